@@ -1,0 +1,32 @@
+package dev.gateway.filter;
+
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+
+/** What a filter decides of a request. */
+public sealed interface Verdict {
+    /** The next filter's turn. */
+    Verdict PROCEED = new Proceed();
+
+    /** The request goes on. */
+    record Proceed() implements Verdict {}
+
+    /**
+     * The request is answered here.
+     *
+     * @param body owned by the receiver; may be empty
+     */
+    record Reply(ResponseHead head, ByteBuf body) implements Verdict {}
+
+    /** The request is refused, and the failure says why and with which status. */
+    record Refuse(Failure failure) implements Verdict {}
+
+    /**
+     * The filter answers later, on the exchange's event loop, by {@link FilterContext#resume}. Bounded because the
+     * request's body gets no credit meanwhile.
+     *
+     * @param cancel called if the exchange ends first; nothing may be resumed after it
+     */
+    record Wait(Runnable cancel) implements Verdict {}
+}

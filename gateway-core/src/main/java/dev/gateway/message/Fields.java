@@ -1,0 +1,276 @@
+package dev.gateway.message;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The header or trailer fields of one message: one byte array that holds the lines as HTTP/1.1 writes them, and a flat
+ * index of names and values over it. Fields a peer sent stay where they were received; edits append to the array and
+ * change the index, so an unedited run of lines is forwarded by one copy. Order is kept; names compare without case.
+ *
+ * <p>Mutable, confined to the event loop of its message, and not reference-counted: the array is garbage-collected.
+ * Views it returns stay valid after edits.
+ */
+public final class Fields {
+    private static final int STRIDE = 4;
+    private static final int NAME_START = 0;
+    private static final int NAME = 1; // length << 8 | known id
+    private static final int VALUE_START = 2;
+    private static final int VALUE_LENGTH = 3;
+
+    private byte[] bytes;
+    private int end;
+    private int[] index;
+    private int size;
+    private long present; // a bit per known id; 0 is "some unknown name"
+
+    /** Makes an empty table. */
+    public Fields() {
+        this(new byte[256], 0);
+    }
+
+    /**
+     * Makes an empty table over bytes already filled up to {@code end}, for a parser that then calls {@link
+     * #addParsed}. The table takes over the array.
+     */
+    public Fields(byte[] bytes, int end) {
+        this.bytes = bytes;
+        this.end = end;
+        this.index = new int[16 * STRIDE];
+    }
+
+    /**
+     * Adds a field that stands in this table's array. The parser has checked the bytes: a token, and a value without
+     * surrounding white space or control bytes.
+     *
+     * @param id the known id of the name, from {@link FieldName#idOf}
+     */
+    public void addParsed(int nameStart, int nameLength, int id, int valueStart, int valueLength) {
+        int slot = size * STRIDE;
+        if (slot == index.length) {
+            index = Arrays.copyOf(index, index.length * 2);
+        }
+        index[slot] = nameStart;
+        index[slot + NAME] = nameLength << 8 | id;
+        index[slot + VALUE_START] = valueStart;
+        index[slot + VALUE_LENGTH] = valueLength;
+        present |= 1L << id;
+        size++;
+    }
+
+    /** Adds a field after all others. The caller vouches for the value's bytes. */
+    public void add(FieldName name, CharSequence value) {
+        append(name.canonical(), name.id(), value);
+    }
+
+    /** Adds a field that came from a peer in another form, such as HPACK. The caller vouches for the bytes. */
+    public void add(AsciiString name, CharSequence value) {
+        byte[] array = name.array();
+        int start = name.arrayOffset();
+        append(name, FieldName.idOf(array, start, name.length(), FieldName.hash(array, start, name.length())), value);
+    }
+
+    private void append(AsciiString name, int id, CharSequence value) {
+        int nameLength = name.length();
+        int valueLength = value.length();
+        int nameStart = end;
+        int valueStart = nameStart + nameLength + 2;
+        int lineEnd = valueStart + valueLength + 2;
+        if (lineEnd > bytes.length) {
+            // A new array, never a resize in place: views into the old one stay valid.
+            bytes = Arrays.copyOf(bytes, Math.max(lineEnd, bytes.length * 2));
+        }
+        System.arraycopy(name.array(), name.arrayOffset(), bytes, nameStart, nameLength);
+        bytes[valueStart - 2] = ':';
+        bytes[valueStart - 1] = ' ';
+        if (value instanceof AsciiString ascii) {
+            System.arraycopy(ascii.array(), ascii.arrayOffset(), bytes, valueStart, valueLength);
+        } else {
+            for (int i = 0; i < valueLength; i++) {
+                bytes[valueStart + i] = (byte) value.charAt(i);
+            }
+        }
+        bytes[lineEnd - 2] = '\r';
+        bytes[lineEnd - 1] = '\n';
+        end = lineEnd;
+        addParsed(nameStart, nameLength, id, valueStart, valueLength);
+    }
+
+    /** Replaces every field of that name by one, added after all others. */
+    public void set(FieldName name, CharSequence value) {
+        remove(name);
+        add(name, value);
+    }
+
+    /** Removes every field of that name; returns whether there was one. */
+    public boolean remove(FieldName name) {
+        if ((present & 1L << name.id()) == 0) {
+            return false;
+        }
+        boolean removed = false;
+        for (int i = find(name, 0); i >= 0; i = find(name, i)) {
+            removeAt(i);
+            removed = true;
+        }
+        if (name.id() != 0) {
+            present &= ~(1L << name.id());
+        }
+        return removed;
+    }
+
+    /** Removes the field at a position; those after it move one down. */
+    public void removeAt(int i) {
+        int slot = i * STRIDE;
+        int next = slot + STRIDE;
+        System.arraycopy(index, next, index, slot, size * STRIDE - next);
+        size--;
+    }
+
+    /** Returns how many fields there are, counting repeated names each time. */
+    public int size() {
+        return size;
+    }
+
+    /** Whether a field of that name is there. */
+    public boolean contains(FieldName name) {
+        return find(name, 0) >= 0;
+    }
+
+    /** Returns the position of the first field of that name at or after {@code from}, or -1. */
+    public int find(FieldName name, int from) {
+        int id = name.id();
+        if ((present & 1L << id) == 0) {
+            return -1;
+        }
+        for (int i = from; i < size; i++) {
+            int word = index[i * STRIDE + NAME];
+            if ((word & 0xff) == id && (id != 0 || name.matches(bytes, index[i * STRIDE], word >>> 8))) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Returns the value of the first field of that name, or null. */
+    public @Nullable AsciiString first(FieldName name) {
+        int i = find(name, 0);
+        return i < 0 ? null : value(i);
+    }
+
+    /** Returns the known id of the name at a position, 0 for a name that is not known. */
+    public int id(int i) {
+        return index[i * STRIDE + NAME] & 0xff;
+    }
+
+    /** Returns the name at a position as it was received, a view. */
+    public AsciiString name(int i) {
+        return new AsciiString(bytes, index[i * STRIDE + NAME_START], index[i * STRIDE + NAME] >>> 8, false);
+    }
+
+    /** Returns the name at a position in lower case; for known names and names received so, without copying. */
+    public AsciiString lowerName(int i) {
+        int id = id(i);
+        return id != 0 ? FieldName.known(id).lower() : name(i).toLowerCase();
+    }
+
+    /** Returns the value at a position, a view. */
+    public AsciiString value(int i) {
+        return new AsciiString(bytes, index[i * STRIDE + VALUE_START], index[i * STRIDE + VALUE_LENGTH], false);
+    }
+
+    /**
+     * Whether any field of that name holds the element in its comma-separated list, compared without case (RFC 9110,
+     * section 5.6.1).
+     *
+     * @param lower the element in lower case
+     */
+    public boolean hasElement(FieldName name, AsciiString lower) {
+        for (int i = find(name, 0); i >= 0; i = find(name, i + 1)) {
+            int start = index[i * STRIDE + VALUE_START];
+            int limit = start + index[i * STRIDE + VALUE_LENGTH];
+            while (start < limit) {
+                int comma = start;
+                while (comma < limit && bytes[comma] != ',') {
+                    comma++;
+                }
+                int from = start;
+                int to = comma;
+                while (from < to && isSpace(bytes[from])) {
+                    from++;
+                }
+                while (to > from && isSpace(bytes[to - 1])) {
+                    to--;
+                }
+                if (Ascii.equalsLower(bytes, from, to - from, lower)) {
+                    return true;
+                }
+                start = comma + 1;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSpace(byte b) {
+        return b == ' ' || b == '\t';
+    }
+
+    /** Returns how many bytes {@link #writeTo} writes. */
+    public int wireLength() {
+        int length = 0;
+        for (int slot = 0, limit = size * STRIDE; slot < limit; slot += STRIDE) {
+            length += (index[slot + NAME] >>> 8) + index[slot + VALUE_LENGTH] + 4;
+        }
+        return length;
+    }
+
+    /**
+     * Writes all fields as HTTP/1.1 lines, without the empty line that ends a head. Lines that still stand side by side
+     * in canonical form go out in one copy.
+     */
+    public void writeTo(ByteBuf out) {
+        int runStart = 0;
+        int runEnd = 0;
+        for (int slot = 0, limit = size * STRIDE; slot < limit; slot += STRIDE) {
+            int nameStart = index[slot + NAME_START];
+            int nameLength = index[slot + NAME] >>> 8;
+            int valueStart = index[slot + VALUE_START];
+            int valueLength = index[slot + VALUE_LENGTH];
+            int valueEnd = valueStart + valueLength;
+            if (isCanonical(nameStart, nameLength, valueStart, valueEnd)) {
+                if (nameStart != runEnd) {
+                    out.writeBytes(bytes, runStart, runEnd - runStart);
+                    runStart = nameStart;
+                }
+                runEnd = valueEnd + 2;
+            } else {
+                out.writeBytes(bytes, runStart, runEnd - runStart);
+                out.writeBytes(bytes, nameStart, nameLength);
+                out.writeShort(':' << 8 | ' ');
+                out.writeBytes(bytes, valueStart, valueLength);
+                out.writeShort('\r' << 8 | '\n');
+                runStart = runEnd = 0;
+            }
+        }
+        out.writeBytes(bytes, runStart, runEnd - runStart);
+    }
+
+    private boolean isCanonical(int nameStart, int nameLength, int valueStart, int valueEnd) {
+        return valueStart == nameStart + nameLength + 2
+                && valueEnd + 2 <= end
+                && bytes[valueStart - 1] == ' '
+                && bytes[valueEnd] == '\r'
+                && bytes[valueEnd + 1] == '\n';
+    }
+
+    /** Every field on its own line, for tests and debugging; never logged, for it holds secrets. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < size; i++) {
+            text.append(name(i)).append(": ").append(value(i)).append('\n');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,120 @@
+package dev.gateway.message;
+
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The head of a request, whatever the protocol: control data (RFC 9110, section 6.2) and fields. An adapter makes it
+ * from valid input only; filters and the exchange edit it in place; then the other adapter writes it. Confined to the
+ * event loop of its exchange.
+ *
+ * <p>{@code authority} is the one truth about the host. If {@link FieldName#HOST} is among the fields it says the same:
+ * {@link #setAuthority} removes it, an HTTP/1.1 writer adds what is missing, an HTTP/2 writer leaves it out.
+ */
+public final class RequestHead {
+    /** The body's length is not known beforehand. */
+    public static final long UNKNOWN_LENGTH = -1;
+
+    private final Method method;
+    private AsciiString scheme;
+    private AsciiString authority;
+    private AsciiString path;
+    private @Nullable AsciiString protocol;
+    private final Fields fields;
+    private final long contentLength;
+    private int queryStart;
+
+    /**
+     * Makes a head.
+     *
+     * @param scheme {@code http} or {@code https}, in lower case
+     * @param authority host and optional port, empty only if an HTTP/1.0 client named none
+     * @param path path and query (origin-form), {@code *}, or empty for CONNECT
+     * @param contentLength bytes of body announced, or {@link #UNKNOWN_LENGTH}
+     */
+    public RequestHead(
+            Method method,
+            AsciiString scheme,
+            AsciiString authority,
+            AsciiString path,
+            Fields fields,
+            long contentLength) {
+        this.method = method;
+        this.scheme = scheme;
+        this.authority = authority;
+        this.path = path;
+        this.fields = fields;
+        this.contentLength = contentLength;
+        this.queryStart = queryStart(path);
+    }
+
+    private static int queryStart(AsciiString path) {
+        int question = path.indexOf('?', 0);
+        return question < 0 ? path.length() : question;
+    }
+
+    public Method method() {
+        return method;
+    }
+
+    /** Returns {@code http} or {@code https}. */
+    public AsciiString scheme() {
+        return scheme;
+    }
+
+    /** Changes the scheme that the upstream is told (HTTP/2's {@code :scheme}). */
+    public void setScheme(AsciiString scheme) {
+        this.scheme = scheme;
+    }
+
+    /** Returns host and optional port as the client wrote them. */
+    public AsciiString authority() {
+        return authority;
+    }
+
+    /** Changes the authority that the upstream is told. */
+    public void setAuthority(AsciiString authority) {
+        this.authority = authority;
+        fields.remove(FieldName.HOST);
+    }
+
+    /** Returns path and query, or {@code *}. */
+    public AsciiString path() {
+        return path;
+    }
+
+    /** Changes path and query. */
+    public void setPath(AsciiString path) {
+        this.path = path;
+        this.queryStart = queryStart(path);
+    }
+
+    /** Returns where in {@link #path} the question mark stands, or the path's length if there is none. */
+    public int queryStart() {
+        return queryStart;
+    }
+
+    /** Returns the protocol of an extended CONNECT (RFC 8441), such as {@code websocket}, or null. */
+    public @Nullable AsciiString protocol() {
+        return protocol;
+    }
+
+    /** Makes this an extended CONNECT. */
+    public void setProtocol(@Nullable AsciiString protocol) {
+        this.protocol = protocol;
+    }
+
+    public Fields fields() {
+        return fields;
+    }
+
+    /** Returns the bytes of body announced, or {@link #UNKNOWN_LENGTH}. */
+    public long contentLength() {
+        return contentLength;
+    }
+
+    /** Whether a successful response turns the streams into a tunnel: bytes both ways without a length. */
+    public boolean isConnect() {
+        return method.equals(Method.CONNECT);
+    }
+}

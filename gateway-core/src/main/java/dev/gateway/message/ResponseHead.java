@@ -1,0 +1,49 @@
+package dev.gateway.message;
+
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The head of a response, interim (1xx) or final, whatever the protocol. Confined to the event loop of its exchange.
+ */
+public final class ResponseHead {
+    private final int status;
+    private final @Nullable AsciiString reason;
+    private final Fields fields;
+    private final long contentLength;
+
+    /**
+     * Makes a head.
+     *
+     * @param reason the reason phrase an HTTP/1 peer sent, or null
+     * @param contentLength the value of Content-Length, or {@link RequestHead#UNKNOWN_LENGTH}; for a response to HEAD
+     *     and for 304 it announces no body
+     */
+    public ResponseHead(int status, @Nullable AsciiString reason, Fields fields, long contentLength) {
+        this.status = status;
+        this.reason = reason;
+        this.fields = fields;
+        this.contentLength = contentLength;
+    }
+
+    public int status() {
+        return status;
+    }
+
+    /** Whether another head follows (RFC 9110, section 15.2). */
+    public boolean isInterim() {
+        return status < 200;
+    }
+
+    public @Nullable AsciiString reason() {
+        return reason;
+    }
+
+    public Fields fields() {
+        return fields;
+    }
+
+    public long contentLength() {
+        return contentLength;
+    }
+}

@@ -1,0 +1,53 @@
+package dev.gateway.route;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.upstream.Upstream;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a matched request is handled: one rule of a configured route. Immutable, shared by all event loops.
+ *
+ * @param name for logs and metrics: the configured route's name, with the rule's position if it has several
+ * @param filters in the order they see requests; responses pass them in reverse
+ * @param target where requests go, null if a filter answers every request
+ */
+public record Route(
+        String name,
+        List<Filter> filters,
+        @Nullable Target target,
+        Timeouts timeouts,
+        Retry retry,
+        boolean preserveHost) {
+
+    /** Where requests go. */
+    public interface Target {
+        /** Chooses an upstream by weight; called on any event loop. */
+        Upstream choose();
+    }
+
+    /**
+     * Time limits in milliseconds, 0 for none.
+     *
+     * @param requestMillis the whole exchange, from the request's head to the response's end
+     * @param backendRequestMillis each attempt, from its start to the response's end
+     * @param streamIdleMillis without a byte in either direction
+     */
+    public record Timeouts(long requestMillis, long backendRequestMillis, long streamIdleMillis) {
+        /** No time limits. */
+        public static final Timeouts NONE = new Timeouts(0, 0, 0);
+    }
+
+    /**
+     * When a request is sent again. Attempts that provably reached nobody are made again whatever this says, once.
+     *
+     * @param attempts how many further attempts may be made
+     * @param codes response statuses that count as failed
+     * @param backoffMillis the least wait before a further attempt
+     */
+    public record Retry(int attempts, Set<Integer> codes, long backoffMillis) {
+        /** No attempts but the first. */
+        public static final Retry NONE = new Retry(0, Set.of(), 0);
+    }
+}

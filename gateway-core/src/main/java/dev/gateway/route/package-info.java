@@ -1,0 +1,5 @@
+/** Matches a request to a route. */
+@NullMarked
+package dev.gateway.route;
+
+import org.jspecify.annotations.NullMarked;

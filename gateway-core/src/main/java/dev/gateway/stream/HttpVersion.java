@@ -1,0 +1,28 @@
+package dev.gateway.stream;
+
+import io.netty.util.AsciiString;
+
+/** The protocol version of a connection. */
+public enum HttpVersion {
+    HTTP_1_0("HTTP/1.0", "1.0"),
+    HTTP_1_1("HTTP/1.1", "1.1"),
+    HTTP_2("HTTP/2.0", "2.0");
+
+    private final AsciiString text;
+    private final AsciiString number;
+
+    HttpVersion(String text, String number) {
+        this.text = new AsciiString(text);
+        this.number = new AsciiString(number);
+    }
+
+    /** Returns the name as access logs write it. */
+    public AsciiString text() {
+        return text;
+    }
+
+    /** Returns the number as {@code Via} writes it. */
+    public AsciiString number() {
+        return number;
+    }
+}

@@ -1,0 +1,13 @@
+package dev.gateway.stream;
+
+import dev.gateway.message.ResponseHead;
+
+/** What an upstream did to a request's stream. */
+public interface ResponseEvents extends StreamEvents {
+    /**
+     * A response head arrived; interim heads (1xx) come first, each with {@code last} false.
+     *
+     * @param last whether no body follows
+     */
+    void onHead(ResponseHead head, boolean last);
+}

@@ -1,0 +1,36 @@
+package dev.gateway.stream;
+
+import dev.gateway.message.Fields;
+import io.netty.buffer.ByteBuf;
+
+/** One side's half of an exchange: what the gateway can do to the peer. Every call is made on its event loop. */
+public interface Stream {
+    /**
+     * Sends body bytes; they reach the socket at the next {@link #flush}. The stream owns the buffer from here on, also
+     * when it has failed or ended. An empty buffer with {@code last} ends the body.
+     *
+     * @param last whether the message ends here; in a tunnel, whether this direction does (half-close)
+     */
+    void data(ByteBuf data, boolean last);
+
+    /** Ends the message with trailer fields (RFC 9110, section 6.5); a protocol that cannot carry them drops them. */
+    void trailers(Fields trailers);
+
+    /** Sends what was written. Cheap when nothing is waiting. */
+    void flush();
+
+    /** Whether the peer keeps up. If not, stop writing until {@link StreamEvents#onWritable}. */
+    boolean isWritable();
+
+    /**
+     * Gives credit: this many bytes received from this peer have been passed on. A stream whose bytes are not consumed
+     * stops reading from its peer. Calls after the stream has ended are ignored.
+     */
+    void consumed(int bytes);
+
+    /**
+     * Ends the stream at once, in both directions, telling the peer by its protocol's means (RST_STREAM, or closing the
+     * connection). No event follows. After both directions have ended it does nothing.
+     */
+    void reset(Failure failure);
+}

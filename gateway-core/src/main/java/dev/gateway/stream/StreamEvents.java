@@ -1,0 +1,26 @@
+package dev.gateway.stream;
+
+import dev.gateway.message.Fields;
+import io.netty.buffer.ByteBuf;
+
+/** What a peer did to a stream. The receiver owns every buffer it is given. */
+public interface StreamEvents {
+    /**
+     * Body bytes arrived; the receiver answers for them by {@link Stream#consumed}.
+     *
+     * @param last whether the peer's message, or its direction of a tunnel, ends here; the buffer may then be empty
+     */
+    void onData(ByteBuf data, boolean last);
+
+    /** The peer's message ended with trailer fields. */
+    void onTrailers(Fields trailers);
+
+    /** The peer takes bytes again after {@link Stream#isWritable} was false. */
+    void onWritable();
+
+    /** What the socket had has been read: a good moment to flush the other side. */
+    void onReadComplete();
+
+    /** The stream has failed; the last event of a stream that did not end well. */
+    void onReset(Failure failure);
+}

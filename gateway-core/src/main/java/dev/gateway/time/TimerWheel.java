@@ -1,0 +1,118 @@
+package dev.gateway.time;
+
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns once per tick while any timer is armed,
+ * and costs the loop nothing when none is. Timers expire up to one tick late, never early.
+ */
+public final class TimerWheel {
+    /** How exact timers are. */
+    public static final long TICK_MILLIS = 10;
+
+    private static final int SLOTS = 1024;
+
+    private final ScheduledExecutorService loop;
+    private final LongSupplier nanoClock;
+    private final long startNanos;
+    private final @Nullable Timer[] slots = new @Nullable Timer[SLOTS];
+    private long tick; // every slot up to here has been emptied
+    private int armed;
+    private boolean ticking;
+
+    /** Makes the wheel of an event loop. */
+    public TimerWheel(ScheduledExecutorService loop) {
+        this(loop, System::nanoTime);
+    }
+
+    /** Makes a wheel whose clock a test moves. */
+    public TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock) {
+        this.loop = loop;
+        this.nanoClock = nanoClock;
+        this.startNanos = nanoClock.getAsLong();
+    }
+
+    /** Returns the wheel's clock, for durations. */
+    public long nanoTime() {
+        return nanoClock.getAsLong();
+    }
+
+    /** Arms a timer to expire after the delay; if it was armed, the old delay is forgotten. */
+    public void arm(Timer timer, long delayMillis) {
+        timer.cancel();
+        long elapsed = elapsedTicks();
+        if (armed == 0) {
+            tick = elapsed; // nothing to expire in between
+        }
+        // One tick more, because the current one has begun already.
+        timer.deadlineTick = elapsed + (Math.max(0, delayMillis) + TICK_MILLIS - 1) / TICK_MILLIS + 1;
+        int slot = (int) (timer.deadlineTick & (SLOTS - 1));
+        Timer head = slots[slot];
+        timer.next = head;
+        timer.previous = null;
+        if (head != null) {
+            head.previous = timer;
+        }
+        slots[slot] = timer;
+        timer.wheel = this;
+        armed++;
+        if (!ticking) {
+            ticking = true;
+            loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    void remove(Timer timer) {
+        if (timer.previous != null) {
+            timer.previous.next = timer.next;
+        } else {
+            slots[(int) (timer.deadlineTick & (SLOTS - 1))] = timer.next;
+        }
+        if (timer.next != null) {
+            timer.next.previous = timer.previous;
+        }
+        timer.wheel = null;
+        timer.next = timer.previous = null;
+        armed--;
+    }
+
+    private long elapsedTicks() {
+        return (nanoClock.getAsLong() - startNanos) / (TICK_MILLIS * 1_000_000);
+    }
+
+    private void turn() {
+        long now = elapsedTicks();
+        // After a long pause one round visits every slot; more would find nothing new.
+        long from = Math.max(tick + 1, now - SLOTS + 1);
+        for (long t = from; t <= now && armed > 0; t++) {
+            expireSlot((int) (t & (SLOTS - 1)), now);
+        }
+        tick = now;
+        if (armed > 0) {
+            loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        } else {
+            ticking = false;
+        }
+    }
+
+    private void expireSlot(int slot, long now) {
+        // A timer that expires may arm or cancel any other, so start over after each.
+        Timer due = firstDue(slot, now);
+        while (due != null) {
+            remove(due);
+            due.onExpired();
+            due = firstDue(slot, now);
+        }
+    }
+
+    private @Nullable Timer firstDue(int slot, long now) {
+        Timer timer = slots[slot];
+        while (timer != null && timer.deadlineTick > now) {
+            timer = timer.next;
+        }
+        return timer;
+    }
+}

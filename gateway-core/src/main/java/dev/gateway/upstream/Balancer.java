@@ -1,0 +1,17 @@
+package dev.gateway.upstream;
+
+import dev.gateway.message.RequestHead;
+import org.jspecify.annotations.Nullable;
+
+/** Chooses the endpoint of each attempt. Called on any event loop, concurrently. */
+public interface Balancer {
+    /**
+     * Chooses an endpoint.
+     *
+     * @param head the request, for balancers that hash some of it
+     * @param previous the endpoint of the attempt that failed, to be avoided where there is another, or null
+     * @return null if no endpoint may be used now
+     */
+    @Nullable
+    Endpoint choose(RequestHead head, @Nullable Endpoint previous);
+}

@@ -1,0 +1,34 @@
+package dev.gateway.upstream;
+
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+
+/** The back door: opens streams to endpoints from one event loop. Called on that loop only. */
+public interface StreamOpener {
+    /**
+     * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
+     * returns, unless the opening is cancelled first.
+     *
+     * @param events who is told what the upstream does on the stream
+     */
+    Opening open(Upstream upstream, Endpoint endpoint, ResponseEvents events, Callback callback);
+
+    /** Takes the answer to {@link #open}. */
+    interface Callback {
+        /** The stream is there and takes its head now. */
+        void onOpened(ClientStream stream);
+
+        /** No stream could be opened; nothing was sent. */
+        void onOpenFailed(Failure failure);
+    }
+
+    /** An opening that has not been answered. */
+    interface Opening {
+        /** An opening that was answered before {@link StreamOpener#open} returned: nothing to cancel. */
+        Opening DONE = () -> {};
+
+        /** Gives it up: the callback gets no answer any more. Does nothing after the answer. */
+        void cancel();
+    }
+}

@@ -1,0 +1,60 @@
+package dev.gateway.upstream;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policy of an upstream's connections. Times are in milliseconds, 0 for no limit.
+ *
+ * @param tls how connections are secured, null for cleartext
+ * @param maxConnections connections of all event loops together
+ * @param maxPendingRequests requests of all event loops together that wait for a connection
+ * @param maxRequests requests of all event loops together in flight
+ * @param connectMillis name resolution not included
+ * @param poolAcquireMillis how long a request may wait for a connection
+ * @param responseHeadersMillis from the request's end (or from the last sign of progress) to the response's head
+ * @param idleMillis how long an unused connection is kept
+ * @param maxLifetimeMillis after which a connection takes no new request; jittered, so that not all end at once
+ */
+public record UpstreamSettings(
+        Protocol protocol,
+        @Nullable Tls tls,
+        int maxConnections,
+        int maxPendingRequests,
+        int maxRequests,
+        long connectMillis,
+        long tlsHandshakeMillis,
+        long poolAcquireMillis,
+        long responseHeadersMillis,
+        long idleMillis,
+        long maxLifetimeMillis) {
+
+    /** What is spoken to endpoints. */
+    public enum Protocol {
+        /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
+        AUTO,
+        HTTP1,
+        /** HTTP/2 over TLS. */
+        H2,
+        /** HTTP/2 in cleartext with prior knowledge. */
+        H2C
+    }
+
+    /**
+     * TLS to endpoints.
+     *
+     * @param verify whether the endpoint's certificate and host name are verified
+     * @param caFile PEM certificates trusted instead of the platform's, or null
+     * @param serverName the name to ask for and verify instead of the endpoint's host, or null
+     * @param certFile PEM chain of the client certificate, or null
+     * @param keyFile PEM key of the client certificate, or null
+     */
+    public record Tls(
+            boolean verify,
+            @Nullable Path caFile,
+            @Nullable String serverName,
+            @Nullable Path certFile,
+            @Nullable Path keyFile,
+            List<String> protocols) {}
+}
