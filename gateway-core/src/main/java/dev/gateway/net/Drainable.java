@@ -1,0 +1,13 @@
+package dev.gateway.net;
+
+/** A downstream connection that a listener can ask to finish. Called on the connection's event loop. */
+public interface Drainable {
+    /**
+     * Takes no new work, finishes what runs, then closes: HTTP/1.1 answers with {@code Connection: close}, HTTP/2 sends
+     * GOAWAY in two steps (RFC 9113, section 6.8). Calling it again does nothing.
+     */
+    void drain();
+
+    /** Closes at once, whatever runs. */
+    void close();
+}
