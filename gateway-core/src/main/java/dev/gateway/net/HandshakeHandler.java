@@ -1,0 +1,103 @@
+package dev.gateway.net;
+
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
+import io.netty.handler.ssl.SniCompletionEvent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.internal.tcnative.SSL;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/** Waits behind the TLS handler for the end of the handshake, tells it once, and leaves the pipeline. */
+final class HandshakeHandler extends ChannelInboundHandlerAdapter {
+    private final ServerTls.Callback callback;
+    private boolean done;
+
+    HandshakeHandler(ServerTls.Callback callback) {
+        this.callback = callback;
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent completion) {
+            if (completion.isSuccess()) {
+                succeed(ctx);
+            } else {
+                fail(ctx, completion.cause());
+            }
+        } else if (event instanceof SniCompletionEvent sni && !sni.isSuccess()) {
+            fail(ctx, sni.cause());
+        } else {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    private void succeed(ChannelHandlerContext ctx) {
+        if (done) {
+            return;
+        }
+        done = true;
+        SslHandler handler = ctx.pipeline().get(SslHandler.class);
+        callback.onSecured(ctx.channel(), handler.applicationProtocol(), describe(handler.engine()));
+        ctx.pipeline().remove(this);
+    }
+
+    private void fail(ChannelHandlerContext ctx, Throwable cause) {
+        if (!done) {
+            done = true;
+            callback.onHandshakeFailed(ctx.channel(), cause);
+        }
+        ctx.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        fail(ctx, cause); // what the TLS handler throws when the handshake fails, besides its event
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        if (!done) {
+            fail(ctx, new ClosedChannelException());
+        }
+        ctx.fireChannelInactive();
+    }
+
+    private static TlsInfo describe(SSLEngine engine) {
+        SSLSession session = engine.getSession();
+        return new TlsInfo(
+                session.getProtocol(),
+                session.getCipherSuite(),
+                serverName(session),
+                clientSubject(session),
+                engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()));
+    }
+
+    private static @Nullable String serverName(SSLSession session) {
+        if (session instanceof ExtendedSSLSession extended) {
+            List<SNIServerName> names = extended.getRequestedServerNames();
+            if (!names.isEmpty() && names.get(0) instanceof SNIHostName host) {
+                return host.getAsciiName();
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String clientSubject(SSLSession session) {
+        try {
+            return session.getPeerPrincipal().getName();
+        } catch (SSLPeerUnverifiedException e) {
+            return null; // the API's way of saying that there is no client certificate
+        }
+    }
+}

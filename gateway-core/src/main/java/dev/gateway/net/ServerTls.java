@@ -1,0 +1,196 @@
+package dev.gateway.net;
+
+import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.IdentityCipherSuiteFilter;
+import io.netty.handler.ssl.OpenSslSessionContext;
+import io.netty.handler.ssl.OpenSslSessionTicketKey;
+import io.netty.handler.ssl.SniHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Immutable, shared by
+ * event loops; connections that it secured outlive {@link #close}.
+ */
+public final class ServerTls implements AutoCloseable {
+    private static final int MAX_CLIENT_HELLO = 32 << 10;
+    private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
+    private static final int RESUMABLE_SECONDS = 2 * 60 * 60;
+    private static final byte[] TICKET_SECRET = new byte[48];
+
+    static {
+        new SecureRandom().nextBytes(TICKET_SECRET);
+    }
+
+    private final List<SslContext> contexts = new ArrayList<>();
+    private final List<X509Certificate> certificates = new ArrayList<>();
+    private final CertificateNames<SslContext> names = new CertificateNames<>();
+    private final long handshakeMillis;
+
+    /** Told how a handshake ended, on the connection's event loop. */
+    public interface Callback {
+        /**
+         * The connection is secured; no data has been read yet. The callback adds the handlers of the protocol.
+         *
+         * @param protocol what ALPN settled on, or null if nothing was
+         */
+        void onSecured(Channel channel, @Nullable String protocol, TlsInfo info);
+
+        /** The handshake failed or took too long; the connection is being closed. */
+        void onHandshakeFailed(Channel channel, Throwable failure);
+    }
+
+    /**
+     * Reads certificates and keys.
+     *
+     * @throws IOException if a file cannot be read
+     * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
+     */
+    public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
+        this.handshakeMillis = settings.handshakeMillis();
+        try {
+            for (CertificateFiles files : settings.certificates()) {
+                X509Certificate[] chain = Pem.certificates(files.certFile());
+                SslContext context = newContext(settings, files, chain);
+                contexts.add(context);
+                certificates.add(chain[0]);
+                names.add(chain[0], context);
+            }
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            close();
+            throw e;
+        }
+        if (contexts.isEmpty()) {
+            throw new GeneralSecurityException("a TLS listener needs a certificate");
+        }
+    }
+
+    private static SslContext newContext(ServerTlsSettings settings, CertificateFiles files, X509Certificate[] chain)
+            throws IOException, GeneralSecurityException {
+        List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
+        try {
+            PrivateKey key = Pem.privateKey(files.keyFile());
+            Pem.requirePair(chain[0], key, files.keyFile());
+            SslContextBuilder builder = SslContextBuilder.forServer(key, chain);
+            if (settings.clientCaFile() != null) {
+                builder.trustManager(Pem.certificates(settings.clientCaFile()));
+            }
+            SslContext context = builder.sslProvider(TlsProvider.CURRENT)
+                    .protocols(protocols)
+                    .ciphers(TlsProvider.ciphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE)
+                    .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()))
+                    .clientAuth(clientAuth(settings))
+                    .sessionCacheSize(CACHED_RESUMPTIONS)
+                    .sessionTimeout(RESUMABLE_SECONDS)
+                    .build();
+            if (context.sessionContext() instanceof OpenSslSessionContext resumption) {
+                resumption.setTicketKeys(ticketKey(settings));
+            }
+            return context;
+        } catch (IllegalArgumentException e) {
+            // Netty's word for a cipher or protocol that nobody knows.
+            throw new GeneralSecurityException(files.certFile() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static ClientAuth clientAuth(ServerTlsSettings settings) throws GeneralSecurityException {
+        ClientAuth auth =
+                switch (settings.clientAuth()) {
+                    case NONE -> ClientAuth.NONE;
+                    case OPTIONAL -> ClientAuth.OPTIONAL;
+                    case REQUIRED -> ClientAuth.REQUIRE;
+                };
+        if (auth != ClientAuth.NONE && settings.clientCaFile() == null) {
+            throw new GeneralSecurityException("client certificates need a CA file to be verified against");
+        }
+        return auth;
+    }
+
+    /**
+     * Tickets survive a reload, but are never valid where other clients are let in: the key depends on the process and
+     * on what is asked of clients.
+     */
+    private static OpenSslSessionTicketKey ticketKey(ServerTlsSettings settings)
+            throws IOException, GeneralSecurityException {
+        Mac mac = Mac.getInstance("HmacSHA384");
+        mac.init(new SecretKeySpec(TICKET_SECRET, "HmacSHA384"));
+        mac.update(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
+        if (settings.clientCaFile() != null) {
+            mac.update(Files.readAllBytes(settings.clientCaFile()));
+        }
+        byte[] key = mac.doFinal();
+        return new OpenSslSessionTicketKey(
+                Arrays.copyOf(key, 16), Arrays.copyOfRange(key, 16, 32), Arrays.copyOfRange(key, 32, 48));
+    }
+
+    /** Returns the servers' own certificates, in the order configured; for metrics of their expiry. */
+    public List<X509Certificate> certificates() {
+        return List.copyOf(certificates);
+    }
+
+    /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
+    public void secure(ChannelPipeline pipeline, Callback callback) {
+        if (contexts.size() == 1) {
+            pipeline.addLast(newHandler(contexts.get(0), pipeline.channel().alloc()));
+        } else {
+            pipeline.addLast(new Sni());
+        }
+        pipeline.addLast(new HandshakeHandler(callback));
+    }
+
+    private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {
+        SslHandler handler = context.newHandler(allocator);
+        handler.setHandshakeTimeoutMillis(handshakeMillis);
+        return handler;
+    }
+
+    /** Frees the certificates; connections are not touched. */
+    @Override
+    public void close() {
+        contexts.forEach(ReferenceCountUtil::release);
+        contexts.clear();
+    }
+
+    /** Chooses the certificate by the name in the client's hello. */
+    private final class Sni extends SniHandler {
+        Sni() {
+            super(
+                    name -> Objects.requireNonNullElse(name == null ? null : names.find(name), contexts.get(0)),
+                    MAX_CLIENT_HELLO,
+                    handshakeMillis);
+        }
+
+        @Override
+        protected SslHandler newSslHandler(SslContext context, ByteBufAllocator allocator) {
+            return newHandler(context, allocator);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.fireExceptionCaught(cause);
+            ctx.close();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package dev.gateway.net;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a listener secures connections.
+ *
+ * @param certificates at least one; the first serves clients that ask for a name none of them has, or for no name
+ * @param alpn protocols offered in the listener's order of preference, such as {@code h2}; empty for none
+ * @param protocols such as {@code TLSv1.3}; empty for TLS 1.2 and 1.3
+ * @param ciphers IANA names of cipher suites; empty for safe ones. Those of TLS 1.3 need not be named
+ * @param clientCaFile PEM certificates that client certificates must chain to; needed unless clientAuth is NONE
+ * @param handshakeMillis how long a handshake may take, 0 for no limit
+ */
+public record ServerTlsSettings(
+        List<CertificateFiles> certificates,
+        List<String> alpn,
+        List<String> protocols,
+        List<String> ciphers,
+        ClientAuthentication clientAuth,
+        @Nullable Path clientCaFile,
+        long handshakeMillis) {
+
+    /** Whether clients show a certificate. */
+    public enum ClientAuthentication {
+        NONE,
+        /** Asked for; a client without one is let in, one with a certificate that fails is not. */
+        OPTIONAL,
+        REQUIRED
+    }
+
+    /**
+     * A certificate with its key, both PEM.
+     *
+     * @param certFile the chain, the server's own certificate first
+     * @param keyFile an unencrypted key: PKCS#8, PKCS#1 or SEC 1
+     */
+    public record CertificateFiles(Path certFile, Path keyFile) {}
+}

@@ -1,0 +1,178 @@
+package dev.gateway.net;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.socket.DatagramChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.unix.UnixChannelOption;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The process's event loops, the sockets that run on them, and the memory they read into. Made once per process; safe
+ * from any thread.
+ */
+public final class Transport {
+    private static final Logger log = LoggerFactory.getLogger(Transport.class);
+
+    /** A stream is no longer writable above the second mark, and writable again below the first. */
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
+
+    private static final int PAGE = 8 << 10;
+    /** Chunks of 1 MiB: a loop that is nearly idle costs little, and a container of 64 MiB still has room. */
+    private static final int MAX_ORDER = 7;
+
+    private final TransportKind kind;
+    private final MultiThreadIoEventLoopGroup group;
+    private final List<EventLoop> loops;
+    private final ByteBufAllocator allocator;
+
+    private Transport(TransportKind kind, int loopCount) {
+        this.kind = kind;
+        this.group = new MultiThreadIoEventLoopGroup(
+                loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory());
+        List<EventLoop> all = new ArrayList<>();
+        for (EventExecutor loop : group) {
+            all.add((EventLoop) loop);
+        }
+        this.loops = List.copyOf(all);
+        // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
+        this.allocator = new PooledByteBufAllocator(true, 1, loopCount, PAGE, MAX_ORDER, 256, 64, false);
+    }
+
+    /**
+     * Starts event loops on the first kind of sockets that works here: the one asked for, else one that is less fast;
+     * the log says which and why.
+     *
+     * @param loopCount how many event loops, 0 for one per available processor
+     */
+    public static Transport start(TransportKind wanted, int loopCount) {
+        TransportKind kind = wanted;
+        Throwable missing = kind.unavailabilityCause();
+        while (missing != null) {
+            TransportKind next = kind.fallback();
+            log.warn("{} is not available here, falling back to {}: {}", kind, next, missing.toString());
+            kind = next;
+            missing = kind.unavailabilityCause();
+        }
+        int count = loopCount > 0 ? loopCount : Runtime.getRuntime().availableProcessors();
+        log.info("Transport {}, {} event loops", kind, count);
+        return new Transport(kind, count);
+    }
+
+    /** Returns the kind of sockets in use. */
+    public TransportKind kind() {
+        return kind;
+    }
+
+    /** Returns the event loops, always in the same order. */
+    public List<EventLoop> loops() {
+        return loops;
+    }
+
+    /** Returns the allocator of all channels. */
+    public ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    /**
+     * Returns the address of a Unix-domain socket, as this kind of transport wants it.
+     *
+     * @param path the socket file
+     */
+    public SocketAddress unixAddress(Path path) {
+        return kind.unixAddress(path.toString());
+    }
+
+    /** Whether several listening sockets may share a port, the kernel spreading connections over them. */
+    public boolean canSharePort() {
+        return kind != TransportKind.NIO;
+    }
+
+    /**
+     * Prepares a listening socket on one loop, with the options of accepted connections; the caller adds a handler and
+     * binds. Accepted connections live on {@code children}.
+     *
+     * @param address decides between TCP and Unix-domain; must come from {@link #unixAddress} for the latter
+     * @param backlog connections that the kernel keeps until they are accepted
+     * @param sharePort whether other sockets may listen at the same port ({@code SO_REUSEPORT})
+     */
+    public ServerBootstrap server(
+            EventLoop loop, EventLoopGroup children, SocketAddress address, int backlog, boolean sharePort) {
+        boolean tcp = TransportKind.isTcp(address);
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loop, children)
+                .channelFactory(kind.serverFactory(tcp))
+                .option(ChannelOption.SO_BACKLOG, backlog)
+                .option(ChannelOption.ALLOCATOR, allocator)
+                .childOption(ChannelOption.ALLOCATOR, allocator)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                // A client may end its sending side and still read: its FIN is an event, not a close.
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .localAddress(address);
+        if (tcp) {
+            bootstrap.option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true);
+            if (sharePort && canSharePort()) {
+                bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
+            }
+        }
+        return bootstrap;
+    }
+
+    /** Returns the group of all event loops, for children of {@link #server} spread over them. */
+    public EventLoopGroup group() {
+        return group;
+    }
+
+    /**
+     * Prepares a connection made on a loop; the caller adds a handler and connects.
+     *
+     * @param connectMillis the connect timeout, 0 for none but the kernel's
+     */
+    public Bootstrap client(EventLoop loop, SocketAddress address, long connectMillis) {
+        boolean tcp = TransportKind.isTcp(address);
+        Bootstrap bootstrap = new Bootstrap()
+                .group(loop)
+                .channelFactory(kind.clientFactory(tcp))
+                .option(ChannelOption.ALLOCATOR, allocator)
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
+                .remoteAddress(address);
+        return tcp ? bootstrap.option(ChannelOption.TCP_NODELAY, true) : bootstrap;
+    }
+
+    Class<? extends DatagramChannel> datagramType() {
+        return kind.datagramType();
+    }
+
+    Class<? extends SocketChannel> socketType() {
+        return kind.socketType();
+    }
+
+    /** Returns whether the channel is of TCP, not of a Unix-domain socket. */
+    public static boolean isTcp(Channel channel) {
+        return channel instanceof SocketChannel;
+    }
+
+    /** Stops the event loops; what is still open on them is closed. */
+    public Future<?> stop() {
+        return group.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,104 @@
+package dev.gateway.net;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.DatagramChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioDatagramChannel;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.channel.uring.IoUring;
+import io.netty.channel.uring.IoUringDatagramChannel;
+import io.netty.channel.uring.IoUringDomainSocketChannel;
+import io.netty.channel.uring.IoUringIoHandler;
+import io.netty.channel.uring.IoUringServerDomainSocketChannel;
+import io.netty.channel.uring.IoUringServerSocketChannel;
+import io.netty.channel.uring.IoUringSocketChannel;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/** How sockets are polled, read and written. */
+public enum TransportKind {
+    /** Linux, native; the default. */
+    EPOLL,
+    /** Linux, native, newer kernels; only on request, because containers often forbid it. */
+    IO_URING,
+    /** Everywhere. */
+    NIO;
+
+    @Nullable
+    Throwable unavailabilityCause() {
+        return switch (this) {
+            case EPOLL -> Epoll.unavailabilityCause();
+            case IO_URING -> IoUring.unavailabilityCause();
+            case NIO -> null;
+        };
+    }
+
+    TransportKind fallback() {
+        return this == IO_URING ? EPOLL : NIO;
+    }
+
+    IoHandlerFactory newHandlerFactory() {
+        return switch (this) {
+            case EPOLL -> EpollIoHandler.newFactory();
+            case IO_URING -> IoUringIoHandler.newFactory();
+            case NIO -> NioIoHandler.newFactory();
+        };
+    }
+
+    ChannelFactory<ServerChannel> serverFactory(boolean tcp) {
+        return switch (this) {
+            case EPOLL -> tcp ? EpollServerSocketChannel::new : EpollServerDomainSocketChannel::new;
+            case IO_URING -> tcp ? IoUringServerSocketChannel::new : IoUringServerDomainSocketChannel::new;
+            case NIO -> tcp ? NioServerSocketChannel::new : NioServerDomainSocketChannel::new;
+        };
+    }
+
+    ChannelFactory<Channel> clientFactory(boolean tcp) {
+        return switch (this) {
+            case EPOLL -> tcp ? EpollSocketChannel::new : EpollDomainSocketChannel::new;
+            case IO_URING -> tcp ? IoUringSocketChannel::new : IoUringDomainSocketChannel::new;
+            case NIO -> tcp ? NioSocketChannel::new : NioDomainSocketChannel::new;
+        };
+    }
+
+    Class<? extends DatagramChannel> datagramType() {
+        return switch (this) {
+            case EPOLL -> EpollDatagramChannel.class;
+            case IO_URING -> IoUringDatagramChannel.class;
+            case NIO -> NioDatagramChannel.class;
+        };
+    }
+
+    Class<? extends SocketChannel> socketType() {
+        return switch (this) {
+            case EPOLL -> EpollSocketChannel.class;
+            case IO_URING -> IoUringSocketChannel.class;
+            case NIO -> NioSocketChannel.class;
+        };
+    }
+
+    SocketAddress unixAddress(String path) {
+        return this == NIO ? UnixDomainSocketAddress.of(path) : new DomainSocketAddress(path);
+    }
+
+    static boolean isTcp(SocketAddress address) {
+        return address instanceof InetSocketAddress;
+    }
+}
