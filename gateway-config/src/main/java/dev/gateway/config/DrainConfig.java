@@ -1,0 +1,11 @@
+package dev.gateway.config;
+
+import java.time.Duration;
+
+/**
+ * How the gateway stops.
+ *
+ * @param timeout after which exchanges still in flight are ended; zero ends them at once
+ * @param acceptFor how long new connections are still accepted while readiness already fails; part of timeout
+ */
+public record DrainConfig(Position position, Duration timeout, Duration acceptFor) {}

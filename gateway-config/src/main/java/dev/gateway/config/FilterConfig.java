@@ -1,0 +1,92 @@
+package dev.gateway.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A step that a request or its response passes. */
+public sealed interface FilterConfig {
+    /** Where it was written. */
+    Position position();
+
+    /** Edits of the header of a request on its way upstream. */
+    record RequestHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
+
+    /** Edits of the header of a response on its way downstream. */
+    record ResponseHeaderModifier(Position position, HeaderEdits edits) implements FilterConfig {}
+
+    /**
+     * Answers with a redirect; what is null stays as it was requested.
+     *
+     * @param scheme {@code http}, {@code https} or null
+     * @param port null for the scheme's well-known port if a scheme is given, else for the listener's
+     * @param statusCode 301, 302, 303, 307 or 308
+     */
+    record RequestRedirect(
+            Position position,
+            @Nullable String scheme,
+            @Nullable String hostname,
+            @Nullable PathRewrite path,
+            @Nullable Integer port,
+            int statusCode)
+            implements FilterConfig {}
+
+    /** Changes host and path of a request before it is forwarded; what is null stays. */
+    record UrlRewrite(Position position, @Nullable String hostname, @Nullable PathRewrite path)
+            implements FilterConfig {}
+
+    /**
+     * Answers at once.
+     *
+     * @param statusCode 200 to 599
+     * @param contentType null if there is no body
+     * @param body as UTF-8; empty for none
+     */
+    record DirectResponse(
+            Position position, int statusCode, @Nullable String contentType, String body, List<Header> headers)
+            implements FilterConfig {
+        public DirectResponse {
+            headers = List.copyOf(headers);
+        }
+    }
+
+    /**
+     * Edits of a header, done in this order.
+     *
+     * @param set replace all fields of that name by one
+     * @param add append one
+     * @param remove names of which all fields are taken away
+     */
+    record HeaderEdits(Position position, List<Header> set, List<Header> add, List<String> remove) {
+        public HeaderEdits {
+            set = List.copyOf(set);
+            add = List.copyOf(add);
+            remove = List.copyOf(remove);
+        }
+    }
+
+    /**
+     * A header field.
+     *
+     * @param secret whether the value must not be shown
+     */
+    record Header(Position position, String name, String value, boolean secret) {
+        /** Leaves a secret value out. */
+        @Override
+        public String toString() {
+            return name + ": " + (secret ? "***" : value);
+        }
+    }
+
+    /**
+     * A new path.
+     *
+     * @param value replaces the whole path, or the prefix that the rule matched (then its match is a PathPrefix)
+     */
+    record PathRewrite(Position position, PathRewriteType type, String value) {}
+
+    /** What of a path is replaced. */
+    enum PathRewriteType {
+        REPLACE_FULL_PATH,
+        REPLACE_PREFIX_MATCH
+    }
+}

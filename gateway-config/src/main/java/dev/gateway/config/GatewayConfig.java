@@ -1,0 +1,38 @@
+package dev.gateway.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One whole configuration, with defaults resolved and references checked. Paths are absolute. Everywhere in it a
+ * duration of zero, a size of 0 and a count of 0 mean "no limit" where the description of a value does not say else.
+ *
+ * @param admin null if there is no admin listener
+ * @param workers event loops, 0 for one per available core
+ */
+public record GatewayConfig(
+        Position position,
+        List<ListenerConfig> listeners,
+        List<RouteConfig> routes,
+        List<UpstreamConfig> upstreams,
+        @Nullable AdminConfig admin,
+        AccessLogConfig accessLog,
+        DrainConfig drain,
+        int workers,
+        Transport transport) {
+
+    public GatewayConfig {
+        listeners = List.copyOf(listeners);
+        routes = List.copyOf(routes);
+        upstreams = List.copyOf(upstreams);
+    }
+
+    /** How bytes move between process and kernel. */
+    public enum Transport {
+        /** The best that this machine offers. */
+        AUTO,
+        EPOLL,
+        IO_URING,
+        NIO
+    }
+}

@@ -1,0 +1,103 @@
+package dev.gateway.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bound address with a protocol.
+ *
+ * @param address an IPv4 or IPv6 literal without brackets, or a name; unused with {@code unix}
+ * @param port 0 to 65535, 0 for any free one; 0 and unused with {@code unix}
+ * @param unix the Unix-domain socket bound instead of address and port, or null
+ * @param tls not null exactly for {@link Protocol#HTTPS}
+ * @param proxyProtocol null if no PROXY protocol header is expected
+ * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}
+ * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
+ * @param trustedProxies peers whose forwarded headers and request ids are believed
+ * @param forwardedHeaders which headers tell upstreams about the client
+ */
+public record ListenerConfig(
+        Position position,
+        String name,
+        String address,
+        int port,
+        @Nullable Path unix,
+        Protocol protocol,
+        @Nullable TlsConfig tls,
+        @Nullable ProxyProtocol proxyProtocol,
+        boolean reusePort,
+        boolean h2cUpgrade,
+        Limits limits,
+        Timeouts timeouts,
+        List<Cidr> trustedProxies,
+        ForwardedHeaders forwardedHeaders) {
+
+    public ListenerConfig {
+        trustedProxies = List.copyOf(trustedProxies);
+    }
+
+    /** What is spoken on a listener. */
+    public enum Protocol {
+        /** HTTP/1.1 and, with prior knowledge, h2c. */
+        HTTP,
+        /** HTTP/1.1 and h2 over TLS, by ALPN. */
+        HTTPS
+    }
+
+    /** Which headers tell upstreams about the client. */
+    public enum ForwardedHeaders {
+        /** {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
+        X_FORWARDED,
+        /** {@code Forwarded}, RFC 7239. */
+        FORWARDED,
+        BOTH,
+        /** None is added; those of peers that are not trusted are removed all the same. */
+        OFF
+    }
+
+    /** The PROXY protocol, v1 or v2: required from these peers, an error from all others. */
+    public record ProxyProtocol(Position position, List<Cidr> trustedCidrs) {
+        public ProxyProtocol {
+            trustedCidrs = List.copyOf(trustedCidrs);
+        }
+    }
+
+    /**
+     * What one client may ask for; 0 is no limit where that is said.
+     *
+     * @param maxRequestLine bytes, at least 1
+     * @param maxHeaderBytes bytes of all fields of a head, names and values, at least 1
+     * @param maxHeaders fields of a head, at least 1
+     * @param maxBody bytes of a request's body, 0 for no limit
+     * @param maxConnections at once on this listener, 0 for no limit
+     * @param maxConcurrentStreams of one HTTP/2 connection, at least 1
+     */
+    public record Limits(
+            Position position,
+            long maxRequestLine,
+            long maxHeaderBytes,
+            int maxHeaders,
+            long maxBody,
+            int maxConnections,
+            int maxConcurrentStreams) {}
+
+    /**
+     * Time limits of downstream connections, zero for none.
+     *
+     * @param requestHeaders from a request's first byte to the end of its head
+     * @param requestBodyIdle between two reads of a request's body
+     * @param idle without any exchange
+     * @param maxConnectionAge after which a connection is drained
+     * @param responseWriteIdle without the client taking a byte that is ready for it
+     */
+    public record Timeouts(
+            Position position,
+            Duration tlsHandshake,
+            Duration requestHeaders,
+            Duration requestBodyIdle,
+            Duration idle,
+            Duration maxConnectionAge,
+            Duration responseWriteIdle) {}
+}

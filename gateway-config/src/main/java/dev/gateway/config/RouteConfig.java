@@ -1,0 +1,26 @@
+package dev.gateway.config;
+
+import java.util.List;
+
+/**
+ * Rules for some hostnames on some listeners.
+ *
+ * @param name unique; {@code route-N} if none was written
+ * @param parentRefs the listeners it applies to; empty for all
+ * @param hostnames lower case, exact or {@code *.} and one or more labels; empty for all
+ * @param rules at least one
+ */
+public record RouteConfig(
+        Position position, String name, List<ParentRef> parentRefs, List<Hostname> hostnames, List<RuleConfig> rules) {
+    public RouteConfig {
+        parentRefs = List.copyOf(parentRefs);
+        hostnames = List.copyOf(hostnames);
+        rules = List.copyOf(rules);
+    }
+
+    /** A listener, by its name. */
+    public record ParentRef(Position position, String name) {}
+
+    /** A host name, lower case; {@code *.example.com} stands for all names below. */
+    public record Hostname(Position position, String value) {}
+}

@@ -1,0 +1,62 @@
+package dev.gateway.config;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * TLS of a listener. Either {@code certificateRefs} has elements, the first being the default for unknown names, or
+ * {@code selfSignedDirectory} is not null.
+ *
+ * @param selfSignedDirectory where a self-signed certificate is kept and, at first start, made; null for none
+ * @param alpn protocols offered, in order of preference: {@code h2}, {@code http/1.1}
+ * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
+ * @param caFile PEM certificates that client certificates are verified against; not null unless clientAuth is NONE
+ * @param sessionTickets whether clients may resume by ticket
+ */
+public record TlsConfig(
+        Position position,
+        List<CertificateRef> certificateRefs,
+        @Nullable Path selfSignedDirectory,
+        List<String> alpn,
+        Version minVersion,
+        Version maxVersion,
+        List<String> ciphers,
+        ClientAuth clientAuth,
+        @Nullable Path caFile,
+        boolean sessionTickets) {
+
+    public TlsConfig {
+        certificateRefs = List.copyOf(certificateRefs);
+        alpn = List.copyOf(alpn);
+        ciphers = List.copyOf(ciphers);
+    }
+
+    /** A PEM chain, leaf first, and its PKCS#8 PEM key. It serves the names it is issued for. */
+    public record CertificateRef(Position position, Path certFile, Path keyFile) {}
+
+    /** Versions of TLS, oldest first. */
+    public enum Version {
+        TLS_1_2("TLSv1.2"),
+        TLS_1_3("TLSv1.3");
+
+        private final String word;
+
+        Version(String word) {
+            this.word = word;
+        }
+
+        /** Returns the name that the JDK and OpenSSL use. */
+        @Override
+        public String toString() {
+            return word;
+        }
+    }
+
+    /** Whether clients show a certificate. */
+    public enum ClientAuth {
+        NONE,
+        OPTIONAL,
+        REQUIRED
+    }
+}

@@ -1,0 +1,81 @@
+package dev.gateway.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A named group of endpoints with one policy.
+ *
+ * @param endpoints at least one
+ * @param tls null for cleartext; never null with protocol H2, always null with H2C
+ */
+public record UpstreamConfig(
+        Position position,
+        String name,
+        List<EndpointConfig> endpoints,
+        Protocol protocol,
+        @Nullable Tls tls,
+        LoadBalancer loadBalancer,
+        CircuitBreaker circuitBreaker,
+        Timeouts timeouts) {
+
+    public UpstreamConfig {
+        endpoints = List.copyOf(endpoints);
+    }
+
+    /** What is spoken to endpoints. */
+    public enum Protocol {
+        /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
+        AUTO,
+        HTTP1,
+        /** HTTP/2 over TLS. */
+        H2,
+        /** HTTP/2 in cleartext with prior knowledge. */
+        H2C
+    }
+
+    /** How an endpoint is chosen. */
+    public enum LoadBalancer {
+        ROUND_ROBIN
+    }
+
+    /**
+     * TLS to endpoints.
+     *
+     * @param verify whether certificate and host name are verified
+     * @param caFile PEM certificates trusted instead of the platform's, or null
+     * @param serverName asked for and verified instead of the endpoint's host, or null
+     * @param certFile PEM chain of the client certificate, or null
+     * @param keyFile its PKCS#8 PEM key; null exactly if certFile is
+     */
+    public record Tls(
+            Position position,
+            boolean verify,
+            @Nullable Path caFile,
+            @Nullable String serverName,
+            @Nullable Path certFile,
+            @Nullable Path keyFile) {}
+
+    /** What all event loops together may have open to an upstream; at least 1 each. */
+    public record CircuitBreaker(Position position, int maxConnections, int maxPendingRequests, int maxRequests) {}
+
+    /**
+     * Time limits of upstream connections, zero for none.
+     *
+     * @param connect name resolution not included
+     * @param poolAcquire how long a request may wait for a connection
+     * @param responseHeaders from the request's end to the response's head
+     * @param idle how long an unused connection is kept
+     * @param maxLifetime after which a connection takes no new request; jittered
+     */
+    public record Timeouts(
+            Position position,
+            Duration connect,
+            Duration tlsHandshake,
+            Duration poolAcquire,
+            Duration responseHeaders,
+            Duration idle,
+            Duration maxLifetime) {}
+}
