@@ -1,0 +1,73 @@
+package dev.gateway.tests;
+
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * Programs of others that tests run. One that is missing skips the test and says so; where {@code REQUIRE_TOOLS=true}
+ * it fails the test.
+ */
+public final class Tools {
+    /** What a program did. */
+    public record Result(int exit, String output) {}
+
+    private Tools() {}
+
+    /** Finds a program, or ends the test. */
+    public static String find(String name) {
+        return Stream.concat(
+                        Stream.of(System.getenv("PATH").split(File.pathSeparator)),
+                        Stream.of("/usr/sbin", System.getProperty("user.home") + "/go/bin"))
+                .map(directory -> Path.of(directory, name))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst()
+                .orElseGet(() -> missing(name + " is not installed"));
+    }
+
+    private static String missing(String reason) {
+        if ("true".equals(System.getenv("REQUIRE_TOOLS"))) {
+            return fail("REQUIRE_TOOLS=true, but " + reason);
+        }
+        System.err.println("skipping: " + reason);
+        return abort(reason);
+    }
+
+    /** Runs a program to its end; its output is standard output and standard error together. */
+    public static Result run(String... command) throws IOException, InterruptedException {
+        return run(60, List.of(command));
+    }
+
+    /** Runs a program for at most some seconds. */
+    public static Result run(int seconds, List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("tool", ".out");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectInput(new File("/dev/null"))
+                    .redirectOutput(output.toFile())
+                    .start();
+            boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
+            if (!ended) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
+                process.destroyForcibly();
+            }
+            String text = Files.readString(output, StandardCharsets.ISO_8859_1);
+            if (!ended) {
+                fail(command + " had not ended after " + seconds + " s: " + text);
+            }
+            return new Result(process.exitValue(), text);
+        } finally {
+            Files.delete(output);
+        }
+    }
+}

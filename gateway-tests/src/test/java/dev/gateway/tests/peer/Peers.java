@@ -1,0 +1,36 @@
+package dev.gateway.tests.peer;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import javax.net.ssl.SSLSocket;
+
+/** What a client speaks, and how it connects. */
+public enum Peers {
+    HTTP1,
+    H2C,
+    HTTP1_TLS,
+    H2_TLS;
+
+    /** Connects to a port of this host. */
+    public Peer connect(int port) throws IOException {
+        return switch (this) {
+            case HTTP1 -> Http1Peer.connect(port);
+            case H2C -> Http2Peer.connect(port);
+            case HTTP1_TLS -> {
+                SSLSocket socket = Sockets.connectTls(port, "http/1.1");
+                yield new Http1Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true);
+            }
+            case H2_TLS -> Http2Peer.connectTls(port);
+        };
+    }
+
+    /** Whether connections are secured. */
+    public boolean isTls() {
+        return this == HTTP1_TLS || this == H2_TLS;
+    }
+
+    /** Whether exchanges share a connection. */
+    public boolean isHttp2() {
+        return this == H2C || this == H2_TLS;
+    }
+}

@@ -1,0 +1,69 @@
+package dev.gateway.tests.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The scripted peers understand each other, so that a failing test accuses the gateway. */
+class PeersTest {
+    @ParameterizedTest
+    @EnumSource
+    void clientsAndOriginsUnderstandEachOther(Peers protocol) throws Exception {
+        try (Origin origin = start(protocol).on("/echo", Behaviours.echo()).on("/hi", Behaviours.text("hello"));
+                Peer client = protocol.connect(origin.port())) {
+            for (int i = 0; i < 2; i++) {
+                PeerStream get = client.open();
+                get.send(Head.request("GET", "/hi"), true);
+                assertThat(get.receiveHead().status()).isEqualTo(200);
+                assertThat(get.receiveBody()).isEqualTo("hello");
+            }
+            byte[] sent = new byte[300_000];
+            new Random(1).nextBytes(sent);
+            PeerStream post = client.open();
+            Thread sender = new Thread(() -> {
+                try {
+                    post.send(Head.request("POST", "/echo", "x-name", "value"), false);
+                    post.send(sent, false);
+                    post.sendTrailers("x-sum", "42");
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            sender.start();
+            post.receiveHead();
+            assertThat(post.receiveBody()).isEqualTo(new String(sent, StandardCharsets.ISO_8859_1));
+            assertThat(post.trailer("x-sum")).containsExactly("42");
+            sender.join();
+            assertThat(origin.requests("/echo").get(0).get("x-name")).contains("value");
+            assertThat(origin.connections()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void resetsAreSeen(Peers protocol) throws Exception {
+        try (Origin origin = start(protocol)
+                        .on("/head", Behaviours.resetBeforeHead())
+                        .on("/body", Behaviours.resetInBody());
+                Peer client = protocol.connect(origin.port())) {
+            if (protocol.isHttp2()) {
+                PeerStream first = client.open();
+                first.send(Head.request("GET", "/head"), true);
+                assertThatThrownBy(first::receiveHead).isInstanceOf(StreamResetException.class);
+            }
+            PeerStream second = client.open();
+            second.send(Head.request("GET", "/body"), true);
+            assertThat(second.receiveHead().status()).isEqualTo(200);
+            assertThatThrownBy(second::receiveBody).isInstanceOf(IOException.class);
+        }
+    }
+
+    private static Origin start(Peers protocol) throws IOException {
+        return protocol.isTls() ? Origin.startTls() : Origin.start();
+    }
+}

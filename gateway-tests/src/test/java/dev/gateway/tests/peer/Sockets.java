@@ -1,0 +1,100 @@
+package dev.gateway.tests.peer;
+
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+
+/** Sockets of the peers: loopback, with a limit to every wait. */
+final class Sockets {
+    private Sockets() {}
+
+    static Socket connect(int port) throws IOException {
+        Socket socket = new Socket();
+        configure(socket);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), Peer.PATIENCE_MILLIS);
+        return socket;
+    }
+
+    static void configure(Socket socket) throws IOException {
+        socket.setTcpNoDelay(true);
+        socket.setSoTimeout(Peer.PATIENCE_MILLIS);
+    }
+
+    /** Connects by TLS, offering one protocol, to whoever answers. */
+    static SSLSocket connectTls(int port, String protocol) throws IOException {
+        SSLSocket socket = (SSLSocket) clientContext().getSocketFactory().createSocket();
+        configure(socket);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), Peer.PATIENCE_MILLIS);
+        SSLParameters parameters = socket.getSSLParameters();
+        parameters.setApplicationProtocols(new String[] {protocol});
+        socket.setSSLParameters(parameters);
+        socket.startHandshake();
+        if (!protocol.equals(socket.getApplicationProtocol())) {
+            throw new IOException("offered " + protocol + ", got \"" + socket.getApplicationProtocol() + "\"");
+        }
+        return socket;
+    }
+
+    static void abort(Socket socket) throws IOException {
+        if (!socket.isClosed()) {
+            socket.setSoLinger(true, 0);
+        }
+        socket.close();
+    }
+
+    /** Makes a server's context with a fresh self-signed certificate for localhost. */
+    static SSLContext serverContext() throws IOException {
+        try {
+            X509Bundle bundle = new CertificateBuilder()
+                    .subject("CN=localhost")
+                    .addSanDnsName("localhost")
+                    .addSanIpAddress("127.0.0.1")
+                    .notBefore(Instant.now().minus(Duration.ofDays(1)))
+                    .notAfter(Instant.now().plus(Duration.ofDays(2)))
+                    .setIsCertificateAuthority(true)
+                    .buildSelfSigned();
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(bundle.toKeyManagerFactory().getKeyManagers(), null, new SecureRandom());
+            return context;
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    private static SSLContext clientContext() throws IOException {
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, new TrustManager[] {new TrustsAll()}, new SecureRandom());
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** Certificates are made at the start of the test. */
+    private static final class TrustsAll implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}
