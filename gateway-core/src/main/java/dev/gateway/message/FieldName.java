@@ -23,6 +23,7 @@ public final class FieldName {
     public static final FieldName KEEP_ALIVE = known("Keep-Alive");
     public static final FieldName PROXY_CONNECTION = known("Proxy-Connection");
     public static final FieldName PROXY_AUTHENTICATE = known("Proxy-Authenticate");
+    public static final FieldName PROXY_AUTHENTICATION_INFO = known("Proxy-Authentication-Info");
     public static final FieldName PROXY_AUTHORIZATION = known("Proxy-Authorization");
     public static final FieldName PROXY_STATUS = known("Proxy-Status");
     public static final FieldName TE = known("TE");
@@ -43,15 +44,20 @@ public final class FieldName {
     public static final FieldName AUTHORIZATION = known("Authorization");
     public static final FieldName CACHE_CONTROL = known("Cache-Control");
     public static final FieldName CONTENT_ENCODING = known("Content-Encoding");
+    public static final FieldName CONTENT_RANGE = known("Content-Range");
     public static final FieldName CONTENT_TYPE = known("Content-Type");
     public static final FieldName COOKIE = known("Cookie");
     public static final FieldName SET_COOKIE = known("Set-Cookie");
     public static final FieldName DATE = known("Date");
     public static final FieldName ETAG = known("ETag");
+    public static final FieldName IF_MATCH = known("If-Match");
     public static final FieldName IF_MODIFIED_SINCE = known("If-Modified-Since");
     public static final FieldName IF_NONE_MATCH = known("If-None-Match");
+    public static final FieldName IF_RANGE = known("If-Range");
+    public static final FieldName IF_UNMODIFIED_SINCE = known("If-Unmodified-Since");
     public static final FieldName LAST_MODIFIED = known("Last-Modified");
     public static final FieldName LOCATION = known("Location");
+    public static final FieldName MAX_FORWARDS = known("Max-Forwards");
     public static final FieldName ORIGIN = known("Origin");
     public static final FieldName RANGE = known("Range");
     public static final FieldName REFERER = known("Referer");
@@ -59,6 +65,7 @@ public final class FieldName {
     public static final FieldName SERVER = known("Server");
     public static final FieldName USER_AGENT = known("User-Agent");
     public static final FieldName VARY = known("Vary");
+    public static final FieldName WWW_AUTHENTICATE = known("WWW-Authenticate");
     public static final FieldName SEC_WEBSOCKET_ACCEPT = known("Sec-WebSocket-Accept");
     public static final FieldName SEC_WEBSOCKET_KEY = known("Sec-WebSocket-Key");
     public static final FieldName SEC_WEBSOCKET_VERSION = known("Sec-WebSocket-Version");

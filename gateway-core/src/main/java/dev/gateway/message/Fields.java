@@ -128,6 +128,57 @@ public final class Fields {
         size--;
     }
 
+    /** Removes every field whose known id has its bit in the mask; bit 0 must not be set. */
+    void removeKnown(long mask) {
+        if ((present & mask) == 0) {
+            return;
+        }
+        int to = 0;
+        for (int from = 0, limit = size * STRIDE; from < limit; from += STRIDE) {
+            if ((mask & 1L << (index[from + NAME] & 0xff)) == 0) {
+                if (to != from) {
+                    System.arraycopy(index, from, index, to, STRIDE);
+                }
+                to += STRIDE;
+            }
+        }
+        size = to / STRIDE;
+        present &= ~mask;
+    }
+
+    /** Removes every field that is not known and has the name standing at {@code start} of this table's array. */
+    void removeUnknown(int start, int length) {
+        for (int i = size - 1; i >= 0; i--) {
+            if (index[i * STRIDE + NAME] == length << 8 && equalsIgnoreCase(index[i * STRIDE], start, length)) {
+                removeAt(i);
+            }
+        }
+    }
+
+    private boolean equalsIgnoreCase(int a, int b, int length) {
+        for (int i = 0; i < length; i++) {
+            if (Ascii.lower(bytes[a + i]) != Ascii.lower(bytes[b + i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the array that positions refer to, until the next edit. */
+    byte[] array() {
+        return bytes;
+    }
+
+    /** Returns where in {@link #array} the value at a position starts. */
+    int valueStart(int i) {
+        return index[i * STRIDE + VALUE_START];
+    }
+
+    /** Returns the length of the value at a position. */
+    int valueLength(int i) {
+        return index[i * STRIDE + VALUE_LENGTH];
+    }
+
     /** Returns how many fields there are, counting repeated names each time. */
     public int size() {
         return size;
@@ -178,6 +229,14 @@ public final class Fields {
     /** Returns the value at a position, a view. */
     public AsciiString value(int i) {
         return new AsciiString(bytes, index[i * STRIDE + VALUE_START], index[i * STRIDE + VALUE_LENGTH], false);
+    }
+
+    /** Whether the value at a position is exactly this one; makes no view. */
+    public boolean valueEquals(int i, AsciiString value) {
+        int start = index[i * STRIDE + VALUE_START];
+        int length = index[i * STRIDE + VALUE_LENGTH];
+        int offset = value.arrayOffset();
+        return Arrays.equals(bytes, start, start + length, value.array(), offset, offset + value.length());
     }
 
     /**
