@@ -1,0 +1,32 @@
+package dev.gateway.filter;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * In which order the kinds of filters see a request, whatever order they are configured in; responses pass them in
+ * reverse. This is the one place that says so. Filters of one kind keep the order they are configured in.
+ */
+public enum FilterOrder {
+    /** First: its Location is made of the request as the client sent it, and nothing after it is of use. */
+    REQUEST_REDIRECT,
+    /** Before all edits, for they would be lost on a request that is answered here. */
+    DIRECT_RESPONSE,
+    /** Before the path is rewritten, so that what is edited is the request that was matched. */
+    REQUEST_HEADER_MODIFIER,
+    /** Last that touches the request: its host name wins over a Host set by a modifier, as the more exact wish. */
+    URL_REWRITE,
+    /** Next to the upstream, so first to see a response: others see the fields as they will be sent. */
+    RESPONSE_HEADER_MODIFIER;
+
+    /** A filter and its kind. */
+    public record Placed(FilterOrder place, Filter filter) {}
+
+    /** Returns the filters in the order in which they run. */
+    public static List<Filter> inOrder(List<Placed> filters) {
+        List<Placed> sorted = new ArrayList<>(filters);
+        sorted.sort(Comparator.comparing(Placed::place));
+        return sorted.stream().map(Placed::filter).toList();
+    }
+}

@@ -1,0 +1,49 @@
+package dev.gateway.filter.rewrite;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+
+/** Answers every request alike, without an upstream. */
+public final class DirectResponse implements Filter {
+    private final int status;
+    private final FieldEdits headers;
+    private final byte[] body;
+
+    /**
+     * Makes the filter.
+     *
+     * @param status 200 to 599
+     * @param headers such as {@code Content-Type}
+     * @param body not to be changed afterwards
+     * @throws IllegalArgumentException if the status is none, or has no body but one is given
+     */
+    public DirectResponse(int status, List<FieldEdits.Field> headers, byte[] body) {
+        if (status < 200 || status > 599) {
+            throw new IllegalArgumentException("not a final status: " + status);
+        }
+        if (body.length > 0 && (status == 204 || status == 205 || status == 304)) {
+            throw new IllegalArgumentException("a response with status " + status + " has no body");
+        }
+        this.status = status;
+        this.headers = new FieldEdits(List.of(), headers, List.of());
+        this.body = body;
+    }
+
+    @Override
+    public Verdict onRequest(RequestHead head, FilterContext context) {
+        Fields fields = new Fields();
+        headers.apply(fields);
+        // A buffer of the heap: it needs no release, and a short copy is cheaper than a shared count of references.
+        boolean empty = body.length == 0 || head.method().equals(Method.HEAD);
+        ByteBuf content = empty ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
+        return new Verdict.Reply(new ResponseHead(status, null, fields, body.length), content);
+    }
+}

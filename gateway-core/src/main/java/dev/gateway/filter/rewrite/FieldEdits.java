@@ -1,0 +1,82 @@
+package dev.gateway.filter.rewrite;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a header modifier does, in this order: remove, set (replace all of that name by one), add (keep what is there).
+ * Immutable.
+ */
+public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remove) {
+    /** Frames the message or belongs to one connection: the gateway writes these itself. */
+    private static final Set<FieldName> OWN = Set.of(
+            FieldName.CONTENT_LENGTH,
+            FieldName.TRANSFER_ENCODING,
+            FieldName.CONNECTION,
+            FieldName.KEEP_ALIVE,
+            FieldName.PROXY_CONNECTION,
+            FieldName.UPGRADE,
+            FieldName.HTTP2_SETTINGS,
+            FieldName.TE);
+
+    /** Edits nothing. */
+    public static final FieldEdits NONE = new FieldEdits(List.of(), List.of(), List.of());
+
+    /**
+     * One field to write.
+     *
+     * @param value without line breaks, other control bytes or characters beyond Latin-1
+     */
+    public record Field(FieldName name, AsciiString value) {
+        /**
+         * Makes one of what was configured.
+         *
+         * @throws IllegalArgumentException if the name is not a token, or the value could break the message
+         */
+        public static Field of(String name, String value) {
+            String trimmed = value.strip();
+            if (!trimmed.chars().allMatch(c -> c == '\t' || (c >= ' ' && c < 256 && c != 0x7f))) {
+                throw new IllegalArgumentException("not a field value: control or non-Latin-1 characters in " + name);
+            }
+            byte[] bytes = trimmed.getBytes(StandardCharsets.ISO_8859_1);
+            return new Field(FieldName.of(name), new AsciiString(bytes, false));
+        }
+    }
+
+    /**
+     * Makes edits.
+     *
+     * @throws IllegalArgumentException if a field is among those that only the gateway may write
+     */
+    public FieldEdits {
+        set = List.copyOf(set);
+        add = List.copyOf(add);
+        remove = List.copyOf(remove);
+        set.forEach(field -> check(field.name()));
+        add.forEach(field -> check(field.name()));
+        remove.forEach(FieldEdits::check);
+    }
+
+    private static void check(FieldName name) {
+        if (OWN.contains(name)) {
+            throw new IllegalArgumentException("a filter cannot edit " + name + ": it frames the message");
+        }
+    }
+
+    void apply(Fields fields) {
+        // By index: no iterator for each request.
+        for (int i = 0; i < remove.size(); i++) {
+            fields.remove(remove.get(i));
+        }
+        for (int i = 0; i < set.size(); i++) {
+            fields.set(set.get(i).name(), set.get(i).value());
+        }
+        for (int i = 0; i < add.size(); i++) {
+            fields.add(add.get(i).name(), add.get(i).value());
+        }
+    }
+}

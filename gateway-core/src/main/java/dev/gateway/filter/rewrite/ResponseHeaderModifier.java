@@ -1,0 +1,20 @@
+package dev.gateway.filter.rewrite;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.message.ResponseHead;
+
+/** Edits the fields of responses. */
+public final class ResponseHeaderModifier implements Filter {
+    private final FieldEdits edits;
+
+    /** Makes the filter. */
+    public ResponseHeaderModifier(FieldEdits edits) {
+        this.edits = edits;
+    }
+
+    @Override
+    public void onResponse(ResponseHead head, FilterContext context) {
+        edits.apply(head.fields());
+    }
+}
