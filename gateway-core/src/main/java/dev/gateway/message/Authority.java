@@ -67,12 +67,7 @@ public record Authority(AsciiString host, int port) {
 
     private static boolean isNameByte(byte b) {
         byte lower = Ascii.lower(b);
-        return (lower >= 'a' && lower <= 'z')
-                || (b >= '0' && b <= '9')
-                || b == '.'
-                || b == '-'
-                || b == '_'
-                || b == '~';
+        return (lower >= 'a' && lower <= 'z') || (b >= '0' && b <= '9') || b == '.' || b == '-' || b == '_' || b == '~';
     }
 
     private static boolean isPort(byte[] bytes, int colon, int limit) {

@@ -9,9 +9,7 @@ import java.security.SecureRandom;
  */
 public final class RequestIds {
     private static final int MAX_LENGTH = 128;
-    private static final byte[] HEX = {
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
-    };
+    private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
 
     // xoroshiro128++ (Blackman and Vigna): 128 bits of state, a few instructions for 64 bits.
     private long s0;
@@ -55,7 +53,12 @@ public final class RequestIds {
         for (int i = 0; i < id.length(); i++) {
             byte b = id.byteAt(i);
             byte lower = Ascii.lower(b);
-            if ((lower < 'a' || lower > 'z') && (b < '-' || b > ':') && b != '_' && b != '~' && b != '+' && b != '='
+            if ((lower < 'a' || lower > 'z')
+                    && (b < '-' || b > ':')
+                    && b != '_'
+                    && b != '~'
+                    && b != '+'
+                    && b != '='
                     && b != '@') {
                 return false; // '-' to ':' are - . / the digits and :
             }

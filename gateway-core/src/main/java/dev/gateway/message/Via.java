@@ -26,7 +26,8 @@ public final class Via {
      * @param receivedVersion {@code 1.0}, {@code 1.1} or {@code 2.0}: what the message was received in
      */
     public void add(Fields fields, AsciiString receivedVersion) {
-        AsciiString value = receivedVersion.byteAt(0) == '2' ? http2 : receivedVersion.byteAt(2) == '0' ? http10 : http11;
+        AsciiString value =
+                receivedVersion.byteAt(0) == '2' ? http2 : receivedVersion.byteAt(2) == '0' ? http10 : http11;
         fields.add(FieldName.VIA, value);
     }
 

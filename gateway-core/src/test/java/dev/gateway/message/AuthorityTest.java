@@ -35,9 +35,41 @@ class AuthorityTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", ":80", "a:0", "a:65536", "a:100000", "a:000080", "a:8o", "a:-1", "a:+1", "a:1:2", "a b", "user@a",
-                "user:pw@a", "a/b", "a\\b", "a?b", "a#b", "a,b", "a%41", "é", "a\u0000", "a\t", "[::1", "::1", "[::1]x",
-                "[::1]:", "[]", "[1.2.3.4]", "[::1%eth0]", "[gg::1]", ".a", "a\"", "a'", "a;b", "[::1]]:80"
+                "",
+                ":80",
+                "a:0",
+                "a:65536",
+                "a:100000",
+                "a:000080",
+                "a:8o",
+                "a:-1",
+                "a:+1",
+                "a:1:2",
+                "a b",
+                "user@a",
+                "user:pw@a",
+                "a/b",
+                "a\\b",
+                "a?b",
+                "a#b",
+                "a,b",
+                "a%41",
+                "é",
+                "a\u0000",
+                "a\t",
+                "[::1",
+                "::1",
+                "[::1]x",
+                "[::1]:",
+                "[]",
+                "[1.2.3.4]",
+                "[::1%eth0]",
+                "[gg::1]",
+                ".a",
+                "a\"",
+                "a'",
+                "a;b",
+                "[::1]]:80"
             })
     void whatOthersMightReadDifferentlyIsRefused(String text) {
         boolean emptyPort = text.equals("[::1]:");

@@ -174,7 +174,8 @@ class FieldsTest {
         assertThat(fields.hasElement(FieldName.TE, new AsciiString("trailers"))).isTrue();
         assertThat(fields.hasElement(FieldName.TE, new AsciiString("x"))).isTrue();
         assertThat(fields.hasElement(FieldName.TE, new AsciiString("deflate"))).isFalse();
-        assertThat(fields.hasElement(FieldName.CONNECTION, new AsciiString("x"))).isFalse();
+        assertThat(fields.hasElement(FieldName.CONNECTION, new AsciiString("x")))
+                .isFalse();
     }
 
     @Test
@@ -229,7 +230,8 @@ class FieldsTest {
                 }
             }
             StringBuilder expected = new StringBuilder();
-            model.forEach(line -> expected.append(line[0]).append(": ").append(line[1]).append("\r\n"));
+            model.forEach(line ->
+                    expected.append(line[0]).append(": ").append(line[1]).append("\r\n"));
             assertThat(wire(fields)).isEqualTo(expected.toString());
             for (String name : names) {
                 boolean there = model.stream().anyMatch(line -> line[0].equalsIgnoreCase(name));

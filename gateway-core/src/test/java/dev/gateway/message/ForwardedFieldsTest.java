@@ -63,8 +63,7 @@ class ForwardedFieldsTest {
     @Test
     void aRequestWithoutHostOrPortTellsWhatIsKnown() {
         RequestHead head = Heads.get("", "/");
-        new ForwardedFields(true)
-                .apply(head, new AsciiString("unix"), new AsciiString("https"), 0, false);
+        new ForwardedFields(true).apply(head, new AsciiString("unix"), new AsciiString("https"), 0, false);
 
         assertThat(head.fields())
                 .hasToString("Forwarded: for=_unix;proto=https\nX-Forwarded-For: unix\nX-Forwarded-Proto: https\n"

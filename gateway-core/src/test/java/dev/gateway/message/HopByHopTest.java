@@ -61,7 +61,13 @@ class HopByHopTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "Host", "Content-Length", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded", "Via"
+                "Host",
+                "Content-Length",
+                "X-Forwarded-For",
+                "X-Forwarded-Proto",
+                "X-Forwarded-Host",
+                "Forwarded",
+                "Via"
             })
     void aClientCannotHaveRemovedWhatFramesOrRoutesTheMessageOrTellsItsOrigin(String name) {
         assertThat(request("Connection: close, " + name, name + ": 1")).isEqualTo(name + ": 1\n");

@@ -35,9 +35,11 @@ class RequestIdsTest {
 
     @Test
     void anIdThatIsTooLongOrRepeatedIsReplaced() {
-        assertThat(ids.assign(Heads.fields("X-Request-Id: " + "a".repeat(128)), true).length())
+        assertThat(ids.assign(Heads.fields("X-Request-Id: " + "a".repeat(128)), true)
+                        .length())
                 .isEqualTo(128);
-        assertThat(ids.assign(Heads.fields("X-Request-Id: " + "a".repeat(129)), true).length())
+        assertThat(ids.assign(Heads.fields("X-Request-Id: " + "a".repeat(129)), true)
+                        .length())
                 .isEqualTo(32);
         Fields two = Heads.fields("X-Request-Id: a", "X-Request-Id: b");
         AsciiString id = ids.assign(two, true);

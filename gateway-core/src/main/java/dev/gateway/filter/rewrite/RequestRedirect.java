@@ -42,11 +42,7 @@ public final class RequestRedirect implements Filter {
      * @throws IllegalArgumentException if an argument is none of these
      */
     public RequestRedirect(
-            @Nullable String scheme,
-            @Nullable String hostname,
-            int port,
-            @Nullable PathRewrite path,
-            int statusCode) {
+            @Nullable String scheme, @Nullable String hostname, int port, @Nullable PathRewrite path, int statusCode) {
         if (!CODES.contains(statusCode)) {
             throw new IllegalArgumentException("not a redirect status: " + statusCode);
         }

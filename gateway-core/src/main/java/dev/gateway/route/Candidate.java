@@ -1,0 +1,97 @@
+package dev.gateway.route;
+
+import com.google.re2j.Pattern;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A compiled match among those of the same hosts and path: what is left to check once the path is found. */
+final class Candidate {
+    /** The Gateway API's order among matches of equal host and path. */
+    static final Comparator<Candidate> PRECEDENCE = Comparator.<Candidate, Boolean>comparing(c -> c.method == null)
+            .thenComparing(c -> -c.headers.length)
+            .thenComparing(c -> -c.queries.length)
+            .thenComparing(c -> c.position);
+
+    final Router.Match result;
+    private final int position;
+    private final @Nullable Method method;
+    private final HeaderTest[] headers;
+    private final QueryTest[] queries;
+
+    /**
+     * Compiles a match.
+     *
+     * @param position its place in the file
+     */
+    Candidate(RouteMatch match, Router.Match result, int position) {
+        this.result = result;
+        this.position = position;
+        this.method = match.method();
+        this.headers = match.headers().stream().map(HeaderTest::of).toArray(HeaderTest[]::new);
+        this.queries = match.queryParams().stream().map(QueryTest::of).toArray(QueryTest[]::new);
+    }
+
+    /** Returns the first of the candidates, which are in order of precedence, that the request passes, or null. */
+    static @Nullable Candidate first(Candidate[] candidates, RequestHead head) {
+        for (Candidate candidate : candidates) {
+            if (candidate.accepts(head)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    static Candidate[] sorted(List<Candidate> candidates) {
+        return candidates.stream().sorted(PRECEDENCE).toArray(Candidate[]::new);
+    }
+
+    boolean accepts(RequestHead head) {
+        if (method != null && !method.equals(head.method())) {
+            return false;
+        }
+        for (HeaderTest header : headers) {
+            if (!header.accepts(head)) {
+                return false;
+            }
+        }
+        for (QueryTest query : queries) {
+            if (!query.accepts(head)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private record HeaderTest(FieldName name, AsciiString value, @Nullable Pattern pattern) {
+        static HeaderTest of(RouteMatch.Header header) {
+            return new HeaderTest(
+                    header.name(),
+                    new AsciiString(header.value()),
+                    header.regex() ? Pattern.compile(header.value()) : null);
+        }
+
+        boolean accepts(RequestHead head) {
+            if (name == FieldName.HOST) {
+                AsciiString authority = head.authority();
+                return pattern == null
+                        ? authority.contentEqualsIgnoreCase(value)
+                        : pattern.matcher(authority).matches();
+            }
+            Fields fields = head.fields();
+            for (int i = fields.find(name, 0); i >= 0; i = fields.find(name, i + 1)) {
+                if (pattern == null
+                        ? fields.valueEquals(i, value)
+                        : pattern.matcher(fields.value(i)).matches()) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.gateway.route;
+
+import dev.gateway.message.Authority;
+import dev.gateway.message.PathNormalizer;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compiles the routes of a listener into a {@link Router}. Precedence, as in the Gateway API:
+ *
+ * <ol>
+ *   <li>the exact host name, then the longest wildcard, then matches for any host. A wildcard covers one or more
+ *       labels. Only if no match of the more specific host accepts the request are the next host's tried;
+ *   <li>an Exact path; then regular expressions, so that a catch-all prefix does not hide them (the Gateway API leaves
+ *       their place open; among themselves, whatever their length, the next points decide); then the longest prefix;
+ *   <li>a match that names a method; then more headers; then more query parameters; then the first in the file.
+ * </ol>
+ *
+ * Used by one thread, once.
+ */
+public final class RouterBuilder {
+    private record Added(RouteMatch match, Route route, int position) {}
+
+    private final Map<AsciiString, List<Added>> exactHosts = new HashMap<>();
+    // Shorter suffixes first, so that each finds the wildcard it falls back to.
+    private final Map<AsciiString, List<Added>> wildcards = new TreeMap<>(
+            (a, b) -> a.length() != b.length() ? Integer.compare(a.length(), b.length()) : a.compareTo(b));
+    private final List<Added> anyHost = new ArrayList<>();
+    private int position;
+
+    /**
+     * Adds a rule; earlier ones win where all else is equal.
+     *
+     * @param hostnames exact or {@code *.} and a name; {@code *} or none at all for any host
+     * @param matches of which one must accept a request; none at all for every request
+     * @throws IllegalArgumentException if a host name or path is not valid; a path must be in the form that
+     *     {@link PathNormalizer} gives it, or nothing would ever match
+     * @throws com.google.re2j.PatternSyntaxException if a regular expression is not valid
+     */
+    public RouterBuilder add(List<String> hostnames, List<RouteMatch> matches, Route route) {
+        for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
+            Added added = new Added(match, route, position++);
+            candidate(added, new HostRoutes.Builder()); // fails here, not in build
+            if (hostnames.isEmpty()) {
+                anyHost.add(added);
+            }
+            for (String hostname : hostnames) {
+                listOf(hostname).add(added);
+            }
+        }
+        return this;
+    }
+
+    private List<Added> listOf(String hostname) {
+        if (hostname.equals("*")) {
+            return anyHost;
+        }
+        boolean wildcard = hostname.startsWith("*.");
+        String name = hostname.toLowerCase(Locale.ROOT);
+        name = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
+        Authority authority = Authority.parse(new AsciiString(wildcard ? name.substring(2) : name));
+        if (authority == null || authority.port() != -1 || authority.host().isEmpty()) {
+            throw new IllegalArgumentException("not a host name: \"" + hostname + "\"");
+        }
+        return wildcard
+                ? wildcards.computeIfAbsent(new AsciiString(name.substring(1)), n -> new ArrayList<>())
+                : exactHosts.computeIfAbsent(new AsciiString(name), n -> new ArrayList<>());
+    }
+
+    /** Compiles what was added. */
+    public Router build() {
+        HostRoutes any = anyHost.isEmpty() ? null : compile(anyHost, null);
+        Map<AsciiString, HostRoutes> compiledWildcards = new HashMap<>();
+        wildcards.forEach((suffix, added) ->
+                compiledWildcards.put(suffix, compile(added, parent(suffix, 1, compiledWildcards, any))));
+        Map<AsciiString, HostRoutes> compiledHosts = new HashMap<>();
+        exactHosts.forEach(
+                (host, added) -> compiledHosts.put(host, compile(added, parent(host, 1, compiledWildcards, any))));
+        return new RouteTable(
+                new ByteTable<>(compiledHosts, RouteTable::hash),
+                new ByteTable<>(compiledWildcards, RouteTable::hash),
+                any);
+    }
+
+    private static @Nullable HostRoutes parent(
+            AsciiString name, int from, Map<AsciiString, HostRoutes> wildcards, @Nullable HostRoutes any) {
+        for (int dot = name.indexOf('.', from); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+            HostRoutes wildcard = wildcards.get(name.subSequence(dot));
+            if (wildcard != null) {
+                return wildcard;
+            }
+        }
+        return any;
+    }
+
+    private static HostRoutes compile(List<Added> matches, @Nullable HostRoutes parent) {
+        HostRoutes.Builder builder = new HostRoutes.Builder();
+        matches.forEach(added -> candidate(added, builder));
+        return builder.build(parent);
+    }
+
+    private static void candidate(Added added, HostRoutes.Builder builder) {
+        String value = added.match.path().value();
+        switch (added.match.path().type()) {
+            case EXACT -> builder.exact(path(value), candidate(added, 0));
+            case PREFIX -> {
+                AsciiString path = path(value);
+                int length = path.length();
+                AsciiString prefix = path.byteAt(length - 1) == '/' ? path.subSequence(0, length - 1) : path;
+                builder.prefix(prefix, candidate(added, prefix.length()));
+            }
+            case REGEX -> builder.regex(value, candidate(added, 0));
+        }
+    }
+
+    private static Candidate candidate(Added added, int prefixLength) {
+        return new Candidate(added.match, new Router.Match(added.route, prefixLength), added.position);
+    }
+
+    private static AsciiString path(String value) {
+        AsciiString bytes = new AsciiString(value, StandardCharsets.UTF_8);
+        AsciiString normal = PathNormalizer.normalize(bytes);
+        if (normal == null || !value.startsWith("/") || value.indexOf('?') >= 0 || !normal.equals(bytes)) {
+            throw new IllegalArgumentException("not a path in normal form: \"" + value + "\""
+                    + (normal == null ? "" : ", which is matched as \"" + normal + "\""));
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,61 @@
+package dev.gateway.route;
+
+import dev.gateway.upstream.Upstream;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Spreads requests over upstreams by weight: in the long run exactly, and evenly at every scale, for the choices follow
+ * a sequence of low discrepancy (multiples of the golden ratio) and not chance. Shared by all event loops without a
+ * lock.
+ */
+public final class WeightedTarget implements Route.Target {
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio
+
+    private final Upstream[] upstreams;
+    private final long[] ends; // cumulative weights
+    private final AtomicLong count = new AtomicLong();
+
+    /** An upstream and its share; weight 0 gets nothing. */
+    public record Weighted(Upstream upstream, int weight) {}
+
+    private WeightedTarget(List<Weighted> weighted) {
+        upstreams = new Upstream[weighted.size()];
+        ends = new long[weighted.size()];
+        long end = 0;
+        for (int i = 0; i < ends.length; i++) {
+            upstreams[i] = weighted.get(i).upstream;
+            end += weighted.get(i).weight;
+            ends[i] = end;
+        }
+    }
+
+    /**
+     * Makes the target of these upstreams.
+     *
+     * @throws IllegalArgumentException if a weight is negative, or all are 0 (a rule that is then answered by 500, says
+     *     the Gateway API, and so has no target)
+     */
+    public static Route.Target of(List<Weighted> weighted) {
+        if (weighted.stream().anyMatch(w -> w.weight < 0)) {
+            throw new IllegalArgumentException("negative weight");
+        }
+        List<Weighted> taking = weighted.stream().filter(w -> w.weight > 0).toList();
+        if (taking.isEmpty()) {
+            throw new IllegalArgumentException("no upstream with a weight above 0");
+        }
+        Upstream only = taking.get(0).upstream;
+        return taking.size() == 1 ? () -> only : new WeightedTarget(taking);
+    }
+
+    @Override
+    public Upstream choose() {
+        long fraction = count.getAndIncrement() * GOLDEN;
+        long point = Math.multiplyHigh(fraction >>> 1, ends[ends.length - 1] << 1);
+        int i = 0;
+        while (point >= ends[i]) {
+            i++;
+        }
+        return upstreams[i];
+    }
+}
