@@ -77,7 +77,7 @@ final class Candidate {
         }
 
         boolean accepts(RequestHead head) {
-            if (name == FieldName.HOST) {
+            if (name.id() == FieldName.HOST.id()) {
                 AsciiString authority = head.authority();
                 return pattern == null
                         ? authority.contentEqualsIgnoreCase(value)

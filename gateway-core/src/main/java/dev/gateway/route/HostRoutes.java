@@ -34,7 +34,15 @@ final class HostRoutes {
     }
 
     /** The candidates of a prefix, and the next shorter one, for when none of them accepts. */
-    private record Prefix(Candidate[] candidates, @Nullable Prefix shorter) {}
+    private static final class Prefix {
+        final Candidate[] candidates;
+        final @Nullable Prefix shorter;
+
+        Prefix(Candidate[] candidates, @Nullable Prefix shorter) {
+            this.candidates = candidates;
+            this.shorter = shorter;
+        }
+    }
 
     @Nullable
     Candidate match(RequestHead head) {

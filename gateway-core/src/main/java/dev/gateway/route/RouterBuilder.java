@@ -63,15 +63,15 @@ public final class RouterBuilder {
             return anyHost;
         }
         boolean wildcard = hostname.startsWith("*.");
-        String name = hostname.toLowerCase(Locale.ROOT);
+        String name = hostname.substring(wildcard ? 2 : 0).toLowerCase(Locale.ROOT);
         name = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
-        Authority authority = Authority.parse(new AsciiString(wildcard ? name.substring(2) : name));
-        if (authority == null || authority.port() != -1 || authority.host().isEmpty()) {
+        Authority authority = Authority.parse(new AsciiString(name));
+        if (authority == null || authority.host().length() != name.length()) {
             throw new IllegalArgumentException("not a host name: \"" + hostname + "\"");
         }
         return wildcard
-                ? wildcards.computeIfAbsent(new AsciiString(name.substring(1)), n -> new ArrayList<>())
-                : exactHosts.computeIfAbsent(new AsciiString(name), n -> new ArrayList<>());
+                ? wildcards.computeIfAbsent(new AsciiString("." + name), n -> new ArrayList<>())
+                : exactHosts.computeIfAbsent(authority.host(), n -> new ArrayList<>());
     }
 
     /** Compiles what was added. */

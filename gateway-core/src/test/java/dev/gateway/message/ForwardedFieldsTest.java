@@ -25,8 +25,13 @@ class ForwardedFieldsTest {
     @Test
     void theUpstreamLearnsWhereARequestCameFrom() {
         assertThat(apply(false, false, "10.0.0.9"))
-                .isEqualTo("X-Forwarded-For: 10.0.0.9\nX-Forwarded-Proto: http\n"
-                        + "X-Forwarded-Host: app.example:8080\nX-Forwarded-Port: 8080\n");
+                .isEqualTo(
+                        """
+                        X-Forwarded-For: 10.0.0.9
+                        X-Forwarded-Proto: http
+                        X-Forwarded-Host: app.example:8080
+                        X-Forwarded-Port: 8080
+                        """);
     }
 
     @Test
@@ -37,8 +42,14 @@ class ForwardedFieldsTest {
     @Test
     void whatATrustedProxySaysIsKeptAndAddedTo() {
         assertThat(apply(false, true, "10.0.0.9", CLAIMS))
-                .isEqualTo("X-Forwarded-Proto: https\nX-Forwarded-Host: public.example\nForwarded: for=1.1.1.1\n"
-                        + "X-Forwarded-For: 1.1.1.1, 2.2.2.2, 10.0.0.9\nX-Forwarded-Port: 443\n");
+                .isEqualTo(
+                        """
+                        X-Forwarded-Proto: https
+                        X-Forwarded-Host: public.example
+                        Forwarded: for=1.1.1.1
+                        X-Forwarded-For: 1.1.1.1, 2.2.2.2, 10.0.0.9
+                        X-Forwarded-Port: 443
+                        """);
     }
 
     @Test
@@ -66,8 +77,13 @@ class ForwardedFieldsTest {
         new ForwardedFields(true).apply(head, new AsciiString("unix"), new AsciiString("https"), 0, false);
 
         assertThat(head.fields())
-                .hasToString("Forwarded: for=_unix;proto=https\nX-Forwarded-For: unix\nX-Forwarded-Proto: https\n"
-                        + "X-Forwarded-Port: 443\n");
+                .hasToString(
+                        """
+                        Forwarded: for=_unix;proto=https
+                        X-Forwarded-For: unix
+                        X-Forwarded-Proto: https
+                        X-Forwarded-Port: 443
+                        """);
     }
 
     @Test

@@ -1,0 +1,267 @@
+package dev.gateway.filter.rewrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatObject;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Heads;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import io.netty.util.AsciiString;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RewriteTest {
+    private record Context(ConnectionInfo connection, int matchedPrefixLength) implements FilterContext {
+        @Override
+        public void resume(Verdict verdict) {
+            throw new AssertionError("none of these filters waits");
+        }
+    }
+
+    private static Context context(int prefixLength, int localPort, boolean tls) {
+        ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false) : null;
+        InetSocketAddress local = localPort == 0 ? null : new InetSocketAddress("127.0.0.1", localPort);
+        return new Context(
+                new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, new AsciiString("unix"), local, tlsInfo),
+                prefixLength);
+    }
+
+    private static FieldEdits.Field field(String name, String value) {
+        return FieldEdits.Field.of(name, value);
+    }
+
+    @Test
+    void aHeaderModifierRemovesSetsAndAdds() {
+        FieldEdits edits = new FieldEdits(
+                List.of(field("X-Set", "new"), field("X-Fresh", "1")),
+                List.of(field("X-Add", "b")),
+                List.of(FieldName.of("x-remove")));
+        String[] lines = {"X-Remove: 1", "x-set: old", "X-Add: a", "X-SET: older", "X-Stay: 1"};
+        String expected = "X-Add: a\nX-Stay: 1\nX-Set: new\nX-Fresh: 1\nX-Add: b\n";
+        RequestHead request = Heads.get("a", "/", lines);
+        ResponseHead response = new ResponseHead(200, null, Heads.fields(lines), 0);
+
+        assertThat(new RequestHeaderModifier(edits).onRequest(request, context(0, 80, false)))
+                .isSameAs(Verdict.PROCEED);
+        new ResponseHeaderModifier(edits).onResponse(response, context(0, 80, false));
+
+        assertThat(request.fields()).hasToString(expected);
+        assertThat(response.fields()).hasToString(expected);
+    }
+
+    @Test
+    void settingHostChangesWhatTheUpstreamIsTold() {
+        RequestHead head = Heads.get("a", "/", "Host: a");
+
+        new RequestHeaderModifier(new FieldEdits(List.of(field("host", "b:81")), List.of(), List.of()))
+                .onRequest(head, context(0, 80, false));
+
+        assertThatObject(head.authority()).isEqualTo(new AsciiString("b:81"));
+        assertThat(head.fields().contains(FieldName.HOST)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length", "transfer-encoding", "Connection", "Upgrade", "TE", "a b", ""})
+    void fieldsThatFrameTheMessageAreNotTheOperatorsToWrite(String name) {
+        assertThatThrownBy(() -> new FieldEdits(List.of(field(name, "1")), List.of(), List.of()))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\r\nb: c", "a\nb", "\u0000", "\u20ac", "\u007f"})
+    void aValueCannotBreakTheMessage(String value) {
+        assertThatThrownBy(() -> field("X-A", "x" + value + "x")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void hostIsNeitherAddedNorRemovedNorSetToNonsense() {
+        FieldEdits.Field host = field("Host", "a");
+        assertThatThrownBy(() -> new RequestHeaderModifier(new FieldEdits(List.of(), List.of(host), List.of())))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(
+                        () -> new RequestHeaderModifier(new FieldEdits(List.of(), List.of(), List.of(FieldName.HOST))))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() ->
+                        new RequestHeaderModifier(new FieldEdits(List.of(field("Host", "a b")), List.of(), List.of())))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest // the table of the Gateway API's ReplacePrefixMatch, then the cases it leaves out
+    @CsvSource({
+        "/foo/bar,4,/xyz,/xyz/bar",
+        "/foo/bar,4,/xyz/,/xyz/bar",
+        "/foo,4,/xyz,/xyz",
+        "/foo/,4,/xyz,/xyz/",
+        "/foo/bar,4,'',/bar",
+        "/foo/,4,'',/",
+        "/foo,4,'',/",
+        "/foo/,4,/,/",
+        "/foo,4,/,/",
+        "/foo,4,/xyz/,/xyz/",
+        "/foo/,4,/xyz/,/xyz/",
+        "/foo?a=/b,4,/xyz,/xyz?a=/b",
+        "/foo/bar?q,4,/,/bar?q",
+        "/,0,/xyz,/xyz/",
+        "/bar,0,/xyz,/xyz/bar",
+        "/?q,0,/xyz,/xyz/?q",
+        "/b,9,/xyz,/xyz",
+        "*,0,/xyz,*"
+    })
+    void theMatchedPrefixIsReplacedByWholeElements(String path, int prefixLength, String replacement, String expected) {
+        RequestHead head = Heads.get("a", path);
+
+        new UrlRewrite(null, PathRewrite.prefix(replacement)).onRequest(head, context(prefixLength, 80, false));
+
+        assertThatObject(head.path()).hasToString(expected);
+        assertThatObject(head.authority()).hasToString("a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/foo/bar,/x/y,/x/y", "/foo?a=b,/x/,/x/?a=b", "/,'',/"})
+    void theWholePathIsReplacedAndTheQueryKept(String path, String replacement, String expected) {
+        RequestHead head = Heads.get("a", path, "Host: a");
+
+        new UrlRewrite("b.example", PathRewrite.full(replacement)).onRequest(head, context(1, 80, false));
+
+        assertThatObject(head.path()).hasToString(expected);
+        assertThatObject(head.authority()).hasToString("b.example");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "/a?b", "/a b", "/..", "/a#b", "/\u20ac", "*"})
+    void aReplacementIsAPath(String replacement) {
+        assertThatThrownBy(() -> PathRewrite.full(replacement)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PathRewrite.prefix(replacement)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest // scheme, hostname, port, listener's port, TLS, the request's host; then the Location
+    @CsvSource({
+        ",,0,8080,false,a.com:9999,http://a.com:8080/p?q",
+        ",,0,80,false,a.com:9999,http://a.com/p?q",
+        ",,0,443,true,a.com,https://a.com/p?q",
+        ",,0,80,true,a.com,https://a.com:80/p?q",
+        ",,0,8443,true,[::1]:8443,https://[::1]:8443/p?q",
+        "https,,0,8080,false,a.com:8080,https://a.com/p?q",
+        "http,,0,8443,true,a.com:8443,http://a.com/p?q",
+        "https,,8443,80,false,a.com,https://a.com:8443/p?q",
+        "https,,443,80,false,a.com,https://a.com/p?q",
+        "http,,443,80,false,a.com,http://a.com:443/p?q",
+        ",b.org,0,8080,false,a.com,http://b.org:8080/p?q",
+        ",b.org,80,8080,false,a.com,http://b.org/p?q",
+        ",b.org,0,0,false,a.com:81,http://b.org:81/p?q",
+        ",b.org,0,80,false,'',http://b.org/p?q",
+        ",,0,80,false,'',/p?q"
+    })
+    void aRedirectPointsWhereTheGatewayApiSays(
+            @Nullable String scheme,
+            @Nullable String hostname,
+            int port,
+            int listenerPort,
+            boolean tls,
+            String authority,
+            String location) {
+        Filter filter = new RequestRedirect(scheme, hostname, port, null, 302);
+
+        Verdict verdict = filter.onRequest(Heads.get(authority, "/p?q"), context(0, listenerPort, tls));
+
+        Verdict.Reply reply = (Verdict.Reply) verdict;
+        assertThat(reply.head().status()).isEqualTo(302);
+        assertThat(reply.head().contentLength()).isZero();
+        assertThat(reply.body().isReadable()).isFalse();
+        assertThatObject(reply.head().fields().first(FieldName.LOCATION)).hasToString(location);
+    }
+
+    @Test
+    void aRedirectReplacesThePrefix() {
+        Filter filter = new RequestRedirect(null, null, 0, PathRewrite.prefix("/new"), 308);
+
+        Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.get("a", "/old/x?y"), context(4, 80, false));
+        Verdict.Reply star = (Verdict.Reply) filter.onRequest(Heads.get("a", "*"), context(0, 80, false));
+
+        assertThatObject(reply.head().fields().first(FieldName.LOCATION)).hasToString("http://a/new/x?y");
+        assertThatObject(star.head().fields().first(FieldName.LOCATION)).hasToString("http://a/");
+    }
+
+    @Test
+    void aRedirectThatIsNoneIsRefused() {
+        assertThatThrownBy(() -> new RequestRedirect(null, null, 0, null, 304))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new RequestRedirect("ftp", null, 0, null, 302))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new RequestRedirect(null, "a:80", 0, null, 302))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new RequestRedirect(null, null, 65536, null, 302))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aDirectResponseAnswersEveryRequestAlike() {
+        byte[] body = "teapot".getBytes(StandardCharsets.US_ASCII);
+        Filter filter = new DirectResponse(418, List.of(field("Content-Type", "text/plain")), body);
+
+        for (int i = 0; i < 2; i++) {
+            Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.get("a", "/"), context(0, 80, false));
+            assertThat(reply.head().status()).isEqualTo(418);
+            assertThat(reply.head().contentLength()).isEqualTo(6);
+            assertThat(reply.head().fields()).hasToString("Content-Type: text/plain\n");
+            assertThat(reply.body().toString(StandardCharsets.US_ASCII)).isEqualTo("teapot");
+            reply.body().release();
+        }
+    }
+
+    @Test
+    void aDirectResponseToHeadHasTheLengthButNotTheBody() {
+        Filter filter = new DirectResponse(200, List.of(), new byte[5]);
+
+        Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.request("HEAD", "a", "/"), context(0, 80, false));
+
+        assertThat(reply.head().contentLength()).isEqualTo(5);
+        assertThat(reply.body().isReadable()).isFalse();
+    }
+
+    @Test
+    void aDirectResponseIsFinalAndHasABodyOnlyWhereOneMayBe() {
+        assertThatThrownBy(() -> new DirectResponse(103, List.of(), new byte[0]))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new DirectResponse(204, List.of(), new byte[1]))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void filtersRunInTheOneOrderWhateverTheConfiguredOrder() {
+        Filter first = new Filter() {};
+        Filter second = new Filter() {};
+        Filter redirect = new Filter() {};
+        Filter rewrite = new Filter() {};
+
+        assertThat(FilterOrder.inOrder(List.of(
+                        new FilterOrder.Placed(FilterOrder.URL_REWRITE, rewrite),
+                        new FilterOrder.Placed(FilterOrder.REQUEST_HEADER_MODIFIER, first),
+                        new FilterOrder.Placed(FilterOrder.REQUEST_REDIRECT, redirect),
+                        new FilterOrder.Placed(FilterOrder.REQUEST_HEADER_MODIFIER, second))))
+                .containsExactly(redirect, first, second, rewrite);
+    }
+
+    @Test
+    void modifiersLeaveFieldsTheyDoNotNameAlone() {
+        Fields fields = Heads.fields("A: 1", "B: 2");
+        FieldEdits.NONE.apply(fields);
+
+        assertThat(fields).hasToString("A: 1\nB: 2\n");
+    }
+}

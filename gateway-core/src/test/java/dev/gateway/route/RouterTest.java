@@ -1,0 +1,378 @@
+package dev.gateway.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.re2j.PatternSyntaxException;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Heads;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.RouteMatch.PathType;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RouterTest {
+    private final RouterBuilder builder = new RouterBuilder();
+
+    static Route route(String name) {
+        return new Route(name, List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, false);
+    }
+
+    private RouterTest add(String name, List<String> hosts, RouteMatch... matches) {
+        builder.add(hosts, List.of(matches), route(name));
+        return this;
+    }
+
+    private RouterTest exact(String path) {
+        return add("exact " + path, List.of(), RouteMatch.path(PathType.EXACT, path));
+    }
+
+    private RouterTest prefix(String path) {
+        return add("prefix " + path, List.of(), RouteMatch.path(PathType.PREFIX, path));
+    }
+
+    private RouterTest regex(String path) {
+        return add("regex " + path, List.of(), RouteMatch.path(PathType.REGEX, path));
+    }
+
+    private @Nullable String matched(RequestHead head) {
+        Router.Match match = builder.build().match(head);
+        return match == null ? null : match.route().name();
+    }
+
+    private @Nullable String path(String path) {
+        return matched(Heads.get("a.com", path));
+    }
+
+    @Test
+    void withoutRoutesNothingMatches() {
+        assertThat(path("/")).isNull();
+        assertThat(path("")).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "example.com,exact",
+        "EXAMPLE.com,exact",
+        "example.com:8080,exact",
+        "example.com.,exact",
+        "example.com.:80,exact",
+        "www.example.com,wild",
+        "a.b.example.com:81,wild",
+        "WWW.Example.COM.,wild",
+        "x.api.example.com,longer wild",
+        "api.example.com,wild",
+        "deep.x.api.example.com,longer wild",
+        "notexample.com,any",
+        "com,any",
+        "[::1]:80,v6",
+        "[::2],any",
+        "'',any",
+        "www.example.org,any"
+    })
+    void theMostSpecificHostWins(String host, String name) {
+        add("any", List.of()).add("wild", List.of("*.Example.com")).add("exact", List.of("Example.COM"));
+        add("longer wild", List.of("*.api.example.com")).add("v6", List.of("[::1]"));
+
+        assertThat(matched(Heads.get(host, "/"))).isEqualTo(name);
+    }
+
+    @Test
+    void aHostThatNoRouteNamesFindsNothing() {
+        add("one", List.of("a.com", "*.b.com"));
+
+        assertThat(matched(Heads.get("c.com", "/"))).isNull();
+        assertThat(matched(Heads.get("b.com", "/"))).isNull();
+        assertThat(matched(Heads.get("x.b.com", "/"))).isEqualTo("one");
+        assertThat(matched(Heads.get("", "/"))).isNull();
+    }
+
+    @Test
+    void whatTheMoreSpecificHostDoesNotAcceptTheNextHostMay() {
+        add("any", List.of("*"));
+        add("wild", List.of("*.example.com"), RouteMatch.path(PathType.PREFIX, "/wild"));
+        add("longer", List.of("*.api.example.com"), RouteMatch.path(PathType.PREFIX, "/longer"));
+        add("exact", List.of("v1.api.example.com"), RouteMatch.path(PathType.PREFIX, "/exact"));
+
+        assertThat(matched(Heads.get("v1.api.example.com", "/exact"))).isEqualTo("exact");
+        assertThat(matched(Heads.get("v1.api.example.com", "/longer"))).isEqualTo("longer");
+        assertThat(matched(Heads.get("v1.api.example.com", "/wild"))).isEqualTo("wild");
+        assertThat(matched(Heads.get("v1.api.example.com", "/"))).isEqualTo("any");
+        assertThat(matched(Heads.get("v2.api.example.com", "/exact"))).isEqualTo("any");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/foo,prefix /foo",
+        "/foo/,prefix /foo",
+        "/foo/x,prefix /foo",
+        "/foo?/bar,prefix /foo",
+        "/foobar,prefix /",
+        "/foo/bar,exact /foo/bar",
+        "/foo/bar?q,exact /foo/bar",
+        "/foo/bar/,prefix /foo/bar/",
+        "/foo/bar/x,prefix /foo/bar/",
+        "/foo/bar/baz/qux,prefix /foo/bar/baz",
+        "/foo/barbaz,prefix /foo",
+        "/FOO,prefix /",
+        "/,prefix /",
+        "/?,prefix /",
+        "/fo,prefix /",
+        "*,prefix /",
+        "/a/very/long/path/that/is/longer/than/any/prefix/or/exact/path/configured,prefix /",
+        "/foo/bar/baz/qux/a/very/long/path/that/is/longer/than/any,prefix /foo/bar/baz"
+    })
+    void exactPathsWinThenTheLongestPrefixOfWholeElements(String path, String name) {
+        prefix("/").prefix("/foo").exact("/foo/bar").prefix("/foo/bar/").prefix("/foo/bar/baz");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    @Test
+    void anExactPathDoesNotMatchWithASlashMore() {
+        exact("/a").exact("/b/");
+
+        assertThat(path("/a")).isEqualTo("exact /a");
+        assertThat(path("/a/")).isNull();
+        assertThat(path("/b/")).isEqualTo("exact /b/");
+        assertThat(path("/b")).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/api/v1,regex /api/v[0-9]+",
+        "/api/v12?q=1,regex /api/v[0-9]+",
+        "/api/v,prefix /api/v",
+        "/api/v1/x,prefix /",
+        "/api/v/1,prefix /api/v",
+        "/x/api/v1,prefix /",
+        "/api/v7,exact /api/v7",
+        "/one,regex /one|/two",
+        "/two,regex /one|/two",
+        "/twofold,prefix /",
+        "/aab,regex /aa*b",
+        "/ab,regex /aa*b",
+        "/b,prefix /"
+    })
+    void aRegularExpressionMatchesTheWholePathAndStandsBetweenExactAndPrefix(String path, String name) {
+        prefix("/")
+                .prefix("/api/v")
+                .regex("/api/v[0-9]+")
+                .exact("/api/v7")
+                .regex("/one|/two")
+                .regex("/aa*b");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/api/v[0-9]+,/api/v",
+        "^/api/.*,/api/",
+        "/ab*,/a",
+        "/ab?c,/a",
+        "/ab{2},/a",
+        "/ab+,/ab",
+        "/a|/b,''",
+        "(?i)/a,''",
+        "/a\\.b,/a",
+        "/plain,/plain",
+        "*,''"
+    })
+    void theLiteralStartOfAnExpressionIsNeverMoreThanWhatEveryMatchBeginsWith(String expression, String literal) {
+        assertThat(RegexPath.literalPrefix(expression)).isEqualTo(literal);
+    }
+
+    private static RouteMatch with(
+            @Nullable String method, List<RouteMatch.Header> headers, List<RouteMatch.Query> query) {
+        return new RouteMatch(
+                new RouteMatch.Path(PathType.PREFIX, "/"), method == null ? null : Method.of(method), headers, query);
+    }
+
+    private static RouteMatch.Header header(String name, String value) {
+        return new RouteMatch.Header(FieldName.of(name), value, false);
+    }
+
+    private static RouteMatch.Query query(String name, String value) {
+        return new RouteMatch.Query(name, value, false);
+    }
+
+    @Test
+    void amongEqualPathsMethodThenHeadersThenQueryThenFileOrderDecide() {
+        add("first", List.of());
+        add("second", List.of());
+        add("query", List.of(), with(null, List.of(), List.of(query("q", "1"))));
+        add("two queries", List.of(), with(null, List.of(), List.of(query("q", "1"), query("r", "1"))));
+        add("header", List.of(), with(null, List.of(header("x-a", "1")), List.of()));
+        add("two headers", List.of(), with(null, List.of(header("x-a", "1"), header("x-b", "2")), List.of()));
+        add("method", List.of(), with("POST", List.of(), List.of()));
+
+        String all = "/?q=1&r=1";
+        String[] headers = {"X-A: 1", "X-B: 2"};
+        assertThat(matched(Heads.request("POST", "a", all, headers))).isEqualTo("method");
+        assertThat(matched(Heads.request("GET", "a", all, headers))).isEqualTo("two headers");
+        assertThat(matched(Heads.request("GET", "a", all, "X-A: 1"))).isEqualTo("header");
+        assertThat(matched(Heads.request("GET", "a", all, "X-A: 2"))).isEqualTo("two queries");
+        assertThat(matched(Heads.request("GET", "a", "/?q=1"))).isEqualTo("query");
+        assertThat(matched(Heads.request("GET", "a", "/"))).isEqualTo("first");
+        assertThat(matched(Heads.request("post", "a", "/"))).isEqualTo("first");
+    }
+
+    @Test
+    void aLongerPathWhoseOtherConstraintsFailLeavesTheRequestToAShorterOne() {
+        prefix("/").prefix("/a");
+        add(
+                "post",
+                List.of(),
+                new RouteMatch(new RouteMatch.Path(PathType.EXACT, "/a/b"), Method.POST, List.of(), List.of()));
+        add(
+                "gold",
+                List.of(),
+                new RouteMatch(
+                        new RouteMatch.Path(PathType.PREFIX, "/a/b"),
+                        null,
+                        List.of(header("x-tier", "gold")),
+                        List.of()));
+        add(
+                "regex put",
+                List.of(),
+                new RouteMatch(new RouteMatch.Path(PathType.REGEX, "/a/.*"), Method.PUT, List.of(), List.of()));
+
+        assertThat(matched(Heads.request("POST", "a", "/a/b"))).isEqualTo("post");
+        assertThat(matched(Heads.request("GET", "a", "/a/b", "x-tier: gold"))).isEqualTo("gold");
+        assertThat(matched(Heads.request("PUT", "a", "/a/b", "x-tier: gold"))).isEqualTo("regex put");
+        assertThat(matched(Heads.request("GET", "a", "/a/b", "x-tier: silver"))).isEqualTo("prefix /a");
+        assertThat(matched(Heads.request("GET", "a", "/b"))).isEqualTo("prefix /");
+    }
+
+    @Test
+    void oneOfSeveralMatchesIsEnough() {
+        add("either", List.of(), RouteMatch.path(PathType.EXACT, "/a"), RouteMatch.path(PathType.PREFIX, "/b"));
+
+        assertThat(path("/a")).isEqualTo("either");
+        assertThat(path("/b/c")).isEqualTo("either");
+        assertThat(path("/c")).isNull();
+    }
+
+    @Test
+    void headersCompareTheWholeValueOfAnyLineAndNamesWithoutCase() {
+        add("hit", List.of(), with(null, List.of(header("X-Tier", "gold")), List.of()));
+
+        assertThat(matched(Heads.get("a", "/", "x-tier: gold"))).isEqualTo("hit");
+        assertThat(matched(Heads.get("a", "/", "x-tier: silver", "X-TIER: gold")))
+                .isEqualTo("hit");
+        assertThat(matched(Heads.get("a", "/", "x-tier: Gold"))).isNull();
+        assertThat(matched(Heads.get("a", "/", "x-tier: golden"))).isNull();
+        assertThat(matched(Heads.get("a", "/"))).isNull();
+    }
+
+    @Test
+    void headersAndQueryParametersMayBeMatchedByExpression() {
+        add(
+                "hit",
+                List.of(),
+                with(
+                        null,
+                        List.of(new RouteMatch.Header(FieldName.USER_AGENT, ".*Firefox.*", true)),
+                        List.of(new RouteMatch.Query("v", "[0-9]+ x", true))));
+
+        assertThat(matched(Heads.get("a", "/?v=12+x", "User-Agent: Mozilla Firefox/1")))
+                .isEqualTo("hit");
+        assertThat(matched(Heads.get("a", "/?v=%312%20x", "User-Agent: Firefox")))
+                .isEqualTo("hit");
+        assertThat(matched(Heads.get("a", "/?v=a12+x", "User-Agent: Firefox"))).isNull();
+        assertThat(matched(Heads.get("a", "/?v=12+x", "User-Agent: Chromium"))).isNull();
+    }
+
+    @Test
+    void hostIsMatchedAgainstTheAuthorityWhateverTheProtocol() {
+        add("hit", List.of(), with(null, List.of(header("Host", "a.com:80")), List.of()));
+
+        assertThat(matched(Heads.get("A.com:80", "/"))).isEqualTo("hit");
+        assertThat(matched(Heads.get("a.com", "/"))).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/?q=ab,false",
+        "/?q=a%20b,true",
+        "/?q=a+b,true",
+        "/?%71=a%20b,true",
+        "/?x=1&q=a+b&y,true",
+        "/?q=1&q=a+b,false",
+        "/?q=a+b&q=1,true",
+        "/?q,false",
+        "/?q=,false",
+        "/?qq=a+b,false",
+        "/?q=a+b+,false",
+        "/?q=a%2520b,false",
+        "/?Q=a+b,false",
+        "/q=a+b,false",
+        "/?&&q=a+b,true",
+        "/?q=a%2,false",
+        "/,false"
+    })
+    void aQueryParameterIsComparedDecodedAndItsFirstValueCounts(String path, boolean hit) {
+        add("hit", List.of(), with(null, List.of(), List.of(query("q", "a b"))));
+
+        assertThat(path(path)).isEqualTo(hit ? "hit" : null);
+    }
+
+    @Test
+    void oddQueriesAreComparedAsTheyAre() {
+        add("empty", List.of(), with(null, List.of(), List.of(query("e", ""))));
+        add("percent", List.of(), with(null, List.of(), List.of(query("p", "100%"))));
+        add("equals", List.of(), with(null, List.of(), List.of(query("t", "a=b"))));
+        add("utf8", List.of(), with(null, List.of(), List.of(query("u", "\u00e9"))));
+
+        assertThat(path("/?e")).isEqualTo("empty");
+        assertThat(path("/?e=")).isEqualTo("empty");
+        assertThat(path("/?p=100%")).isEqualTo("percent");
+        assertThat(path("/?p=100%25")).isEqualTo("percent");
+        assertThat(path("/?t=a=b")).isEqualTo("equals");
+        assertThat(path("/?u=%C3%a9")).isEqualTo("utf8");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/api/x,4", "/api,4", "/api/v1/x,7", "/,0", "/exact,0", "/re1,0"})
+    void aMatchTellsHowMuchOfThePathItsPrefixCovered(String path, int length) {
+        prefix("/").prefix("/api/").prefix("/api/v1").exact("/exact").regex("/re[0-9]");
+
+        Router.Match match = Objects.requireNonNull(builder.build().match(Heads.get("a", path)));
+
+        assertThat(match.prefixLength()).isEqualTo(length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a b", "*.", "a.*.b", "**", "a:80", "", ".a", "*a.com", "a/b"})
+    void aHostNameThatIsNoneIsRefused(String hostname) {
+        assertThatThrownBy(() -> add("x", List.of(hostname))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a", "/a//b", "/a/../b", "/%61", "/a?b", "/a b", "/..", "/%2f"})
+    void aPathThatNoNormalizedRequestCouldHaveIsRefused(String path) {
+        assertThatThrownBy(() -> prefix(path)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> exact(path)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void anExpressionThatIsNoneIsRefused() {
+        assertThatThrownBy(() -> regex("/a(")).isInstanceOf(PatternSyntaxException.class);
+        assertThatThrownBy(() -> regex("/(?=a)")).isInstanceOf(PatternSyntaxException.class);
+    }
+
+    @Test
+    void anExpressionThatOtherEnginesChokeOnTakesLinearTime() {
+        regex("/(a+)+b");
+
+        // Backtracking would take 2^200 steps and never come back.
+        assertThat(path("/" + "a".repeat(200))).isNull();
+    }
+}
