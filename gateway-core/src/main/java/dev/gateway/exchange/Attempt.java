@@ -1,0 +1,131 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One try of an exchange at an endpoint: an opening, then a stream. Once it is over, whatever still comes of it is
+ * dropped here, so that the exchange only hears of its current attempt.
+ */
+final class Attempt implements ResponseEvents, StreamOpener.Callback {
+    private final Exchange exchange;
+    private StreamOpener.@Nullable Opening opening;
+    private @Nullable ClientStream stream;
+    private boolean answered; // the opening was: there is nothing to cancel
+    private boolean over;
+
+    Attempt(Exchange exchange) {
+        this.exchange = exchange;
+    }
+
+    void open(StreamOpener opener, Upstream upstream, Endpoint endpoint) {
+        StreamOpener.Opening begun = opener.open(upstream, endpoint, this, this);
+        if (answered) {
+            return;
+        }
+        if (over) {
+            begun.cancel(); // given up inside the call, before there was an opening to cancel
+        } else {
+            opening = begun;
+        }
+    }
+
+    /** Returns null until the stream is open. */
+    @Nullable
+    ClientStream stream() {
+        return stream;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** It went well: nothing is left to undo. */
+    void finish() {
+        over = true;
+    }
+
+    /** Gives it up, at once; does nothing if it is over. */
+    void abandon(Failure failure) {
+        if (over) {
+            return;
+        }
+        over = true;
+        if (stream != null) {
+            stream.reset(failure);
+        } else if (opening != null && !answered) {
+            opening.cancel();
+        }
+    }
+
+    @Override
+    public void onOpened(ClientStream opened) {
+        answered = true;
+        stream = opened;
+        if (over) {
+            opened.reset(Exchange.ABANDONED);
+        } else {
+            exchange.onOpened(opened);
+        }
+    }
+
+    @Override
+    public void onOpenFailed(Failure failure) {
+        answered = true;
+        if (!over) {
+            over = true;
+            exchange.onAttemptFailed(failure);
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head, boolean last) {
+        if (!over) {
+            exchange.onResponseHead(head, last);
+        }
+    }
+
+    @Override
+    public void onData(ByteBuf data, boolean last) {
+        if (over) {
+            data.release();
+        } else {
+            exchange.onResponseData(data, last);
+        }
+    }
+
+    @Override
+    public void onTrailers(Fields trailers) {
+        if (!over) {
+            exchange.onResponseTrailers(trailers);
+        }
+    }
+
+    @Override
+    public void onWritable() {
+        if (!over) {
+            exchange.onUpstreamWritable();
+        }
+    }
+
+    @Override
+    public void onReadComplete() {
+        exchange.onUpstreamReadComplete();
+    }
+
+    @Override
+    public void onReset(Failure failure) {
+        if (!over) {
+            over = true;
+            exchange.onAttemptFailed(failure);
+        }
+    }
+}

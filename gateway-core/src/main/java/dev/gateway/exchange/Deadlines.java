@@ -1,0 +1,126 @@
+package dev.gateway.exchange;
+
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+
+/**
+ * All time limits of one exchange on one timer: it is armed for the nearest, and only looks again when that comes, so
+ * that bytes in motion cost a clock reading and nothing more. Times are nanoseconds of the loop's clock, limits
+ * milliseconds, 0 for none.
+ */
+final class Deadlines extends Timer {
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final Exchange exchange;
+    private final TimerWheel wheel;
+    private long requestMillis;
+    private long requestSince;
+    private long attemptMillis;
+    private long attemptSince;
+    private long headMillis;
+    private long headSince;
+    private long idleMillis;
+    private long idleSince;
+    private boolean backingOff;
+    private long backoffMillis;
+    private long backoffSince;
+    private long armedFor; // elapsed time is compared, never absolute: nanoTime may wrap
+
+    Deadlines(Exchange exchange, TimerWheel wheel) {
+        this.exchange = exchange;
+        this.wheel = wheel;
+    }
+
+    /** The limits of the whole exchange begin. */
+    void begin(long requestMillis, long idleMillis, long since) {
+        this.requestMillis = requestMillis;
+        this.idleMillis = idleMillis;
+        requestSince = since;
+        idleSince = since;
+        arm(since);
+    }
+
+    /** An attempt's limit begins. */
+    void attempt(long attemptMillis, long since) {
+        this.attemptMillis = attemptMillis;
+        attemptSince = since;
+        arm(since);
+    }
+
+    /** The upstream now owes a response head; forgotten by {@link #headCame} or the attempt's end. */
+    void awaitHead(long headMillis, long since) {
+        this.headMillis = headMillis;
+        headSince = since;
+        arm(since);
+    }
+
+    void headCame() {
+        headMillis = 0;
+    }
+
+    void attemptOver() {
+        headMillis = 0;
+        attemptMillis = 0;
+    }
+
+    /** The next attempt is due after the delay. */
+    void backOff(long delayMillis) {
+        backingOff = true;
+        backoffMillis = delayMillis;
+        backoffSince = wheel.nanoTime();
+        arm(backoffSince);
+    }
+
+    /** Bytes moved. */
+    void touch() {
+        if ((idleMillis | headMillis) != 0) {
+            idleSince = headSince = wheel.nanoTime();
+        }
+    }
+
+    private void arm(long now) {
+        long left = Long.MAX_VALUE;
+        left = Math.min(left, left(requestMillis, requestSince, now));
+        left = Math.min(left, left(attemptMillis, attemptSince, now));
+        left = Math.min(left, left(headMillis, headSince, now));
+        left = Math.min(left, left(idleMillis, idleSince, now));
+        if (backingOff) {
+            left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
+        }
+        if (left != Long.MAX_VALUE && (!isArmed() || armedFor - now > left * NANOS_PER_MILLI)) {
+            armedFor = now + left * NANOS_PER_MILLI;
+            wheel.arm(this, left);
+        }
+    }
+
+    private static long left(long limit, long since, long now) {
+        return limit == 0 ? Long.MAX_VALUE : limit - (now - since) / NANOS_PER_MILLI;
+    }
+
+    @Override
+    protected void onExpired() {
+        long now = wheel.nanoTime();
+        if (left(requestMillis, requestSince, now) <= 0) {
+            exchange.onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + requestMillis + " ms"));
+        } else if (left(attemptMillis, attemptSince, now) <= 0) {
+            exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
+        } else if (left(headMillis, headSince, now) <= 0) {
+            exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
+        } else if (left(idleMillis, idleSince, now) <= 0) {
+            exchange.onIdle(idleMillis);
+        } else if (backingOff && now - backoffSince >= backoffMillis * NANOS_PER_MILLI) {
+            backingOff = false;
+            arm(now);
+            exchange.onBackedOff();
+        } else {
+            arm(now); // what it was armed for has moved
+        }
+    }
+
+    private static Failure timeout(String detail) {
+        return Failure.of(Cause.UPSTREAM_TIMEOUT, RetrySafety.IF_IDEMPOTENT, detail);
+    }
+}

@@ -1,0 +1,25 @@
+package dev.gateway.exchange;
+
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.util.AsciiString;
+
+/** What a request names as its host when the route does not preserve the client's: the endpoint it goes to. */
+final class EndpointAuthority {
+    private static final AsciiString LOCALHOST = new AsciiString("localhost");
+
+    private EndpointAuthority() {}
+
+    /** Returns host and port, without the port if it is the scheme's own. */
+    static AsciiString of(Endpoint endpoint, UpstreamSettings settings) {
+        if (endpoint.port() == 0) {
+            return LOCALHOST; // a socket file has no name that would do
+        }
+        int usual = settings.tls() == null ? 80 : 443;
+        String host = endpoint.host();
+        if (host.indexOf(':') >= 0) {
+            host = "[" + host + "]";
+        }
+        return new AsciiString(endpoint.port() == usual ? host : host + ":" + endpoint.port());
+    }
+}

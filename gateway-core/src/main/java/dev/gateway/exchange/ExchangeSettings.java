@@ -1,0 +1,62 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.route.Router;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What exchanges need of a generation; asked for once per request, so that a request is served by one generation to its
+ * end. Immutable, shared by all event loops.
+ */
+public interface ExchangeSettings {
+    /** Returns the routes of a listener, by {@link ConnectionInfo#listener}. */
+    Router router(int listener);
+
+    /** Whether forwarded fields and the request id that this peer sends are believed. */
+    boolean trusts(ConnectionInfo connection);
+
+    /** Returns what tells upstreams where a request came from, or null if nothing does. */
+    @Nullable
+    ForwardedFields forwarded();
+
+    /** Returns the gateway's name in {@code Proxy-Status}: a token. */
+    AsciiString name();
+
+    /** Returns the element added to the {@code Via} of requests that came by this version, or null to add none. */
+    default @Nullable AsciiString via(HttpVersion version) {
+        return null;
+    }
+
+    /** Returns what happens about {@code X-Request-Id}. */
+    default RequestIdPolicy requestId() {
+        return RequestIdPolicy.ACCEPT_OR_GENERATE;
+    }
+
+    /** Returns the {@code Server} field of responses made here, or null for none. */
+    default @Nullable AsciiString server() {
+        return null;
+    }
+
+    /** Returns how many exchanges one event loop carries at a time before it answers 503, 0 for no limit. */
+    default int maxExchangesPerLoop() {
+        return 0;
+    }
+
+    /** Returns how many bytes a request's body may have, 0 for no limit. */
+    default long maxRequestBodyBytes(int listener) {
+        return 0;
+    }
+
+    /** What happens about {@code X-Request-Id}. */
+    enum RequestIdPolicy {
+        /** Nothing is added, and what a client sent passes. */
+        OFF,
+        /** A client's is replaced. */
+        GENERATE,
+        /** A client's is kept if it is harmless to log: up to 128 letters, digits and {@code -._~+/=:}. */
+        ACCEPT_OR_GENERATE
+    }
+}

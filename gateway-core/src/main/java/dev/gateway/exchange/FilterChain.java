@@ -1,0 +1,133 @@
+package dev.gateway.exchange;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.route.Router;
+import dev.gateway.stream.ConnectionInfo;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
+final class FilterChain implements FilterContext {
+    private final ConnectionInfo connection;
+    private final Router.Match match;
+    private final List<Filter> filters;
+    private final RequestHead head;
+    private final Exchange exchange;
+    private int passed; // filters that have proceeded
+    private @Nullable Verdict early; // resumed before the filter said that it waits
+    private @Nullable Runnable waiting; // cancels what is waited for
+    private boolean running;
+    private boolean closed;
+
+    FilterChain(ConnectionInfo connection, Router.Match match, RequestHead head, Exchange exchange) {
+        this.connection = connection;
+        this.match = match;
+        this.filters = match.route().filters();
+        this.head = head;
+        this.exchange = exchange;
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return connection;
+    }
+
+    @Override
+    public int matchedPrefixLength() {
+        return match.prefixLength();
+    }
+
+    /** Runs the filters from where they stopped, and tells the exchange how it went. */
+    void run() {
+        while (passed < filters.size()) {
+            running = true;
+            Verdict verdict = filters.get(passed).onRequest(head, this);
+            running = false;
+            if (closed) {
+                discard(verdict);
+                return;
+            }
+            if (verdict instanceof Verdict.Wait wait) {
+                if (early == null) {
+                    waiting = wait.cancel();
+                    exchange.onFilterWaits();
+                    return;
+                }
+                verdict = early;
+                early = null;
+            }
+            if (!accept(verdict)) {
+                return;
+            }
+        }
+        exchange.onFiltersProceeded();
+    }
+
+    /** Returns whether the next filter is to run. */
+    private boolean accept(Verdict verdict) {
+        if (verdict instanceof Verdict.Proceed) {
+            passed++;
+            return true;
+        }
+        closed = true;
+        if (verdict instanceof Verdict.Reply reply) {
+            onResponse(reply.head());
+            exchange.onFilterReplied(reply);
+        } else if (verdict instanceof Verdict.Refuse refuse) {
+            exchange.fail(refuse.failure());
+        } else {
+            throw new IllegalStateException("a filter waited for another wait");
+        }
+        return false;
+    }
+
+    @Override
+    public void resume(Verdict verdict) {
+        if (closed) {
+            discard(verdict);
+        } else if (running) {
+            early = verdict;
+        } else if (waiting == null) {
+            discard(verdict);
+            throw new IllegalStateException("resumed a filter that was not waiting");
+        } else {
+            waiting = null;
+            if (accept(verdict)) {
+                run();
+            }
+        }
+    }
+
+    /** The exchange is over: nothing may be resumed any more. */
+    void cancel() {
+        closed = true;
+        Runnable cancel = waiting;
+        if (cancel != null) {
+            waiting = null;
+            cancel.run();
+        }
+        if (early != null) {
+            discard(early);
+            early = null;
+        }
+    }
+
+    private static void discard(Verdict verdict) {
+        if (verdict instanceof Verdict.Reply reply) {
+            reply.body().release();
+        } else if (verdict instanceof Verdict.Wait wait) {
+            wait.cancel().run();
+        }
+    }
+
+    /** Shows a response to the filters that the request has passed, the last one first. */
+    void onResponse(ResponseHead response) {
+        for (int i = passed - 1; i >= 0; i--) {
+            filters.get(i).onResponse(response, this);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.Fields;
+import dev.gateway.stream.Stream;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One direction of an exchange. The one rule of backpressure: bytes handed to the sink are owed to the source as credit,
+ * which it gets while the sink is writable. A credit ends with its stream.
+ */
+final class Relay {
+    private @Nullable Stream source;
+    private @Nullable Stream sink;
+    private int owed; // bounded by what the source sends without credit
+    private long bytes;
+    private boolean unflushed;
+
+    /** Begins, or begins anew with the stream of another attempt. */
+    void join(Stream source, Stream sink) {
+        this.source = source;
+        this.sink = sink;
+        owed = 0;
+        unflushed = false;
+    }
+
+    /** Passes bytes on; owns the buffer. */
+    void data(ByteBuf data, boolean last) {
+        if (sink == null) {
+            data.release();
+            return;
+        }
+        int length = data.readableBytes();
+        owed += length;
+        bytes += length;
+        unflushed = true;
+        sink.data(data, last);
+        credit();
+    }
+
+    void trailers(Fields trailers) {
+        if (sink != null) {
+            unflushed = true;
+            sink.trailers(trailers);
+        }
+    }
+
+    /** Something was written to the sink past this relay. */
+    void wrote() {
+        unflushed = true;
+    }
+
+    /** Grants what is owed if the sink has room; to be called when it has room again. */
+    void credit() {
+        if (owed > 0 && source != null && sink != null && sink.isWritable()) {
+            int granted = owed;
+            owed = 0;
+            source.consumed(granted);
+        }
+    }
+
+    void flush() {
+        if (unflushed && sink != null) {
+            unflushed = false;
+            sink.flush();
+        }
+    }
+
+    /** Returns how many bytes of body have been passed on, all attempts together. */
+    long bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,44 @@
+package dev.gateway.exchange;
+
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.SplittableRandom;
+
+/** Makes request ids, 32 hexadecimal digits that will not repeat, and checks those of clients. Of one event loop. */
+final class RequestIds {
+    private static final int MAX_LENGTH = 128;
+    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+
+    private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
+    private final long loop = new SecureRandom().nextLong();
+
+    AsciiString next() {
+        byte[] id = new byte[32];
+        hex(loop ^ random.nextLong(), id, 0);
+        hex(random.nextLong(), id, 16);
+        return new AsciiString(id, false);
+    }
+
+    private static void hex(long bits, byte[] to, int start) {
+        for (int i = 0; i < 16; i++) {
+            to[start + i] = HEX[(int) (bits >>> (60 - 4 * i)) & 0xf];
+        }
+    }
+
+    /** Whether it can be logged and quoted anywhere as it is. */
+    static boolean isAcceptable(AsciiString id) {
+        int length = id.length();
+        if (length == 0 || length > MAX_LENGTH) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            byte b = id.byteAt(i);
+            boolean letterOrDigit = (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
+            if (!letterOrDigit && "-._~+/=:".indexOf(b) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.gateway.observe;
+
+import dev.gateway.stream.Failure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Is told what becomes of the exchanges of one event loop; called on that loop, so it must not block. Every method does
+ * nothing by default.
+ */
+public interface ExchangeObserver {
+    /** Observes nothing. */
+    ExchangeObserver NONE = new ExchangeObserver() {};
+
+    /** A request's head is there. */
+    default void onBegun(ExchangeRecord exchange) {}
+
+    /** An attempt begins: upstream and endpoint are chosen, {@link ExchangeRecord#attempts} counts it. */
+    default void onAttemptBegun(ExchangeRecord exchange) {}
+
+    /**
+     * An attempt is over.
+     *
+     * @param status of the final response head, 0 if none came
+     * @param failure why it failed, null if its response was, or is being, forwarded
+     * @param again whether another attempt follows
+     */
+    default void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {}
+
+    /** The exchange is over; the record is complete. Called once for each {@link #onBegun}. */
+    default void onCompleted(ExchangeRecord exchange) {}
+
+    /** Returns an observer that tells two others, in order. */
+    static ExchangeObserver both(ExchangeObserver first, ExchangeObserver second) {
+        return new ExchangeObserver() {
+            @Override
+            public void onBegun(ExchangeRecord exchange) {
+                first.onBegun(exchange);
+                second.onBegun(exchange);
+            }
+
+            @Override
+            public void onAttemptBegun(ExchangeRecord exchange) {
+                first.onAttemptBegun(exchange);
+                second.onAttemptBegun(exchange);
+            }
+
+            @Override
+            public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
+                first.onAttemptEnded(exchange, status, failure, again);
+                second.onAttemptEnded(exchange, status, failure, again);
+            }
+
+            @Override
+            public void onCompleted(ExchangeRecord exchange) {
+                first.onCompleted(exchange);
+                second.onCompleted(exchange);
+            }
+        };
+    }
+}

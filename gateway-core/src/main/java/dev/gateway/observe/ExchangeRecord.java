@@ -1,0 +1,91 @@
+package dev.gateway.observe;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is recorded of one exchange. The exchange fills it as it goes, on its event loop; observers read it there, during
+ * the call only, and change nothing. Fields instead of accessors because it is a form that is filled in, once per
+ * request. Texts are views of what the client sent, as it was before any filter changed it.
+ */
+public final class ExchangeRecord {
+    /** {@link #routeMeter} and {@link #upstreamMeter} of what has not been given one: found by its name. */
+    public static final int NO_METER = -1;
+
+    /** The downstream connection. */
+    public final ConnectionInfo connection;
+
+    /** Null if the head could not be made out. */
+    public @Nullable Method method;
+
+    public AsciiString scheme = AsciiString.EMPTY_STRING;
+    public AsciiString authority = AsciiString.EMPTY_STRING;
+
+    /** Path and query as the client sent them. */
+    public AsciiString path = AsciiString.EMPTY_STRING;
+
+    /** The request's fields, which filters may have edited; null if there are none. */
+    public @Nullable Fields fields;
+
+    /** Accepted from the client or generated; null if the policy is to have none. */
+    public @Nullable AsciiString requestId;
+
+    /** The name of the matched route, empty if none matched. */
+    public String route = "";
+
+    /** What {@link Metrics#meter} gave the route's name. */
+    public int routeMeter = NO_METER;
+
+    /** The name of the chosen upstream, empty if none was. */
+    public String upstream = "";
+
+    /** What {@link Metrics#meter} gave the upstream's name. */
+    public int upstreamMeter = NO_METER;
+
+    /** The endpoint of the last attempt, written by its {@code toString}; null if there was none. */
+    public @Nullable Object endpoint;
+
+    /** How often the request was sent upstream, or at least tried to be. */
+    public int attempts;
+
+    /** The status sent to the client, or what stands for it in logs where none could be sent. */
+    public int status;
+
+    /** Bytes of request body received, without framing. */
+    public long receivedBytes;
+
+    /** Bytes of response body sent, without framing. */
+    public long sentBytes;
+
+    /** Wall-clock time of the request's head, in milliseconds. */
+    public long startMillis;
+
+    /** When the request's head was there; this and all below by the loop's nanosecond clock, 0 if it never came to it. */
+    public long startNanos;
+
+    /** When the last attempt began. */
+    public long attemptNanos;
+
+    /** When the last attempt had a stream and its head was sent. */
+    public long requestedNanos;
+
+    /** When the final response head was forwarded. */
+    public long respondedNanos;
+
+    public long endNanos;
+
+    /** Why the exchange failed, null if it did not. */
+    public @Nullable Cause cause;
+
+    /** What exactly happened, for people; empty if it did not fail. */
+    public String detail = "";
+
+    /** Makes a record of a request on a connection. */
+    public ExchangeRecord(ConnectionInfo connection) {
+        this.connection = connection;
+    }
+}

@@ -1,0 +1,308 @@
+package dev.gateway.exchange;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.route.Route;
+import dev.gateway.route.Router;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.Stream;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The two sides an exchange stands between, as tests play them. */
+final class Fakes {
+    private Fakes() {}
+
+    /** Writes down what is done to it. */
+    abstract static class FakeStream implements Stream {
+        final StringBuilder body = new StringBuilder();
+        boolean writable = true;
+        boolean ended;
+        int consumed;
+        int flushes;
+        int unflushed;
+
+        @Nullable
+        Fields trailers;
+
+        @Nullable
+        Failure reset;
+
+        Runnable onNextCall = () -> {};
+
+        private void called() {
+            Runnable run = onNextCall;
+            onNextCall = () -> {};
+            run.run();
+        }
+
+        final void headSent(boolean last) {
+            if (ended) {
+                throw new IllegalStateException("a head after the end");
+            }
+            ended = last;
+            unflushed++;
+            called();
+        }
+
+        @Override
+        public void data(ByteBuf data, boolean last) {
+            String text = data.toString(StandardCharsets.UTF_8);
+            data.release();
+            if (reset != null) {
+                return;
+            }
+            if (ended) {
+                throw new IllegalStateException("data after the end");
+            }
+            body.append(text);
+            ended = last;
+            unflushed++;
+            called();
+        }
+
+        @Override
+        public void trailers(Fields fields) {
+            if (ended) {
+                throw new IllegalStateException("trailers after the end");
+            }
+            trailers = fields;
+            ended = true;
+            unflushed++;
+        }
+
+        @Override
+        public void flush() {
+            if (unflushed > 0) {
+                flushes++;
+                unflushed = 0;
+            }
+        }
+
+        @Override
+        public boolean isWritable() {
+            return writable;
+        }
+
+        @Override
+        public void consumed(int bytes) {
+            consumed += bytes;
+        }
+
+        @Override
+        public void reset(Failure failure) {
+            if (reset != null) {
+                throw new IllegalStateException("reset twice");
+            }
+            reset = failure;
+        }
+    }
+
+    static final class FakeServerStream extends FakeStream implements ServerStream {
+        static final ConnectionInfo CONNECTION = new ConnectionInfo(
+                0,
+                "web",
+                HttpVersion.HTTP_1_1,
+                new InetSocketAddress("192.0.2.7", 5555),
+                new AsciiString("192.0.2.7"),
+                new InetSocketAddress("127.0.0.1", 8080),
+                null);
+
+        final List<ResponseHead> heads = new ArrayList<>();
+
+        @Override
+        public void head(ResponseHead head, boolean last) {
+            heads.add(head);
+            headSent(last);
+        }
+
+        @Override
+        public ConnectionInfo connection() {
+            return CONNECTION;
+        }
+
+        int status() {
+            return heads.isEmpty() ? 0 : heads.get(heads.size() - 1).status();
+        }
+
+        @Nullable
+        String field(String name) {
+            AsciiString value = heads.get(heads.size() - 1).fields().first(dev.gateway.message.FieldName.of(name));
+            return value == null ? null : value.toString();
+        }
+    }
+
+    static final class FakeClientStream extends FakeStream implements ClientStream {
+        private @Nullable RequestHead head;
+
+        RequestHead head() {
+            return Objects.requireNonNull(head, "no head was sent");
+        }
+
+        @Override
+        public void head(RequestHead head, boolean last) {
+            if (this.head != null) {
+                throw new IllegalStateException("a second head");
+            }
+            this.head = head;
+            headSent(last);
+        }
+    }
+
+    /** One call of {@link StreamOpener#open}, to be answered by the test. */
+    static final class FakeOpening implements StreamOpener.Opening {
+        final Endpoint endpoint;
+        final ResponseEvents events;
+        final StreamOpener.Callback callback;
+        final FakeClientStream stream = new FakeClientStream();
+        boolean cancelled;
+
+        FakeOpening(Endpoint endpoint, ResponseEvents events, StreamOpener.Callback callback) {
+            this.endpoint = endpoint;
+            this.events = events;
+            this.callback = callback;
+        }
+
+        void succeed() {
+            callback.onOpened(stream);
+        }
+
+        void fail(Failure failure) {
+            callback.onOpenFailed(failure);
+        }
+
+        @Override
+        public void cancel() {
+            if (cancelled) {
+                throw new IllegalStateException("cancelled twice");
+            }
+            cancelled = true;
+        }
+    }
+
+    static final class FakeOpener implements StreamOpener {
+        final List<FakeOpening> openings = new ArrayList<>();
+
+        /** Answers inside open; null to leave it to the test. */
+        java.util.function.@Nullable Consumer<FakeOpening> atOnce;
+
+        @Override
+        public StreamOpener.Opening open(
+                Upstream upstream, Endpoint endpoint, ResponseEvents events, StreamOpener.Callback callback) {
+            FakeOpening opening = new FakeOpening(endpoint, events, callback);
+            openings.add(opening);
+            if (atOnce != null) {
+                atOnce.accept(opening);
+            }
+            return opening;
+        }
+
+        FakeOpening last() {
+            return openings.get(openings.size() - 1);
+        }
+    }
+
+    /** One route to one upstream. */
+    static final class Settings implements ExchangeSettings {
+        Router router = head -> null;
+        int maxExchanges;
+        long maxBody;
+        RequestIdPolicy requestId = RequestIdPolicy.OFF;
+
+        @Override
+        public Router router(int listener) {
+            return router;
+        }
+
+        @Override
+        public boolean trusts(ConnectionInfo connection) {
+            return false;
+        }
+
+        @Override
+        public @Nullable ForwardedFields forwarded() {
+            return new ForwardedFields(false);
+        }
+
+        @Override
+        public AsciiString name() {
+            return new AsciiString("gateway");
+        }
+
+        @Override
+        public @Nullable AsciiString via(HttpVersion version) {
+            return new AsciiString(version.number() + " gateway");
+        }
+
+        @Override
+        public RequestIdPolicy requestId() {
+            return requestId;
+        }
+
+        @Override
+        public int maxExchangesPerLoop() {
+            return maxExchanges;
+        }
+
+        @Override
+        public long maxRequestBodyBytes(int listener) {
+            return maxBody;
+        }
+
+        void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
+            Route route = new Route("app", filters, () -> upstream, timeouts, retry, true);
+            Router.Match match = new Router.Match(route, 0);
+            router = head -> head.path().startsWith("/") ? match : null;
+        }
+    }
+
+    /** Keeps what was recorded, and checks that begins and ends match. */
+    static final class Records implements ExchangeObserver {
+        final List<ExchangeRecord> completed = new ArrayList<>();
+        final List<String> attempts = new ArrayList<>();
+        int begun;
+        int attemptsBegun;
+
+        @Override
+        public void onBegun(ExchangeRecord exchange) {
+            begun++;
+        }
+
+        @Override
+        public void onAttemptBegun(ExchangeRecord exchange) {
+            attemptsBegun++;
+        }
+
+        @Override
+        public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
+            attempts.add((failure == null
+                            ? Integer.toString(status)
+                            : failure.cause().label())
+                    + (again ? " again" : ""));
+        }
+
+        @Override
+        public void onCompleted(ExchangeRecord exchange) {
+            completed.add(exchange);
+        }
+    }
+}
