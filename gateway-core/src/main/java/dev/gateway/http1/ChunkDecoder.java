@@ -1,0 +1,238 @@
+package dev.gateway.http1;
+
+import dev.gateway.http1.HeadCollector.Kind;
+import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the chunked transfer coding off (RFC 9112, section 7.1), strictly: no white space, no size beyond a long, only
+ * well-formed extensions and few of them. Chunk data is not touched; the caller takes it off the buffer. One per
+ * connection, used for one body after another.
+ */
+final class ChunkDecoder {
+    private static final int MAX_EXTENSION_BYTES = 8 * 1024; // of one body in total
+    private static final FieldName[] NOT_IN_TRAILERS = {
+        FieldName.TRANSFER_ENCODING,
+        FieldName.CONTENT_LENGTH,
+        FieldName.HOST,
+        FieldName.CONNECTION,
+        FieldName.KEEP_ALIVE,
+        FieldName.PROXY_CONNECTION,
+        FieldName.TE,
+        FieldName.TRAILER,
+        FieldName.UPGRADE
+    };
+
+    private final HeadLimits limits;
+    private final HeadCollector trailerLines;
+    private State state = State.DONE;
+    private int digits;
+    private long remaining; // of the chunk; its size while that is being read
+    private int extensionBytes;
+    private @Nullable Violation violation;
+    private @Nullable Fields trailers;
+
+    ChunkDecoder(HeadLimits limits) {
+        this.limits = limits;
+        this.trailerLines = new HeadCollector(limits, Kind.TRAILERS);
+    }
+
+    private enum State {
+        SIZE,
+        EXTENSION_NAME,
+        EXTENSION_VALUE,
+        EXTENSION_QUOTED,
+        EXTENSION_ESCAPED,
+        EXTENSION_END,
+        SIZE_LF,
+        DATA,
+        DATA_CR,
+        DATA_LF,
+        TRAILERS,
+        DONE
+    }
+
+    /** Begins a body. */
+    void start() {
+        state = State.SIZE;
+        digits = 0;
+        remaining = 0;
+        extensionBytes = 0;
+        violation = null;
+        trailers = null;
+        trailerLines.reset();
+    }
+
+    /** Returns what was wrong after {@link Progress#REFUSED}. */
+    @Nullable
+    Violation violation() {
+        return violation;
+    }
+
+    /** Returns the trailer fields once the body is complete, null if there are none. */
+    @Nullable
+    Fields trailers() {
+        return trailers;
+    }
+
+    /**
+     * Returns how many bytes at the buffer's reader index are chunk data, after the caller has taken those before: 0 if
+     * there is no data to be taken now, see {@link #progress}.
+     */
+    int next(ByteBuf in) {
+        while (state != State.DONE && state != State.TRAILERS && in.isReadable()) {
+            if (state == State.DATA) {
+                int length = (int) Math.min(remaining, in.readableBytes());
+                remaining -= length;
+                if (remaining == 0) {
+                    state = State.DATA_CR;
+                }
+                return length;
+            }
+            violation = step(in.readByte());
+            if (violation != null) {
+                return 0;
+            }
+        }
+        if (state == State.TRAILERS) {
+            readTrailers(in);
+        }
+        return 0;
+    }
+
+    /** Whether the body is complete, refused, or needs more input. */
+    Progress progress() {
+        return violation != null ? Progress.REFUSED : state == State.DONE ? Progress.COMPLETE : Progress.MORE;
+    }
+
+    private @Nullable Violation step(byte b) {
+        switch (state) {
+            case SIZE -> {
+                return size(b);
+            }
+            case EXTENSION_NAME, EXTENSION_VALUE, EXTENSION_QUOTED, EXTENSION_ESCAPED, EXTENSION_END -> {
+                return ++extensionBytes > MAX_EXTENSION_BYTES ? Violation.CHUNK_EXTENSIONS_TOO_LARGE : extension(b);
+            }
+            case SIZE_LF -> {
+                if (b != '\n') {
+                    return Violation.BAD_CHUNK_SIZE;
+                }
+                state = remaining == 0 ? State.TRAILERS : State.DATA;
+            }
+            case DATA_CR -> {
+                if (b != '\r') {
+                    return Violation.BAD_CHUNK_END;
+                }
+                state = State.DATA_LF;
+            }
+            case DATA_LF -> {
+                if (b != '\n') {
+                    return Violation.BAD_CHUNK_END;
+                }
+                state = State.SIZE;
+                digits = 0;
+            }
+            case DATA, TRAILERS, DONE -> throw new IllegalStateException(state.name());
+        }
+        return null;
+    }
+
+    private @Nullable Violation size(byte b) {
+        int digit = hex(b);
+        if (digit >= 0) {
+            if (++digits > 16 || remaining > Long.MAX_VALUE >> 4) {
+                return Violation.BAD_CHUNK_SIZE;
+            }
+            remaining = remaining << 4 | digit;
+        } else if (digits == 0) {
+            return Violation.BAD_CHUNK_SIZE;
+        } else {
+            return afterToken(b, Violation.BAD_CHUNK_SIZE);
+        }
+        return null;
+    }
+
+    /** Takes what may follow a size or a complete extension: another extension, or the end of the line. */
+    private @Nullable Violation afterToken(byte b, Violation otherwise) {
+        if (b == ';') {
+            state = State.EXTENSION_NAME;
+            digits = 0;
+        } else if (b == '\r') {
+            state = State.SIZE_LF;
+        } else {
+            return otherwise;
+        }
+        return null;
+    }
+
+    // digits counts the bytes of the name or value here
+    private @Nullable Violation extension(byte b) {
+        switch (state) {
+            case EXTENSION_QUOTED -> {
+                if (b == '"') {
+                    state = State.EXTENSION_END;
+                } else if (b == '\\') {
+                    state = State.EXTENSION_ESCAPED;
+                } else if (!Ascii.isFieldValue(b)) {
+                    return Violation.BAD_CHUNK_EXTENSION;
+                }
+                return null;
+            }
+            case EXTENSION_ESCAPED -> {
+                state = State.EXTENSION_QUOTED;
+                return Ascii.isFieldValue(b) ? null : Violation.BAD_CHUNK_EXTENSION;
+            }
+            case EXTENSION_END -> {
+                return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+            }
+            default -> {
+                if (Ascii.isToken(b)) {
+                    digits++;
+                    return null;
+                }
+                if (digits == 0) {
+                    if (b == '"' && state == State.EXTENSION_VALUE) {
+                        state = State.EXTENSION_QUOTED;
+                        return null;
+                    }
+                    return Violation.BAD_CHUNK_EXTENSION;
+                }
+                if (b == '=' && state == State.EXTENSION_NAME) {
+                    state = State.EXTENSION_VALUE;
+                    digits = 0;
+                    return null;
+                }
+                return afterToken(b, Violation.BAD_CHUNK_EXTENSION);
+            }
+        }
+    }
+
+    private void readTrailers(ByteBuf in) {
+        Progress progress = trailerLines.collect(in);
+        if (progress == Progress.REFUSED) {
+            violation = trailerLines.violation();
+        } else if (progress == Progress.COMPLETE) {
+            state = State.DONE;
+            if (trailerLines.end() > 2) {
+                Fields fields = new Fields(trailerLines.bytes(), trailerLines.end());
+                violation = FieldLines.parse(trailerLines.bytes(), 0, fields, limits.maxFields());
+                for (FieldName name : NOT_IN_TRAILERS) {
+                    fields.remove(name); // they would reframe or reroute the message (RFC 9110, section 6.5.1)
+                }
+                trailers = fields.size() > 0 ? fields : null;
+            }
+            trailerLines.reset();
+        }
+    }
+
+    private static int hex(byte b) {
+        if (b >= '0' && b <= '9') {
+            return b - '0';
+        }
+        int lower = b | 0x20;
+        return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+    }
+}

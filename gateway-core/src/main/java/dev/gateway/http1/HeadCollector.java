@@ -1,0 +1,127 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.Fields;
+import io.netty.buffer.ByteBuf;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the bytes of one head, or of one trailer section, up to and including the empty line that ends it, in the
+ * array that then becomes the message's {@link Fields}: one copy out of the socket's buffer. Remembers how far it has
+ * searched, so a head that comes byte by byte costs no more than one that comes at once.
+ */
+final class HeadCollector {
+    /** Room behind the received lines for fields the gateway adds without copying the array. */
+    private static final int ROOM = 256;
+
+    /** Empty lines tolerated before a request line (RFC 9112, section 2.2). */
+    private static final int MAX_EMPTY_LINES = 4;
+
+    private static final byte[] EMPTY = {};
+
+    private final HeadLimits limits;
+    private final Kind kind;
+    private byte[] bytes = EMPTY;
+    private int end;
+    private int lineStart;
+    private int fieldsStart;
+    private int emptyLines;
+    private @Nullable Violation violation;
+
+    HeadCollector(HeadLimits limits, Kind kind) {
+        this.limits = limits;
+        this.kind = kind;
+    }
+
+    /** What is collected. */
+    enum Kind {
+        REQUEST,
+        RESPONSE,
+        TRAILERS
+    }
+
+    /** Forgets what was collected; the array stays with whoever has taken it. */
+    void reset() {
+        bytes = EMPTY;
+        end = lineStart = fieldsStart = emptyLines = 0;
+        violation = null;
+    }
+
+    /** Whether any byte of the section has come. */
+    boolean isStarted() {
+        return end > 0;
+    }
+
+    byte[] bytes() {
+        return bytes;
+    }
+
+    int end() {
+        return end;
+    }
+
+    /** Returns what was wrong once {@link #collect} has returned {@link Progress#REFUSED}, else null. */
+    @Nullable
+    Violation violation() {
+        return violation;
+    }
+
+    /** Takes the section's bytes off the buffer, none beyond them. */
+    Progress collect(ByteBuf in) {
+        int start = in.readerIndex();
+        int limit = in.writerIndex();
+        int from = start;
+        for (int lf = in.indexOf(from, limit, (byte) '\n'); lf >= 0; lf = in.indexOf(from, limit, (byte) '\n')) {
+            int position = end + lf - start; // where this LF comes to stand in the array
+            if (position == lineStart || (lf > start ? in.getByte(lf - 1) : bytes[end - 1]) != '\r') {
+                return refuse(Violation.BARE_LF);
+            }
+            from = lf + 1;
+            if (position > lineStart + 1) {
+                if (lineStart == 0 && kind != Kind.TRAILERS) {
+                    if (position >= limits.maxFirstLine()) {
+                        return refuse(Violation.LINE_TOO_LONG);
+                    }
+                    fieldsStart = position + 1;
+                }
+                lineStart = position + 1;
+            } else if (lineStart > 0 || kind == Kind.TRAILERS) {
+                if (position + 1 - fieldsStart > limits.maxFieldBytes()) {
+                    return refuse(Violation.FIELDS_TOO_LARGE);
+                }
+                append(in, from - start, ROOM);
+                return Progress.COMPLETE;
+            } else {
+                if (kind != Kind.REQUEST || ++emptyLines > MAX_EMPTY_LINES) {
+                    return refuse(kind == Kind.REQUEST ? Violation.BAD_REQUEST_LINE : Violation.BAD_STATUS_LINE);
+                }
+                in.readerIndex(from);
+                start = from;
+                end = 0;
+            }
+        }
+        int total = end + limit - start;
+        if (lineStart == 0 && kind != Kind.TRAILERS) {
+            if (total >= limits.maxFirstLine()) {
+                return refuse(Violation.LINE_TOO_LONG);
+            }
+        } else if (total - fieldsStart > limits.maxFieldBytes()) {
+            return refuse(Violation.FIELDS_TOO_LARGE);
+        }
+        append(in, limit - start, Math.max(ROOM, total));
+        return Progress.MORE;
+    }
+
+    private void append(ByteBuf in, int length, int room) {
+        if (end + length > bytes.length) {
+            bytes = Arrays.copyOf(bytes, end + length + room);
+        }
+        in.readBytes(bytes, end, length);
+        end += length;
+    }
+
+    private Progress refuse(Violation violation) {
+        this.violation = violation;
+        return Progress.REFUSED;
+    }
+}

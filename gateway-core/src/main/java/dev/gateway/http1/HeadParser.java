@@ -1,0 +1,195 @@
+package dev.gateway.http1;
+
+import dev.gateway.http1.HeadCollector.Kind;
+import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the parsers of request and response heads share: collecting the bytes, the version, the fields, and how the body
+ * is framed (RFC 9112, section 6). One per connection, used for one message after another.
+ */
+abstract sealed class HeadParser permits RequestParser, ResponseParser {
+    private static final AsciiString CHUNKED = new AsciiString("chunked");
+    private static final AsciiString CLOSE = new AsciiString("close");
+    private static final AsciiString KEEP_ALIVE = new AsciiString("keep-alive");
+
+    private final HeadLimits limits;
+    private final HeadCollector collector;
+    private @Nullable Violation violation;
+    private boolean http10;
+    private boolean chunked;
+    private boolean keepAlive;
+    private long contentLength;
+
+    HeadParser(HeadLimits limits, Kind kind) {
+        this.limits = limits;
+        this.collector = new HeadCollector(limits, kind);
+    }
+
+    /**
+     * Takes the head's bytes off the buffer, none beyond them. After {@link Progress#COMPLETE} or {@link
+     * Progress#REFUSED} the next call begins the next head.
+     */
+    final Progress parse(ByteBuf in) {
+        violation = null;
+        Progress progress = collector.collect(in);
+        if (progress == Progress.MORE) {
+            return collector.isStarted()
+                            && !Ascii.isToken(collector.bytes()[0])
+                            && collector.bytes()[0] != '\r'
+                    ? refuse(notAToken())
+                    : Progress.MORE;
+        }
+        if (progress == Progress.REFUSED) {
+            return refuse(collector.violation());
+        }
+        byte[] bytes = collector.bytes();
+        int end = collector.end();
+        collector.reset();
+        http10 = chunked = keepAlive = false;
+        contentLength = RequestHead.UNKNOWN_LENGTH;
+        Violation found = parse(bytes, end);
+        return found == null ? Progress.COMPLETE : refuse(found);
+    }
+
+    private Progress refuse(@Nullable Violation found) {
+        violation = found;
+        collector.reset();
+        return Progress.REFUSED;
+    }
+
+    /** What to say of a message whose first byte cannot begin one: another protocol, most likely. */
+    abstract Violation notAToken();
+
+    /** Parses a head that is complete; every LF in it follows a CR. */
+    abstract @Nullable Violation parse(byte[] bytes, int end);
+
+    /** Whether some of a head has come. */
+    final boolean isStarted() {
+        return collector.isStarted();
+    }
+
+    /** Returns what was wrong after {@link Progress#REFUSED}. */
+    final @Nullable Violation violation() {
+        return violation;
+    }
+
+    /** Whether the peer spoke HTTP/1.0. */
+    final boolean isHttp10() {
+        return http10;
+    }
+
+    /** Whether the message has the chunked transfer coding. */
+    final boolean isChunked() {
+        return chunked;
+    }
+
+    /** Whether the peer lets the connection persist after this message (RFC 9112, section 9.3). */
+    final boolean isKeepAlive() {
+        return keepAlive;
+    }
+
+    /** Returns the value of Content-Length, or {@link RequestHead#UNKNOWN_LENGTH}. */
+    final long contentLength() {
+        return contentLength;
+    }
+
+    /** Reads {@code HTTP/1.0} or {@code HTTP/1.1}. */
+    final @Nullable Violation parseVersion(byte[] bytes, int at, int length) {
+        if (length != 8
+                || bytes[at] != 'H'
+                || bytes[at + 1] != 'T'
+                || bytes[at + 2] != 'T'
+                || bytes[at + 3] != 'P'
+                || bytes[at + 4] != '/'
+                || !isDigit(bytes[at + 5])
+                || bytes[at + 6] != '.'
+                || !isDigit(bytes[at + 7])) {
+            return Violation.BAD_VERSION;
+        }
+        if (bytes[at + 5] != '1' || bytes[at + 7] > '1') {
+            return Violation.UNSUPPORTED_VERSION;
+        }
+        http10 = bytes[at + 7] == '0';
+        return null;
+    }
+
+    /** Parses the field lines and what they say about the body and the connection. */
+    final @Nullable Violation parseFields(byte[] bytes, int at, Fields fields) {
+        Violation found = FieldLines.parse(bytes, at, fields, limits.maxFields());
+        if (found == null) {
+            found = parseFraming(fields);
+        }
+        if (found == null) {
+            keepAlive = http10
+                    ? fields.hasElement(FieldName.CONNECTION, KEEP_ALIVE)
+                            && !fields.hasElement(FieldName.CONNECTION, CLOSE)
+                    : !fields.hasElement(FieldName.CONNECTION, CLOSE);
+        }
+        return found;
+    }
+
+    private @Nullable Violation parseFraming(Fields fields) {
+        int length = fields.find(FieldName.CONTENT_LENGTH, 0);
+        int coding = fields.find(FieldName.TRANSFER_ENCODING, 0);
+        if (coding >= 0) {
+            if (length >= 0) {
+                return Violation.AMBIGUOUS_LENGTH;
+            }
+            if (http10) {
+                return Violation.TRANSFER_ENCODING_IN_HTTP_1_0;
+            }
+            if (fields.find(FieldName.TRANSFER_ENCODING, coding + 1) >= 0) {
+                return Violation.DUPLICATE_TRANSFER_ENCODING;
+            }
+            chunked = true;
+            return checkCoding(fields.value(coding));
+        }
+        if (length >= 0) {
+            if (fields.find(FieldName.CONTENT_LENGTH, length + 1) >= 0) {
+                return Violation.DUPLICATE_CONTENT_LENGTH;
+            }
+            contentLength = parseLength(fields.value(length));
+            return contentLength < 0 ? Violation.BAD_CONTENT_LENGTH : null;
+        }
+        return null;
+    }
+
+    private static @Nullable Violation checkCoding(AsciiString value) {
+        if (value.contentEqualsIgnoreCase(CHUNKED)) {
+            return null;
+        }
+        int comma = value.lastIndexOf(",");
+        AsciiString last = value.subSequence(comma + 1, value.length(), false).trim();
+        return comma > 0
+                        && last.contentEqualsIgnoreCase(CHUNKED)
+                        && !value.subSequence(0, comma, false).toLowerCase().contains(CHUNKED)
+                ? Violation.UNKNOWN_TRANSFER_CODING
+                : Violation.BAD_TRANSFER_ENCODING;
+    }
+
+    /** Returns the number if the value is 1*DIGIT and fits a long, else -1. */
+    static long parseLength(AsciiString value) {
+        byte[] bytes = value.array();
+        int at = value.arrayOffset();
+        int end = at + value.length();
+        long number = at == end ? -1 : 0;
+        for (; at < end; at++) {
+            int digit = bytes[at] - '0';
+            if (digit < 0 || digit > 9 || number > (Long.MAX_VALUE - digit) / 10) {
+                return -1;
+            }
+            number = number * 10 + digit;
+        }
+        return number;
+    }
+
+    static boolean isDigit(byte b) {
+        return b >= '0' && b <= '9';
+    }
+}

@@ -1,0 +1,160 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+
+/** Serialises heads, each into one buffer of its exact size, with the fields that frame the message and no others. */
+final class HeadWriter {
+    private static final byte[] VERSION_END = bytes(" HTTP/1.1\r\n");
+    private static final byte[] HOST = bytes("Host: ");
+    private static final byte[] CONTENT_LENGTH = bytes("Content-Length: ");
+    private static final byte[] CHUNKED = bytes("Transfer-Encoding: chunked\r\n");
+    private static final byte[] CLOSE = bytes("Connection: close\r\n");
+    private static final byte[] KEEP_ALIVE = bytes("Connection: keep-alive\r\n");
+    private static final byte[] CONNECTION_TE = bytes("Connection: TE\r\n");
+    private static final byte[] NOTHING = {};
+    private static final int CRLF = '\r' << 8 | '\n';
+
+    private HeadWriter() {}
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** What a response says about its connection. */
+    enum Persistence {
+        /** Nothing: it persists, as is usual. */
+        DEFAULT(NOTHING),
+        /** It persists, which an HTTP/1.0 client must be told. */
+        KEEP_ALIVE(HeadWriter.KEEP_ALIVE),
+        CLOSE(HeadWriter.CLOSE);
+
+        private final byte[] line;
+
+        Persistence(byte[] line) {
+            this.line = line;
+        }
+    }
+
+    /**
+     * Writes a response head.
+     *
+     * @param length the Content-Length to write, negative for none
+     */
+    static ByteBuf response(
+            ByteBufAllocator alloc, ResponseHead head, Framing framing, long length, Persistence persistence) {
+        Fields fields = head.fields();
+        fields.remove(FieldName.CONNECTION);
+        fields.remove(FieldName.KEEP_ALIVE);
+        fields.remove(FieldName.PROXY_CONNECTION);
+        long added = prepareLength(fields, length);
+        byte[] start = StatusLine.of(head);
+        byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
+        int size = start.length + fields.wireLength() + coding.length + lengthSize(added) + persistence.line.length + 2;
+        ByteBuf out = alloc.directBuffer(size, size);
+        out.writeBytes(start);
+        fields.writeTo(out);
+        out.writeBytes(coding);
+        writeLength(out, added);
+        out.writeBytes(persistence.line);
+        out.writeShort(CRLF);
+        return out;
+    }
+
+    /**
+     * Writes a request head.
+     *
+     * @param length the Content-Length to write, negative for none
+     */
+    static ByteBuf request(ByteBufAllocator alloc, RequestHead head, Framing framing, long length) {
+        Fields fields = head.fields();
+        fields.remove(FieldName.CONNECTION);
+        fields.remove(FieldName.KEEP_ALIVE);
+        fields.remove(FieldName.PROXY_CONNECTION);
+        long added = prepareLength(fields, length);
+        AsciiString method = head.method().name();
+        AsciiString target = head.isConnect() ? head.authority() : head.path();
+        AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
+        byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
+        byte[] connection = fields.contains(FieldName.TE) ? CONNECTION_TE : NOTHING;
+        int size = method.length()
+                + 1
+                + target.length()
+                + VERSION_END.length
+                + (host == null ? 0 : HOST.length + host.length() + 2)
+                + fields.wireLength()
+                + coding.length
+                + lengthSize(added)
+                + connection.length
+                + 2;
+        ByteBuf out = alloc.directBuffer(size, size);
+        write(out, method);
+        out.writeByte(' ');
+        write(out, target);
+        out.writeBytes(VERSION_END);
+        if (host != null) {
+            out.writeBytes(HOST);
+            write(out, host);
+            out.writeShort(CRLF);
+        }
+        fields.writeTo(out);
+        out.writeBytes(coding);
+        writeLength(out, added);
+        out.writeBytes(connection);
+        out.writeShort(CRLF);
+        return out;
+    }
+
+    /** Removes framing fields that would contradict; returns the length that must be added, or a negative number. */
+    private static long prepareLength(Fields fields, long length) {
+        fields.remove(FieldName.TRANSFER_ENCODING);
+        int at = fields.find(FieldName.CONTENT_LENGTH, 0);
+        if (at < 0) {
+            return length;
+        }
+        if (length >= 0
+                && HeadParser.parseLength(fields.value(at)) == length
+                && fields.find(FieldName.CONTENT_LENGTH, at + 1) < 0) {
+            return -1; // stays where it stands, so that the lines go out in one copy
+        }
+        fields.remove(FieldName.CONTENT_LENGTH);
+        return length;
+    }
+
+    private static int lengthSize(long length) {
+        return length < 0 ? 0 : CONTENT_LENGTH.length + digits(length) + 2;
+    }
+
+    private static void writeLength(ByteBuf out, long length) {
+        if (length >= 0) {
+            out.writeBytes(CONTENT_LENGTH);
+            int digits = digits(length);
+            int start = out.writerIndex();
+            long rest = length;
+            for (int i = digits - 1; i >= 0; i--) {
+                out.setByte(start + i, (int) ('0' + rest % 10));
+                rest /= 10;
+            }
+            out.writerIndex(start + digits);
+            out.writeShort(CRLF);
+        }
+    }
+
+    private static int digits(long number) {
+        int digits = 1;
+        for (long rest = number; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        return digits;
+    }
+
+    private static void write(ByteBuf out, AsciiString text) {
+        out.writeBytes(text.array(), text.arrayOffset(), text.length());
+    }
+}

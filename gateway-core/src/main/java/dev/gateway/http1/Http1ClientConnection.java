@@ -1,0 +1,518 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.ReadCredit;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An upstream HTTP/1 connection: one exchange at a time, kept in between by whoever made it, who is its {@link
+ * Listener}. The last handler of its channel, confined to its event loop.
+ */
+public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger LOG = LoggerFactory.getLogger(Http1ClientConnection.class);
+    private static final AsciiString TIMEOUT = new AsciiString("timeout=");
+    private static final int SWITCHING_PROTOCOLS = 101;
+
+    private final Listener listener;
+    private final ConnectionObserver observer;
+    private final ResponseParser parser;
+    private final BodyReader body;
+    private final ChannelFutureListener headSent = this::onHeadSent;
+
+    @SuppressWarnings("NullAway.Init")
+    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    @SuppressWarnings("NullAway.Init")
+    private ReadCredit credit;
+
+    private Input input = Input.IDLE;
+    private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
+    private @Nullable ResponseEvents touched; // who is to be told at read-complete
+    private boolean reused;
+    private boolean persistent; // as the response says
+    private boolean responseBegun; // any byte of it
+    private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
+    private boolean dirty; // written and not flushed
+    private boolean inputEnded;
+    private long keepAliveMillis;
+
+    /** Makes the handler of an established connection, to be added to its channel. */
+    public Http1ClientConnection(Listener listener, ConnectionObserver observer, Http1ClientSettings settings) {
+        this.listener = listener;
+        this.observer = observer;
+        this.parser = new ResponseParser(settings.limits());
+        this.body = new BodyReader(settings.limits());
+    }
+
+    /** Who keeps the connection. */
+    public interface Listener {
+        /**
+         * The exchange has ended and the connection takes another; it may be opened before this returns.
+         *
+         * @param keepAliveMillis how long the peer says it keeps the connection (RFC 2068, section 19.7.1), -1 if it
+         *     does not
+         */
+        void onReusable(Http1ClientConnection connection, long keepAliveMillis);
+
+        /** The connection has closed or is about to; called once, whether or not an exchange was in progress. */
+        void onClosed(Http1ClientConnection connection);
+    }
+
+    /** What the next bytes from the upstream are. */
+    private enum Input {
+        /** None are expected. */
+        IDLE,
+        HEAD,
+        BODY,
+        /** The response has ended and the request has not. */
+        DONE,
+        TUNNEL,
+        TUNNEL_ENDED,
+        CLOSED
+    }
+
+    /**
+     * Opens a stream. To be called when the connection is new, or has been reported reusable.
+     *
+     * @throws IllegalStateException if an exchange is in progress or the connection is closed
+     */
+    public ClientStream open(ResponseEvents events) {
+        if (input != Input.IDLE) {
+            throw new IllegalStateException("not idle: " + input);
+        }
+        Http1ClientStream open = new Http1ClientStream(this, ctx, events);
+        stream = open;
+        input = Input.HEAD;
+        persistent = responseBegun = requestReceived = false;
+        keepAliveMillis = -1;
+        return open;
+    }
+
+    /** Whether {@link #open} may be called. */
+    public boolean isIdle() {
+        return input == Input.IDLE;
+    }
+
+    /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */
+    public void close() {
+        ctx.close();
+    }
+
+    // ---- the channel's life ----
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        credit = new ReadCredit(ctx.channel());
+        HalfClose.allow(ctx.channel());
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        onInputEnded(); // a transport without half-closure has not said so before
+        lost("the upstream closed the connection");
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof IOException) {
+            if (input != Input.CLOSED) {
+                observer.onSocketError();
+            }
+        } else {
+            LOG.warn("closing an upstream connection", cause);
+        }
+        lost("the connection to the upstream failed");
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
+            onInputEnded();
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    private void onInputEnded() {
+        if (inputEnded) {
+            return;
+        }
+        inputEnded = true;
+        Http1ClientStream open = stream;
+        if (open != null && input == Input.BODY && body.framing() == Framing.UNTIL_CLOSE) {
+            touched = open.events();
+            endResponse(open, false);
+            open.events().onData(Unpooled.EMPTY_BUFFER, true);
+            onBatchEnd();
+        } else if (open != null && input == Input.TUNNEL) {
+            input = Input.TUNNEL_ENDED;
+            open.events().onData(Unpooled.EMPTY_BUFFER, true);
+            open.events().onReadComplete();
+            if (open.isEnded()) {
+                shut();
+            }
+        } else if (input != Input.DONE) {
+            lost("the upstream closed the connection");
+        }
+    }
+
+    /** The connection has ended, whatever was in progress. */
+    private void lost(String detail) {
+        Http1ClientStream open = stream;
+        Input before = input;
+        boolean unsent = !requestReceived;
+        shut();
+        if (open == null || before == Input.DONE) {
+            return;
+        }
+        if (before == Input.BODY || before == Input.TUNNEL || before == Input.TUNNEL_ENDED) {
+            open.events().onReset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail));
+            return;
+        }
+        RetrySafety retry = unsent
+                ? RetrySafety.ALWAYS
+                : responseBegun || parser.isStarted() ? RetrySafety.NEVER : RetrySafety.IF_IDEMPOTENT;
+        Cause cause = Cause.UPSTREAM_RESET_BEFORE_HEADERS;
+        boolean stale = reused && retry != RetrySafety.NEVER;
+        open.events().onReset(new Failure(cause, cause.status(), retry, stale, detail));
+    }
+
+    /** Closes the channel and takes leave of the exchange and the listener, without an event. */
+    private void shut() {
+        Http1ClientStream open = stream;
+        stream = null;
+        if (open != null) {
+            open.end();
+        }
+        if (input != Input.CLOSED) {
+            input = Input.CLOSED;
+            listener.onClosed(this);
+        }
+        ctx.close();
+    }
+
+    /** The exchange cannot go on. */
+    void fail(Http1ClientStream from, Failure failure) {
+        if (from == stream) {
+            boolean told = input != Input.DONE;
+            shut();
+            if (told) {
+                from.events().onReset(failure);
+            }
+        }
+    }
+
+    private void violation(Violation violation) {
+        observer.onViolation(violation.kind());
+        Http1ClientStream open = stream;
+        if (open == null) {
+            shut();
+        } else {
+            fail(open, violation.upstream());
+        }
+    }
+
+    // ---- input ----
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf rest = (ByteBuf) message;
+        while (rest != null) {
+            rest = read(rest);
+        }
+    }
+
+    /** Takes a part of the buffer; returns it if there may be more to take, else null. */
+    private @Nullable ByteBuf read(ByteBuf in) {
+        Http1ClientStream open = stream;
+        if (open == null || !in.isReadable()) {
+            boolean unsolicited = in.isReadable() && input == Input.IDLE;
+            in.release();
+            if (unsolicited) {
+                violation(Violation.UNSOLICITED_RESPONSE);
+            }
+            return null;
+        }
+        switch (input) {
+            case HEAD -> {
+                return readHead(open, in) ? in : null;
+            }
+            case BODY -> {
+                return readBody(open, in);
+            }
+            case TUNNEL -> {
+                credit.received(in.readableBytes());
+                touched = open.events();
+                open.events().onData(in, false);
+                return null;
+            }
+            case DONE -> {
+                in.release();
+                violation(Violation.UNSOLICITED_RESPONSE);
+                return null;
+            }
+            case IDLE, TUNNEL_ENDED, CLOSED -> {
+                in.release();
+                return null;
+            }
+        }
+        throw new IllegalStateException(input.name());
+    }
+
+    /** Reads a head; returns whether the buffer is still to be read, else it was released. */
+    private boolean readHead(Http1ClientStream open, ByteBuf in) {
+        responseBegun = true;
+        Progress progress = parser.parse(in);
+        ResponseHead head = parser.head();
+        if (progress == Progress.MORE) {
+            in.release();
+            return false;
+        }
+        if (progress == Progress.REFUSED || head == null) {
+            in.release();
+            Violation found = parser.violation();
+            violation(found == null ? Violation.BAD_STATUS_LINE : found);
+            return false;
+        }
+        touched = open.events();
+        if (head.isInterim()) {
+            if (head.status() == SWITCHING_PROTOCOLS) {
+                in.release();
+                violation(Violation.UNEXPECTED_UPGRADE);
+                return false;
+            }
+            open.events().onHead(head, false);
+            return true;
+        }
+        begin(open, head, in);
+        return true;
+    }
+
+    private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        int status = head.status();
+        persistent = parser.isKeepAlive();
+        if (open.isConnect()) {
+            if (status < 300) {
+                input = Input.TUNNEL;
+                open.events().onHead(head, false);
+                return;
+            }
+            open.end(); // no tunnel, so nothing follows the request's head
+            persistent = false;
+        }
+        keepAliveMillis = persistent ? keepAlive(head.fields()) : -1;
+        if (open.isHeadRequest() || status == 204 || status == 304) {
+            body.start(Framing.NONE, 0);
+        } else if (parser.isChunked()) {
+            body.start(Framing.CHUNKED, 0);
+        } else if (parser.contentLength() >= 0) {
+            body.start(Framing.FIXED, parser.contentLength());
+        } else {
+            persistent = false;
+            body.start(Framing.UNTIL_CLOSE, 0);
+        }
+        input = Input.BODY;
+        boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
+        if (last) {
+            endResponse(open, in.isReadable());
+        }
+        open.events().onHead(head, last);
+    }
+
+    private static long keepAlive(Fields fields) {
+        AsciiString value = fields.first(FieldName.KEEP_ALIVE);
+        if (value == null) {
+            return -1;
+        }
+        int start = value.toLowerCase().indexOf(TIMEOUT, 0);
+        if (start < 0) {
+            return -1;
+        }
+        int from = start + TIMEOUT.length();
+        int to = from;
+        while (to < value.length() && to < from + 6 && HeadParser.isDigit(value.byteAt(to))) {
+            to++;
+        }
+        return to == from ? -1 : value.parseInt(from, to) * 1000L;
+    }
+
+    private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {
+        int length = body.next(in);
+        if (length > 0) {
+            touched = open.events();
+            boolean whole = length == in.readableBytes();
+            ByteBuf data = whole ? in : in.readRetainedSlice(length);
+            credit.received(length);
+            if (body.framing() == Framing.FIXED && body.remaining() == 0) {
+                endResponse(open, !whole);
+                open.events().onData(data, true);
+            } else {
+                open.events().onData(data, false);
+            }
+            return whole ? null : in;
+        }
+        switch (body.progress()) {
+            case MORE -> {
+                in.release();
+                return null;
+            }
+            case REFUSED -> {
+                in.release();
+                Violation found = body.violation();
+                violation(found == null ? Violation.BAD_CHUNK_SIZE : found);
+                return null;
+            }
+            case COMPLETE -> {
+                touched = open.events();
+                boolean more = in.isReadable();
+                Fields trailers = body.trailers();
+                endResponse(open, more);
+                if (trailers != null) {
+                    open.events().onTrailers(trailers);
+                } else {
+                    open.events().onData(Unpooled.EMPTY_BUFFER, true);
+                }
+                return in;
+            }
+        }
+        throw new IllegalStateException();
+    }
+
+    /**
+     * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
+     * connection already.
+     *
+     * @param more whether more bytes were read than belong to it
+     */
+    private void endResponse(Http1ClientStream open, boolean more) {
+        if (more) {
+            observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+            persistent = false;
+        }
+        if (!open.isEnded()) {
+            input = Input.DONE; // the core either completes the request or resets it
+            persistent = false;
+            return;
+        }
+        endExchange();
+    }
+
+    private void endExchange() {
+        credit.reset();
+        if (!persistent || inputEnded) {
+            shut();
+            return;
+        }
+        stream = null;
+        input = Input.IDLE;
+        reused = true;
+        listener.onReusable(this, keepAliveMillis);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        onBatchEnd();
+        ctx.fireChannelReadComplete();
+    }
+
+    private void onBatchEnd() {
+        ResponseEvents events = touched;
+        touched = null;
+        if (events != null) {
+            events.onReadComplete();
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        Http1ClientStream open = stream;
+        if (open != null && !open.isEnded() && ctx.channel().isWritable()) {
+            open.events().onWritable();
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    // ---- output, called by the stream ----
+
+    void writeHead(ByteBuf head) {
+        dirty = true;
+        ctx.write(head).addListener(headSent);
+    }
+
+    private void onHeadSent(ChannelFuture future) {
+        if (future.isSuccess()) {
+            requestReceived = true;
+        } else {
+            lost("the request could not be sent");
+        }
+    }
+
+    void write(ByteBuf data) {
+        dirty = true;
+        ctx.write(data, ctx.voidPromise());
+        if (!ctx.channel().isWritable()) {
+            flush();
+        }
+    }
+
+    void flush() {
+        if (dirty) {
+            dirty = false;
+            ctx.flush();
+        }
+    }
+
+    void onRequestSent(Http1ClientStream from) {
+        if (from != stream) {
+            return;
+        }
+        if (input == Input.TUNNEL || input == Input.TUNNEL_ENDED) {
+            dirty = false;
+            if (input == Input.TUNNEL_ENDED) {
+                stream = null;
+                input = Input.CLOSED;
+                listener.onClosed(this);
+                ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            } else {
+                HalfClose.afterWrites(ctx);
+            }
+        } else if (input == Input.DONE) {
+            endExchange();
+        }
+    }
+
+    void consumed(Http1ClientStream from, int bytes) {
+        if (from == stream) {
+            credit.consumed(bytes);
+        }
+    }
+
+    void reset(Http1ClientStream from) {
+        if (from == stream) {
+            shut();
+        }
+    }
+}

@@ -1,0 +1,766 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.Drainable;
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.ReadCredit;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A downstream HTTP/1 connection: one request at a time becomes a {@link Http1ServerStream}; what a client pipelines
+ * waits, unread beyond a bound. Made by the listener, the last handler of its channel, confined to its event loop.
+ *
+ * <p>A client error or timeout in a request body is reported by {@code onReset}; if no response has begun, the core may
+ * still answer before it returns from there.
+ */
+public final class Http1ServerConnection extends ChannelInboundHandlerAdapter implements Drainable {
+    private static final Logger LOG = LoggerFactory.getLogger(Http1ServerConnection.class);
+
+    private static final AsciiString EXPECT_CONTINUE = new AsciiString("100-continue");
+
+    /** What is read beyond the request being answered. */
+    private static final int MAX_PIPELINED = 64 * 1024;
+
+    /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
+    private static final int MAX_DISCARDED = 64 * 1024;
+
+    /** How long, and how much, is read and dropped so that the last response is not lost to a TCP reset. */
+    private static final long LINGER_MILLIS = 2_000;
+
+    private static final long MAX_LINGER_BYTES = 16L << 20;
+
+    private final ConnectionInfo info;
+    private final RequestHandler handler;
+    private final ConnectionObserver observer;
+    private final TimerWheel timers;
+    private final Http1ServerSettings settings;
+    private final RequestParser parser;
+    private final BodyReader body;
+    private final Timer inputTimer = new InputTimer();
+    private final Timer ageTimer = new AgeTimer();
+    private final WriteTimer writeTimer = new WriteTimer();
+
+    @SuppressWarnings("NullAway.Init")
+    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    @SuppressWarnings("NullAway.Init")
+    private ReadCredit credit;
+
+    private Input input = Input.HEAD;
+    private @Nullable Http1ServerStream stream; // the one whose response has not ended
+    private @Nullable ByteBuf unread;
+    private boolean opened;
+    private boolean first = true;
+    private boolean reading; // between channelRead and channelReadComplete
+    private boolean processing;
+    private boolean dirty; // written and not flushed
+    private boolean draining;
+    private boolean inputEnded;
+    private boolean tunnelInputEnded;
+    private long written;
+    private long received; // of the request body
+    private long discarded;
+
+    /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel. */
+    public Http1ServerConnection(
+            ConnectionInfo info,
+            RequestHandler handler,
+            ConnectionObserver observer,
+            TimerWheel timers,
+            Http1ServerSettings settings) {
+        this.info = info;
+        this.handler = handler;
+        this.observer = observer;
+        this.timers = timers;
+        this.settings = settings;
+        this.parser = new RequestParser(settings.limits(), info.scheme());
+        this.body = new BodyReader(settings.limits());
+    }
+
+    /** What the next bytes from the client are. */
+    private enum Input {
+        /** A request head, or nothing for now. */
+        HEAD,
+        /** The request body; nobody wants it any more if there is no stream. */
+        BODY,
+        /** Another request, to be left alone until the response has ended. */
+        WAITING,
+        /** A tunnel's. */
+        TUNNEL,
+        /** To be dropped: no further request is taken. */
+        DROPPED,
+        /** None: the connection is closed. */
+        CLOSED
+    }
+
+    ConnectionInfo info() {
+        return info;
+    }
+
+    // ---- the channel's life ----
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        credit = new ReadCredit(ctx.channel());
+        HalfClose.allow(ctx.channel());
+        if (ctx.channel().isActive()) {
+            open();
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        open();
+        ctx.fireChannelActive();
+    }
+
+    private void open() {
+        if (!opened) {
+            opened = true;
+            observer.onOpened(info.version(), info.tls() != null);
+            arm(inputTimer, settings.idleMillis());
+            arm(ageTimer, settings.maxConnectionAgeMillis());
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        closed(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        closed(Failure.of(Cause.CLIENT_CLOSED, "the connection was taken over"));
+    }
+
+    /** Takes leave: nothing of this object happens afterwards. */
+    private void closed(Failure failure) {
+        Input before = input;
+        input = Input.CLOSED;
+        inputTimer.cancel();
+        ageTimer.cancel();
+        writeTimer.cancel();
+        releaseUnread();
+        if (opened) {
+            opened = false;
+            observer.onClosed(info.version(), info.tls() != null);
+        }
+        Http1ServerStream open = stream;
+        stream = null;
+        if (open != null && before != Input.CLOSED) {
+            tellReset(open, failure);
+        }
+    }
+
+    private static void tellReset(Http1ServerStream open, Failure failure) {
+        open.end();
+        StreamEvents events = open.events();
+        open.setEvents(null);
+        if (events != null) {
+            events.onReset(failure);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof IOException) {
+            if (input != Input.CLOSED && input != Input.DROPPED) {
+                observer.onSocketError();
+            }
+        } else {
+            LOG.warn("closing a connection of listener {}", info.listenerName(), cause);
+        }
+        ctx.close();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
+            onInputEnded();
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    /** The client has sent FIN: not an abort, it may still want its response. */
+    private void onInputEnded() {
+        if (inputEnded) {
+            return;
+        }
+        inputEnded = true;
+        switch (input) {
+            case HEAD -> closeAfterWrites();
+            case BODY -> {
+                if (stream == null) {
+                    closeAfterWrites();
+                } else {
+                    ctx.close();
+                }
+            }
+            case WAITING -> {} // its response first
+            case TUNNEL -> {
+                endTunnelInput();
+                onBatchEnd();
+            }
+            case DROPPED -> {
+                if (stream == null) {
+                    ctx.close();
+                }
+            }
+            case CLOSED -> {}
+        }
+    }
+
+    // ---- input ----
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        reading = true;
+        ByteBuf in = (ByteBuf) message;
+        ByteBuf rest = unread;
+        unread = rest == null ? in : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), rest, in);
+        process();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        reading = false;
+        onBatchEnd();
+        ctx.fireChannelReadComplete();
+    }
+
+    private void onBatchEnd() {
+        Http1ServerStream open = stream;
+        StreamEvents events = open == null ? null : open.events();
+        if (events != null) {
+            events.onReadComplete();
+        }
+        flushNow();
+    }
+
+    /** Goes through what was read as far as the state lets it. */
+    private void process() {
+        if (processing) {
+            return;
+        }
+        processing = true;
+        boolean more = true;
+        while (more) {
+            ByteBuf in = unread;
+            if (in == null) {
+                break;
+            }
+            more = switch (input) {
+                case HEAD -> readHead(in);
+                case BODY -> readBody(in);
+                case TUNNEL -> readTunnel(in);
+                case DROPPED -> drop(in);
+                case WAITING -> {
+                    if (in.readableBytes() > MAX_PIPELINED) {
+                        credit.hold();
+                    }
+                    yield false;
+                }
+                case CLOSED -> {
+                    releaseUnread();
+                    yield false;
+                }
+            };
+            if (unread != null && !unread.isReadable()) {
+                releaseUnread();
+            }
+        }
+        processing = false;
+        if (input == Input.TUNNEL && inputEnded) {
+            endTunnelInput();
+        }
+        if (!reading) {
+            onBatchEnd();
+        }
+    }
+
+    private void releaseUnread() {
+        ByteBuf rest = unread;
+        unread = null;
+        if (rest != null) {
+            rest.release();
+        }
+    }
+
+    private boolean readHead(ByteBuf in) {
+        boolean started = parser.isStarted();
+        Progress progress = parser.parse(in);
+        if (progress == Progress.MORE) {
+            if (!started && parser.isStarted()) {
+                arm(inputTimer, settings.requestHeadersMillis());
+            }
+            return false;
+        }
+        inputTimer.cancel();
+        RequestHead head = parser.head();
+        Violation violation = parser.violation();
+        if (violation != null || head == null) {
+            observer.onViolation(violation == null ? "" : violation.kind());
+            refuse(head, (violation == null ? Violation.BAD_REQUEST_LINE : violation).downstream());
+            return true;
+        }
+        if (settings.maxBodyBytes() > 0 && head.contentLength() > settings.maxBodyBytes()) {
+            refuse(head, Failure.of(Cause.BODY_TOO_LARGE, "the announced body is too large"));
+            return true;
+        }
+        if (first && upgrade(head, in)) {
+            return false;
+        }
+        first = false;
+        begin(head);
+        return true;
+    }
+
+    private boolean upgrade(RequestHead head, ByteBuf in) {
+        Upgrade upgrade = settings.upgrade();
+        if (upgrade == null || parser.isHttp10() || parser.isChunked() || head.contentLength() > 0) {
+            return false;
+        }
+        byte[] payload = UpgradeRequest.settings(head.fields());
+        if (payload == null) {
+            return false;
+        }
+        ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
+        if (upgrade.upgrade(ctx, head, payload, rest)) {
+            releaseUnread();
+            return true;
+        }
+        rest.release();
+        return false;
+    }
+
+    private void begin(RequestHead head) {
+        Http1ServerStream open =
+                new Http1ServerStream(this, ctx, head.method(), parser.isHttp10(), parser.isKeepAlive() && !inputEnded);
+        stream = open;
+        received = discarded = 0;
+        boolean last = !parser.isChunked() && head.contentLength() <= 0;
+        if (last) {
+            body.start(Framing.NONE, 0);
+            input = Input.WAITING; // also for CONNECT: what follows its head belongs to the tunnel, once there is one
+            last = !open.isConnect();
+        } else {
+            body.start(parser.isChunked() ? Framing.CHUNKED : Framing.FIXED, head.contentLength());
+            input = Input.BODY;
+            if (!parser.isHttp10() && head.fields().hasElement(FieldName.EXPECT, EXPECT_CONTINUE)) {
+                open.awaitContinue();
+            }
+            arm(inputTimer, settings.requestBodyIdleMillis());
+        }
+        StreamEvents events = handler.onRequest(open, head, last);
+        if (open == stream) {
+            open.setEvents(events);
+        }
+    }
+
+    private boolean readBody(ByteBuf in) {
+        Http1ServerStream open = stream;
+        int length = body.next(in);
+        if (length > 0) {
+            arm(inputTimer, settings.requestBodyIdleMillis());
+            received += length;
+            if (open == null) {
+                return discard(in, length);
+            }
+            open.onBodyBegun();
+            if (settings.maxBodyBytes() > 0 && received > settings.maxBodyBytes()) {
+                fail(open, Failure.of(Cause.BODY_TOO_LARGE, "the body is too large"));
+                return true;
+            }
+            boolean last = body.framing() == Framing.FIXED && body.remaining() == 0;
+            if (last) {
+                onRequestRead();
+            }
+            ByteBuf data = take(in, length);
+            credit.received(length);
+            StreamEvents events = open.events();
+            if (events == null) {
+                data.release();
+            } else {
+                events.onData(data, last);
+            }
+            return true;
+        }
+        switch (body.progress()) {
+            case MORE -> {
+                return false;
+            }
+            case REFUSED -> {
+                Violation violation = body.violation();
+                Violation found = violation == null ? Violation.BAD_CHUNK_SIZE : violation;
+                observer.onViolation(found.kind());
+                if (open == null) {
+                    finish();
+                } else {
+                    fail(open, found.downstream());
+                }
+            }
+            case COMPLETE -> {
+                Fields trailers = body.trailers();
+                onRequestRead();
+                StreamEvents events = open == null ? null : open.events();
+                if (events != null && trailers != null) {
+                    events.onTrailers(trailers);
+                } else if (events != null) {
+                    events.onData(Unpooled.EMPTY_BUFFER, true);
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Takes body bytes off what was read: the buffer itself if nothing else is in it, else a slice. */
+    private ByteBuf take(ByteBuf in, int length) {
+        if (length == in.readableBytes()) {
+            unread = null;
+            return in;
+        }
+        return in.readRetainedSlice(length);
+    }
+
+    private boolean discard(ByteBuf in, int length) {
+        in.skipBytes(length);
+        discarded += length;
+        if (body.progress() == Progress.COMPLETE) {
+            onRequestRead();
+        } else if (discarded > MAX_DISCARDED) {
+            finish();
+        }
+        return true;
+    }
+
+    private boolean readTunnel(ByteBuf in) {
+        Http1ServerStream open = stream;
+        StreamEvents events = open == null ? null : open.events();
+        if (events == null) {
+            releaseUnread();
+            return false;
+        }
+        unread = null;
+        credit.received(in.readableBytes());
+        events.onData(in, false);
+        return true;
+    }
+
+    private boolean drop(ByteBuf in) {
+        discarded += in.readableBytes();
+        releaseUnread();
+        if (discarded > MAX_LINGER_BYTES) {
+            ctx.close();
+        }
+        return false;
+    }
+
+    /** The request has been read to its end. */
+    private void onRequestRead() {
+        inputTimer.cancel();
+        input = Input.WAITING;
+        if (stream == null) {
+            next();
+        }
+    }
+
+    // ---- refusals and failures ----
+
+    private void refuse(@Nullable RequestHead head, Failure failure) {
+        input = Input.DROPPED;
+        draining = true;
+        Http1ServerStream open = new Http1ServerStream(
+                this, ctx, head == null ? null : head.method(), head != null && parser.isHttp10(), false);
+        stream = open;
+        handler.onRefused(open, head, failure);
+    }
+
+    /** The client's request cannot be completed. If nothing was answered yet, the core may answer now. */
+    private void fail(Http1ServerStream open, Failure failure) {
+        input = Input.DROPPED;
+        draining = true;
+        inputTimer.cancel();
+        StreamEvents events = open.events();
+        open.setEvents(null);
+        if (events != null) {
+            events.onReset(failure);
+        }
+        if (stream == open) {
+            if (open.isStarted()) {
+                reset(open);
+            } else {
+                open.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
+            }
+        }
+    }
+
+    private void onInputTimeout() {
+        if (credit.isPaused()) {
+            arm(inputTimer, settings.requestBodyIdleMillis()); // the silence is ours
+            return;
+        }
+        Http1ServerStream open = stream;
+        if (input == Input.HEAD && parser.isStarted()) {
+            refuse(null, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
+            flushNow();
+        } else if (input == Input.BODY && open != null) {
+            fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
+            flushNow();
+        } else {
+            if (input == Input.HEAD) {
+                observer.onIdleClosed();
+            }
+            closeAfterWrites();
+        }
+    }
+
+    // ---- output, called by the stream ----
+
+    void write(ByteBuf data) {
+        dirty = true;
+        written += data.readableBytes();
+        ctx.write(data, ctx.voidPromise());
+        if (!ctx.channel().isWritable()) {
+            flushNow();
+        }
+    }
+
+    /** Also for a stream that has ended: what it wrote last may be waiting. */
+    void flush() {
+        if (!reading && !processing) {
+            flushNow();
+        }
+    }
+
+    private void flushNow() {
+        if (dirty) {
+            dirty = false;
+            ctx.flush();
+            watchWrites();
+        }
+    }
+
+    /** Sees to it that a client takes what is waiting for it. */
+    private void watchWrites() {
+        if (!writeTimer.isArmed() && pendingWrites() > 0) {
+            writeTimer.start();
+        }
+    }
+
+    private long pendingWrites() {
+        ChannelOutboundBuffer buffer = ctx.channel().unsafe().outboundBuffer();
+        return buffer == null ? 0 : buffer.totalPendingWriteBytes();
+    }
+
+    void consumed(Http1ServerStream from, int bytes) {
+        if (from == stream) {
+            credit.consumed(bytes);
+        }
+    }
+
+    /** Whether the connection can take another request after a response that is about to begin. */
+    boolean mayPersist(boolean withoutBody) {
+        return !draining && !inputEnded && !(withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED);
+    }
+
+    void reset(Http1ServerStream from) {
+        if (from == stream) {
+            stream = null;
+            from.end();
+            from.setEvents(null);
+            if (from.isStarted()) {
+                // A response cut short must not look complete to who waits for the connection's end.
+                ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+            }
+            input = Input.CLOSED;
+            ctx.close();
+        }
+    }
+
+    void onTunnel() {
+        inputTimer.cancel();
+        input = Input.TUNNEL;
+        credit.release();
+        process();
+    }
+
+    void onResponseSent(Http1ServerStream from) {
+        if (from != stream) {
+            return;
+        }
+        if (from.isTunnel()) {
+            dirty = false;
+            HalfClose.afterWrites(ctx);
+            closeTunnelIfDone(from);
+            return;
+        }
+        from.setEvents(null);
+        stream = null;
+        credit.reset();
+        if (!from.isKeepAlive() || (from.isConnect() && unread != null)) {
+            finish(); // after a refused CONNECT, bytes sent in hope of a tunnel are no request
+        } else if (input == Input.WAITING) {
+            next();
+        } else if (input == Input.BODY && body.remaining() > MAX_DISCARDED) {
+            finish();
+        }
+    }
+
+    /** The client has ended its direction of the tunnel. */
+    private void endTunnelInput() {
+        Http1ServerStream open = stream;
+        StreamEvents events = open == null ? null : open.events();
+        if (!tunnelInputEnded && open != null && events != null) {
+            tunnelInputEnded = true;
+            events.onData(Unpooled.EMPTY_BUFFER, true);
+            closeTunnelIfDone(open);
+        }
+    }
+
+    private void closeTunnelIfDone(@Nullable Http1ServerStream tunnel) {
+        if (tunnel != null && tunnel == stream && tunnel.isEnded() && tunnelInputEnded) {
+            stream = null;
+            tunnel.setEvents(null);
+            closeAfterWrites();
+        }
+    }
+
+    /** Both the request and its response have ended: on to the next request. */
+    private void next() {
+        credit.reset();
+        credit.release();
+        if (draining || (inputEnded && unread == null)) {
+            finish();
+            return;
+        }
+        input = Input.HEAD;
+        if (unread == null) {
+            arm(inputTimer, settings.idleMillis());
+        } else {
+            process();
+        }
+    }
+
+    /** Closes after the last response, in a way that lets the client read it. */
+    private void finish() {
+        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || unread != null;
+        releaseUnread();
+        if (inputEnded || !moreMayCome) {
+            closeAfterWrites();
+            return;
+        }
+        // Closing with bytes unread would send a TCP reset, which destroys what the client has not read yet.
+        input = Input.DROPPED;
+        credit.reset();
+        credit.release();
+        dirty = false;
+        HalfClose.afterWrites(ctx).addListener(sent -> timers.arm(inputTimer, LINGER_MILLIS));
+        watchWrites();
+    }
+
+    private void closeAfterWrites() {
+        input = Input.CLOSED;
+        dirty = false;
+        ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        watchWrites();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (ctx.channel().isWritable()) {
+            Http1ServerStream open = stream;
+            StreamEvents events = open == null ? null : open.events();
+            if (events != null) {
+                events.onWritable();
+            }
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    // ---- ending from our side ----
+
+    @Override
+    public void drain() {
+        draining = true;
+        if (input == Input.HEAD && !parser.isStarted() && !processing) {
+            closeAfterWrites();
+        }
+    }
+
+    @Override
+    public void close() {
+        ctx.close();
+    }
+
+    private void arm(Timer timer, long millis) {
+        if (millis > 0) {
+            timers.arm(timer, millis);
+        }
+    }
+
+    private final class InputTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            onInputTimeout();
+        }
+    }
+
+    private final class AgeTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            drain();
+        }
+    }
+
+    /** Closes a connection whose client takes nothing of what waits for it. */
+    private final class WriteTimer extends Timer {
+        private long taken;
+
+        void start() {
+            taken = written - pendingWrites();
+            arm(this, settings.responseWriteIdleMillis());
+        }
+
+        @Override
+        protected void onExpired() {
+            if (pendingWrites() == 0) {
+                return;
+            }
+            if (written - pendingWrites() != taken) {
+                start();
+                return;
+            }
+            closed(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
+            ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+            ctx.close();
+        }
+    }
+}

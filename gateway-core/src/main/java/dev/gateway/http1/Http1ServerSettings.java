@@ -1,0 +1,25 @@
+package dev.gateway.http1;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits of a downstream HTTP/1 connection. Times are in milliseconds, 0 for no limit.
+ *
+ * @param limits how large a head may be
+ * @param maxBodyBytes how large a request body may be, 0 for no limit
+ * @param requestHeadersMillis from a head's first byte to its last
+ * @param requestBodyIdleMillis between two reads of a request body
+ * @param idleMillis before the first request and between requests
+ * @param maxConnectionAgeMillis after which the connection takes no new request
+ * @param responseWriteIdleMillis how long a client may read nothing of what waits for it
+ * @param upgrade who takes a connection over that asks for {@code h2c}, null if nobody does
+ */
+public record Http1ServerSettings(
+        HeadLimits limits,
+        long maxBodyBytes,
+        long requestHeadersMillis,
+        long requestBodyIdleMillis,
+        long idleMillis,
+        long maxConnectionAgeMillis,
+        long responseWriteIdleMillis,
+        @Nullable Upgrade upgrade) {}

@@ -1,0 +1,138 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.Fields;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import java.nio.charset.StandardCharsets;
+
+/** The sending half of a message, the same for requests and responses: frames the body that follows the head. */
+abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStream {
+    private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
+    private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
+
+    final ChannelHandlerContext ctx;
+    private Framing framing = Framing.NONE;
+    private long remaining;
+    private boolean inChunks; // at least one chunk was written, whose CRLF is still to be
+    private boolean started;
+    private boolean ended;
+
+    OutgoingStream(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+    }
+
+    private static ByteBuf constant(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        // Exact, because TLS may append to a buffer that could grow. Not read-only: that would be copied to be written.
+        return Unpooled.unreleasableBuffer(
+                Unpooled.directBuffer(bytes.length, bytes.length).writeBytes(bytes));
+    }
+
+    /** Hands bytes to the channel, to be flushed later. */
+    abstract void write(ByteBuf data);
+
+    /** The message has been written to its end. */
+    abstract void onSent();
+
+    /** What the core sends does not fit what its head has announced. */
+    abstract void onMisframed(Failure failure);
+
+    /** The final head has been written; a body of this framing follows. */
+    final void begin(Framing framing, long length) {
+        this.framing = framing;
+        remaining = length;
+        started = true;
+    }
+
+    final boolean isStarted() {
+        return started;
+    }
+
+    final boolean isEnded() {
+        return ended;
+    }
+
+    /** Nothing more is sent; what the core still hands over is released. */
+    final void end() {
+        ended = true;
+    }
+
+    /** Sends body bytes, see {@link dev.gateway.stream.Stream#data}. */
+    public final void data(ByteBuf data, boolean last) {
+        if (ended || !started) {
+            data.release();
+            return;
+        }
+        int length = data.readableBytes();
+        if (framing == Framing.FIXED && (length > remaining || (last && length < remaining))) {
+            data.release();
+            misframed();
+            return;
+        }
+        if (length == 0 || framing == Framing.NONE) {
+            data.release();
+        } else if (framing == Framing.CHUNKED) {
+            write(chunkStart(length));
+            write(data);
+            inChunks = true;
+        } else {
+            remaining -= length;
+            write(data);
+        }
+        if (last) {
+            if (framing == Framing.CHUNKED) {
+                write((inChunks ? CHUNK_END_AND_LAST_CHUNK : LAST_CHUNK).duplicate());
+            }
+            finish();
+        }
+    }
+
+    /** Ends the message with trailers, see {@link dev.gateway.stream.Stream#trailers}. */
+    public final void trailers(Fields trailers) {
+        if (ended || !started) {
+            return;
+        }
+        if (framing == Framing.FIXED && remaining > 0) {
+            misframed();
+            return;
+        }
+        if (framing == Framing.CHUNKED) {
+            int size = (inChunks ? 2 : 0) + 3 + trailers.wireLength() + 2;
+            ByteBuf out = ctx.alloc().directBuffer(size, size);
+            if (inChunks) {
+                out.writeShort('\r' << 8 | '\n');
+            }
+            out.writeMedium('0' << 16 | '\r' << 8 | '\n');
+            trailers.writeTo(out);
+            out.writeShort('\r' << 8 | '\n');
+            write(out);
+        }
+        finish();
+    }
+
+    /** Ends a message that has no body. */
+    final void finish() {
+        ended = true;
+        onSent();
+    }
+
+    private void misframed() {
+        onMisframed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the body is not as long as announced"));
+    }
+
+    /** Writes the line before a chunk, and the end of the chunk before. */
+    private ByteBuf chunkStart(int length) {
+        ByteBuf out = ctx.alloc().directBuffer(12, 12);
+        if (inChunks) {
+            out.writeShort('\r' << 8 | '\n');
+        }
+        for (int shift = (31 - Integer.numberOfLeadingZeros(length)) & ~3; shift >= 0; shift -= 4) {
+            int digit = length >>> shift & 0xf;
+            out.writeByte(digit < 10 ? '0' + digit : 'a' - 10 + digit);
+        }
+        return out.writeShort('\r' << 8 | '\n');
+    }
+}

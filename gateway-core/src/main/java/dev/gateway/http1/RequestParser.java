@@ -1,0 +1,169 @@
+package dev.gateway.http1;
+
+import dev.gateway.http1.HeadCollector.Kind;
+import dev.gateway.message.Ascii;
+import dev.gateway.message.Authority;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/** Parses request heads (RFC 9112, section 3), refusing whatever two recipients might read differently. */
+final class RequestParser extends HeadParser {
+    private static final AsciiString HTTP = new AsciiString("http");
+    private static final AsciiString HTTPS = new AsciiString("https");
+    private static final AsciiString ROOT = new AsciiString("/");
+    private static final AsciiString ASTERISK = new AsciiString("*");
+
+    private final AsciiString defaultScheme;
+    private @Nullable RequestHead head;
+    private Method method = Method.GET;
+    private AsciiString scheme;
+    private AsciiString path = AsciiString.EMPTY_STRING;
+    private @Nullable AsciiString authority;
+
+    RequestParser(HeadLimits limits, AsciiString defaultScheme) {
+        super(limits, Kind.REQUEST);
+        this.defaultScheme = defaultScheme;
+        this.scheme = defaultScheme;
+    }
+
+    /** Returns the head last parsed; what could be made out of it, or null, if it was refused. */
+    @Nullable
+    RequestHead head() {
+        return head;
+    }
+
+    @Override
+    Violation notAToken() {
+        head = null;
+        return Violation.BAD_REQUEST_LINE;
+    }
+
+    @Override
+    @Nullable
+    Violation parse(byte[] bytes, int end) {
+        head = null;
+        authority = null;
+        scheme = defaultScheme;
+        int at = 0;
+        while (Ascii.isToken(bytes[at])) {
+            at++;
+        }
+        if (at == 0 || bytes[at] != ' ') {
+            return at == 0 || bytes[at] == '\t' || bytes[at] == '\r'
+                    ? Violation.BAD_REQUEST_LINE
+                    : Violation.BAD_METHOD;
+        }
+        method = Method.of(bytes, 0, at);
+        int targetStart = ++at;
+        while (bytes[at] > ' ' && bytes[at] < 0x7f && bytes[at] != '#') {
+            at++;
+        }
+        if (at == targetStart || bytes[at] != ' ') {
+            return bytes[at] == '\r' || bytes[at] == ' ' ? Violation.BAD_REQUEST_LINE : Violation.BAD_TARGET;
+        }
+        int targetEnd = at++;
+        int versionStart = at;
+        while (bytes[at] != '\r') {
+            at++;
+        }
+        if (bytes[at + 1] != '\n') {
+            return Violation.BAD_REQUEST_LINE;
+        }
+        Violation found = parseVersion(bytes, versionStart, at - versionStart);
+        if (found == null) {
+            found = parseTarget(bytes, targetStart, targetEnd);
+        }
+        if (found != null) {
+            return found;
+        }
+        Fields fields = new Fields(bytes, end);
+        found = parseFields(bytes, at + 2, fields);
+        if (found == null) {
+            found = checkHost(fields);
+        }
+        if (found == null && method.equals(Method.CONNECT) && (isChunked() || contentLength() > 0)) {
+            found = Violation.CONTENT_IN_CONNECT;
+        }
+        AsciiString host = authority;
+        head = new RequestHead(
+                method, scheme, host == null ? AsciiString.EMPTY_STRING : host, path, fields, contentLength());
+        return found;
+    }
+
+    private @Nullable Violation parseTarget(byte[] bytes, int start, int end) {
+        if (method.equals(Method.CONNECT)) {
+            path = AsciiString.EMPTY_STRING;
+            authority = new AsciiString(bytes, start, end - start, false);
+            return Authority.isValid(bytes, start, end - start) && Authority.port(authority, -1) > 0
+                    ? null
+                    : Violation.BAD_TARGET;
+        }
+        if (bytes[start] == '/') {
+            path = new AsciiString(bytes, start, end - start, false);
+            return null;
+        }
+        if (bytes[start] == '*' && end == start + 1) {
+            path = ASTERISK;
+            return method.equals(Method.OPTIONS) ? null : Violation.BAD_TARGET;
+        }
+        return parseAbsolute(bytes, start, end);
+    }
+
+    private @Nullable Violation parseAbsolute(byte[] bytes, int start, int end) {
+        int at = start;
+        while (at < end && bytes[at] != ':') {
+            at++;
+        }
+        if (Ascii.equalsLower(bytes, start, at - start, HTTP)) {
+            scheme = HTTP;
+        } else if (Ascii.equalsLower(bytes, start, at - start, HTTPS)) {
+            scheme = HTTPS;
+        } else {
+            return Violation.BAD_TARGET;
+        }
+        if (at + 3 > end || bytes[at + 1] != '/' || bytes[at + 2] != '/') {
+            return Violation.BAD_TARGET;
+        }
+        int hostStart = at + 3;
+        at = hostStart;
+        while (at < end && bytes[at] != '/' && bytes[at] != '?') {
+            at++;
+        }
+        if (!Authority.isValid(bytes, hostStart, at - hostStart)) {
+            return Violation.BAD_TARGET;
+        }
+        authority = new AsciiString(bytes, hostStart, at - hostStart, false);
+        if (at == end) {
+            path = method.equals(Method.OPTIONS) ? ASTERISK : ROOT; // RFC 9112, section 3.2.4
+        } else if (bytes[at] == '/') {
+            path = new AsciiString(bytes, at, end - at, false);
+        } else {
+            path = ROOT.concat(new AsciiString(bytes, at, end - at, false));
+        }
+        return null;
+    }
+
+    private @Nullable Violation checkHost(Fields fields) {
+        int host = fields.find(FieldName.HOST, 0);
+        if (host < 0) {
+            return isHttp10() ? null : Violation.MISSING_HOST;
+        }
+        if (fields.find(FieldName.HOST, host + 1) >= 0) {
+            return Violation.DUPLICATE_HOST;
+        }
+        AsciiString value = fields.value(host);
+        if (!Authority.isValid(value)) {
+            return Violation.BAD_HOST;
+        }
+        if (authority == null) {
+            authority = value;
+        } else if (!authority.equals(value)) {
+            fields.removeAt(host); // the target decides (RFC 9112, section 3.2.2)
+        }
+        return null;
+    }
+}

@@ -1,0 +1,70 @@
+package dev.gateway.http1;
+
+import dev.gateway.http1.HeadCollector.Kind;
+import dev.gateway.message.Ascii;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/** Parses response heads (RFC 9112, section 4), by the same strict rules as requests. */
+final class ResponseParser extends HeadParser {
+    private @Nullable ResponseHead head;
+
+    ResponseParser(HeadLimits limits) {
+        super(limits, Kind.RESPONSE);
+    }
+
+    /** Returns the head last parsed, null if it was refused. */
+    @Nullable
+    ResponseHead head() {
+        return head;
+    }
+
+    @Override
+    Violation notAToken() {
+        return Violation.BAD_STATUS_LINE;
+    }
+
+    @Override
+    @Nullable
+    Violation parse(byte[] bytes, int end) {
+        head = null;
+        int at = 0;
+        while (bytes[at] != ' ' && bytes[at] != '\r') {
+            at++;
+        }
+        Violation found = parseVersion(bytes, 0, at);
+        if (found != null) {
+            return found;
+        }
+        // A status line without the space before an absent reason phrase is common enough.
+        if (bytes[at] != ' '
+                || bytes[at + 1] < '1'
+                || bytes[at + 1] > '9'
+                || !isDigit(bytes[at + 2])
+                || !isDigit(bytes[at + 3])
+                || (bytes[at + 4] != ' ' && bytes[at + 4] != '\r')) {
+            return Violation.BAD_STATUS_LINE;
+        }
+        int status = (bytes[at + 1] - '0') * 100 + (bytes[at + 2] - '0') * 10 + bytes[at + 3] - '0';
+        at += 4;
+        AsciiString reason = null;
+        if (bytes[at] == ' ') {
+            int start = ++at;
+            while (Ascii.isFieldValue(bytes[at])) {
+                at++;
+            }
+            reason = at > start ? new AsciiString(bytes, start, at - start, false) : null;
+        }
+        if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
+            return Violation.BAD_STATUS_LINE;
+        }
+        Fields fields = new Fields(bytes, end);
+        found = parseFields(bytes, at + 2, fields);
+        if (found == null) {
+            head = new ResponseHead(status, reason, fields, contentLength());
+        }
+        return found;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gateway.http1;
+
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import java.util.Locale;
+
+/** How a peer can break HTTP/1's rules, and the status a client that does is answered. */
+enum Violation {
+    BARE_LF(400, "a line ends in LF without CR"),
+    BAD_REQUEST_LINE(400, "malformed request line"),
+    BAD_METHOD(400, "the method is not a token"),
+    BAD_TARGET(400, "invalid request target"),
+    BAD_VERSION(400, "malformed protocol version"),
+    UNSUPPORTED_VERSION(505, "protocol version not supported"),
+    BAD_STATUS_LINE(400, "malformed status line"),
+    LINE_TOO_LONG(414, "the first line is too long"),
+    FIELDS_TOO_LARGE(431, "the fields are too large"),
+    TOO_MANY_FIELDS(431, "too many fields"),
+    OBS_FOLD(400, "a line begins with white space"),
+    SPACE_BEFORE_COLON(400, "white space before the colon of a field"),
+    BAD_FIELD_NAME(400, "a field name is not a token"),
+    BAD_FIELD_VALUE(400, "a control byte in a field value"),
+    MISSING_HOST(400, "no Host field"),
+    DUPLICATE_HOST(400, "more than one Host field"),
+    BAD_HOST(400, "invalid Host"),
+    BAD_CONTENT_LENGTH(400, "malformed Content-Length"),
+    DUPLICATE_CONTENT_LENGTH(400, "more than one Content-Length"),
+    AMBIGUOUS_LENGTH(400, "both Transfer-Encoding and Content-Length"),
+    DUPLICATE_TRANSFER_ENCODING(400, "more than one Transfer-Encoding"),
+    BAD_TRANSFER_ENCODING(400, "the final transfer coding is not chunked"),
+    UNKNOWN_TRANSFER_CODING(501, "transfer coding not supported"),
+    TRANSFER_ENCODING_IN_HTTP_1_0(400, "Transfer-Encoding in HTTP/1.0"),
+    CONTENT_IN_CONNECT(400, "content in a CONNECT request"),
+    BAD_CHUNK_SIZE(400, "malformed chunk size"),
+    BAD_CHUNK_EXTENSION(400, "malformed chunk extension"),
+    CHUNK_EXTENSIONS_TOO_LARGE(400, "chunk extensions are too large"),
+    BAD_CHUNK_END(400, "no CRLF after a chunk"),
+    UNEXPECTED_UPGRADE(400, "101 without an upgrade"),
+    UNSOLICITED_RESPONSE(400, "bytes without a request");
+
+    private final String kind = name().toLowerCase(Locale.ROOT);
+    private final Failure downstream;
+    private final Failure upstream;
+
+    Violation(int status, String detail) {
+        downstream = Failure.of(Cause.CLIENT_PROTOCOL_ERROR, status, detail);
+        upstream = Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, detail);
+    }
+
+    /** Returns the word that counters have for it. */
+    String kind() {
+        return kind;
+    }
+
+    /** Returns the failure if a client did it. */
+    Failure downstream() {
+        return downstream;
+    }
+
+    /** Returns the failure if an upstream did it. */
+    Failure upstream() {
+        return upstream;
+    }
+}

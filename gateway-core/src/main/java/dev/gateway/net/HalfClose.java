@@ -1,0 +1,51 @@
+package dev.gateway.net;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslHandler;
+
+/** Ending one direction of a connection. */
+public final class HalfClose {
+    private static final ChannelFutureListener SHUTDOWN = future -> {
+        if (future.isSuccess()) {
+            shutdown(future.channel());
+        } else {
+            future.channel().close();
+        }
+    };
+
+    private HalfClose() {}
+
+    /** Lets the peer's FIN be an event of its own, where the transport can, instead of closing the channel. */
+    public static void allow(Channel channel) {
+        if (channel instanceof DuplexChannel) {
+            channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        }
+    }
+
+    /**
+     * Sends what was written, then tells the peer that nothing follows: TLS's close_notify, and FIN. Reading goes on. A
+     * channel that cannot be half-closed is closed.
+     *
+     * @return when all was sent
+     */
+    public static ChannelFuture afterWrites(ChannelHandlerContext ctx) {
+        return ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(SHUTDOWN);
+    }
+
+    private static void shutdown(Channel channel) {
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls != null) {
+            tls.closeOutbound(); // FIN follows when the channel closes
+        } else if (channel instanceof DuplexChannel duplex) {
+            duplex.shutdownOutput();
+        } else {
+            channel.close();
+        }
+    }
+}

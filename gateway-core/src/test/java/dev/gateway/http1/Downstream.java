@@ -1,0 +1,193 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.StreamEvents;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
+final class Downstream implements RequestHandler {
+    static final Http1ServerSettings SETTINGS =
+            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1 << 20, 1_000, 2_000, 5_000, 0, 3_000, null);
+
+    final EmbeddedChannel channel = new EmbeddedChannel();
+    final TestClock clock = new TestClock(channel);
+    final List<Received> requests = new ArrayList<>();
+    final List<String> violations = new ArrayList<>();
+    final Http1ServerConnection connection;
+    int opened;
+    int closed;
+    int flushes;
+
+    /** What the core does as soon as a request has come completely. */
+    Answer answer = Downstream::echo;
+
+    interface Answer {
+        void to(Received request);
+    }
+
+    Downstream() {
+        this(SETTINGS);
+    }
+
+    Downstream(Http1ServerSettings settings) {
+        ConnectionInfo info =
+                new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, new AsciiString("127.0.0.1"), null, null);
+        ConnectionObserver observer = new ConnectionObserver() {
+            @Override
+            public void onOpened(HttpVersion version, boolean tls) {
+                opened++;
+            }
+
+            @Override
+            public void onClosed(HttpVersion version, boolean tls) {
+                closed++;
+            }
+
+            @Override
+            public void onViolation(String kind) {
+                violations.add(kind);
+            }
+        };
+        connection = new Http1ServerConnection(info, this, observer, clock.timers(), settings);
+        channel.pipeline().addLast(new io.netty.channel.ChannelOutboundHandlerAdapter() {
+            @Override
+            public void flush(io.netty.channel.ChannelHandlerContext ctx) {
+                flushes++;
+                ctx.flush();
+            }
+        });
+        channel.pipeline().addLast(connection);
+    }
+
+    /** Answers with what the request was. */
+    static void echo(Received request) {
+        ByteBuf body = Unpooled.copiedBuffer(request.body.toString(), StandardCharsets.ISO_8859_1);
+        request.stream.head(new ResponseHead(200, null, new Fields(), body.readableBytes()), false);
+        request.stream.data(body, true);
+        request.stream.flush();
+    }
+
+    void send(String bytes) {
+        channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+        channel.runPendingTasks();
+    }
+
+    /** Returns what was sent to the client since the last call. */
+    String sent() {
+        channel.runPendingTasks();
+        StringBuilder text = new StringBuilder();
+        for (ByteBuf buffer = channel.readOutbound(); buffer != null; buffer = channel.readOutbound()) {
+            text.append(buffer.toString(StandardCharsets.ISO_8859_1));
+            buffer.release();
+        }
+        return text.toString();
+    }
+
+    Received last() {
+        return requests.get(requests.size() - 1);
+    }
+
+    /** Closes everything; call it at the end of a test, so that leaks are seen. */
+    void finish() {
+        channel.close();
+        channel.runPendingTasks();
+        sent();
+        channel.finishAndReleaseAll();
+    }
+
+    @Override
+    public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+        Received request = new Received(stream, head);
+        requests.add(request);
+        request.complete = last;
+        if (last) {
+            answer.to(request);
+        }
+        return request;
+    }
+
+    @Override
+    public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
+        Received request = new Received(stream, head);
+        request.refused = failure;
+        requests.add(request);
+        stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
+        stream.flush();
+    }
+
+    /** A request as the core was told of it. */
+    final class Received implements StreamEvents {
+        final ServerStream stream;
+        final @Nullable RequestHead head;
+        final StringBuilder body = new StringBuilder();
+        boolean complete;
+        int readCompletes;
+        int writables;
+
+        @Nullable
+        Failure refused;
+
+        @Nullable
+        Failure reset;
+
+        @Nullable
+        Fields trailers;
+
+        Received(ServerStream stream, @Nullable RequestHead head) {
+            this.stream = stream;
+            this.head = head;
+        }
+
+        @Override
+        public void onData(ByteBuf data, boolean last) {
+            int length = data.readableBytes();
+            body.append(data.toString(StandardCharsets.ISO_8859_1));
+            data.release();
+            stream.consumed(length);
+            if (last) {
+                end();
+            }
+        }
+
+        @Override
+        public void onTrailers(Fields fields) {
+            trailers = fields;
+            end();
+        }
+
+        private void end() {
+            complete = true;
+            answer.to(this);
+        }
+
+        @Override
+        public void onWritable() {
+            writables++;
+        }
+
+        @Override
+        public void onReadComplete() {
+            readCompletes++;
+        }
+
+        @Override
+        public void onReset(Failure failure) {
+            reset = failure;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.http1.Upstream.Received;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class Http1ClientConnectionTest {
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    private final Upstream upstream = new Upstream();
+
+    @AfterEach
+    void releaseEverything() {
+        upstream.finish();
+        assertEquals(1, upstream.closed);
+    }
+
+    private static ByteBuf bytes(String text) {
+        return Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1);
+    }
+
+    private Failure failure(Received exchange) {
+        Failure failure = exchange.reset;
+        assertNotNull(failure);
+        return failure;
+    }
+
+    @Test
+    void sendsARequestAndIsReusableAfterItsResponse() {
+        Received exchange = upstream.get();
+        assertEquals("GET /p?q HTTP/1.1\r\nHost: a.test\r\n\r\n", upstream.sent());
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=7, max=9\r\n\r\nok");
+        assertEquals("ok", exchange.body.toString());
+        assertTrue(exchange.complete);
+        assertEquals(1, exchange.readCompletes);
+        assertEquals(1, upstream.reusable);
+        assertEquals(7000, upstream.keepAliveMillis);
+        Received second = upstream.get();
+        upstream.respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-T: v\r\n\r\n");
+        assertEquals("x", second.body.toString());
+        Fields trailers = second.trailers;
+        assertNotNull(trailers);
+        assertEquals("X-T: v\n", trailers.toString());
+        assertEquals(2, upstream.reusable);
+        assertEquals(-1, upstream.keepAliveMillis);
+    }
+
+    @Test
+    void framesRequestsWithAndWithoutABody() {
+        Received post = upstream.open();
+        post.stream().head(Upstream.request("POST", -1), true);
+        post.stream().flush();
+        assertEquals("POST /p?q HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\n\r\n", upstream.sent());
+        upstream.respond(OK);
+        Received put = upstream.open();
+        put.stream().head(Upstream.request("PUT", 3), false);
+        put.stream().data(bytes("abc"), true);
+        put.stream().flush();
+        assertEquals("PUT /p?q HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\n\r\nabc", upstream.sent());
+        upstream.respond(OK);
+        Received chunked = upstream.open();
+        RequestHead head = Upstream.request("PUT", -1);
+        head.fields().add(FieldName.TE, "trailers");
+        chunked.stream().head(head, false);
+        chunked.stream().data(bytes("abc"), false);
+        Fields trailers = new Fields();
+        trailers.add(FieldName.of("X-T"), "v");
+        chunked.stream().trailers(trailers);
+        chunked.stream().flush();
+        String body = "3\r\nabc\r\n0\r\nX-T: v\r\n\r\n";
+        assertEquals(
+                "PUT /p?q HTTP/1.1\r\nHost: a.test\r\nTE: trailers\r\nTransfer-Encoding: chunked\r\nConnection: TE\r\n\r\n"
+                        + body,
+                upstream.sent());
+        upstream.respond(OK);
+        assertEquals(3, upstream.reusable);
+    }
+
+    @Test
+    void relaysInterimHeads() {
+        Received exchange = upstream.get();
+        upstream.respond("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK);
+        assertEquals(3, exchange.heads.size());
+        assertEquals(103, exchange.heads.get(1).status());
+        assertTrue(exchange.complete);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2,2\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
+                "HTTP/1.1 200 OK\nContent-Length: 2\n\n",
+                "HTTP/1.1 2000 OK\r\n\r\n",
+                "HTTP/2.0 200 OK\r\n\r\n",
+                "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+                "\r\nHTTP/1.1 200 OK\r\n\r\n",
+                "SSH-2.0-x\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nA: \0b\r\n\r\n"
+            })
+    void refusesAMalformedResponse(String response) {
+        Received exchange = upstream.get();
+        upstream.respond(response);
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
+        assertTrue(exchange.heads.isEmpty());
+        assertFalse(upstream.channel.isOpen());
+        assertEquals(1, upstream.violations.size());
+    }
+
+    @Test
+    void knowsWhatMayBeSentAgain() {
+        Received unflushed = upstream.open();
+        unflushed.stream().head(Upstream.request("POST", -1), true);
+        upstream.channel.close();
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, failure(unflushed).cause());
+        assertEquals(RetrySafety.ALWAYS, failure(unflushed).retry());
+        assertFalse(failure(unflushed).stale());
+    }
+
+    @Test
+    void callsAKeptConnectionStaleThatClosesInsteadOfAnswering() {
+        upstream.get();
+        upstream.respond(OK);
+        Received exchange = upstream.get();
+        upstream.channel.close();
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, failure(exchange).cause());
+        assertEquals(RetrySafety.IF_IDEMPOTENT, failure(exchange).retry());
+        assertTrue(failure(exchange).stale());
+    }
+
+    @Test
+    void reportsABodyCutShort() {
+        Received exchange = upstream.get();
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok");
+        upstream.channel.close();
+        assertEquals(Cause.UPSTREAM_RESET_IN_BODY, failure(exchange).cause());
+        assertFalse(exchange.complete);
+    }
+
+    @Test
+    void takesTheConnectionsEndForTheEndOfABodyWithoutLength() {
+        Received exchange = upstream.get();
+        upstream.respond("HTTP/1.1 200 OK\r\n\r\nall of it");
+        upstream.channel.close();
+        assertNull(exchange.reset);
+        assertTrue(exchange.complete);
+        assertEquals("all of it", exchange.body.toString());
+        assertEquals(0, upstream.reusable);
+    }
+
+    @Test
+    void closesWhenBytesComeUnasked() {
+        upstream.get();
+        upstream.respond(OK);
+        upstream.respond("HTTP/1.1 408 Request Timeout\r\n\r\n");
+        assertFalse(upstream.channel.isOpen());
+        assertEquals("[unsolicited_response]", upstream.violations.toString());
+    }
+
+    @Test
+    void isNotReusedAfterAResponseThatCameBeforeTheRequestEnded() {
+        Received exchange = upstream.open();
+        exchange.stream().head(Upstream.request("PUT", 5), false);
+        exchange.stream().data(bytes("ab"), false);
+        exchange.stream().flush();
+        upstream.respond("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+        assertTrue(exchange.complete);
+        assertEquals(0, upstream.reusable);
+        exchange.stream().data(bytes("cde"), true);
+        assertEquals(0, upstream.reusable);
+        assertFalse(upstream.channel.isOpen());
+        assertNull(exchange.reset);
+    }
+
+    @Test
+    void readsOnForTheNextRequestWhateverTheLastOneLeftUnconsumed() {
+        Received exchange = upstream.get();
+        exchange.consuming = false;
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + "x".repeat(300_000));
+        assertFalse(upstream.channel.config().isAutoRead());
+        upstream.respond("x".repeat(100_000));
+        assertTrue(upstream.channel.config().isAutoRead());
+        assertEquals(1, upstream.reusable);
+    }
+}

@@ -1,0 +1,170 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class Http1ServerConnectionTest {
+    private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private final Downstream client = new Downstream();
+
+    @AfterEach
+    void releaseEverything() {
+        client.finish();
+        assertEquals(client.opened, client.closed);
+    }
+
+    @Test
+    void answersARequestAndKeepsTheConnection() {
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+        assertTrue(client.channel.isOpen());
+        assertEquals(2, client.requests.size());
+    }
+
+    @Test
+    void answersAPipelinedBatchInOrderWithOneFlush() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1"
+                + "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n2" + GET);
+        assertEquals(
+                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n2"
+                        + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                client.sent());
+        assertEquals(1, client.flushes);
+    }
+
+    @Test
+    void leavesAPipelinedRequestAloneUntilTheResponseHasEnded() {
+        client.answer = request -> {};
+        client.send(GET + GET);
+        assertEquals(1, client.requests.size());
+        Downstream.echo(client.last());
+        assertEquals(2, client.requests.size());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void stopsReadingWhenAClientPipelinesTooMuch() {
+        client.answer = request -> {};
+        client.send(GET);
+        for (int i = 0; i < 3000; i++) {
+            client.send(GET);
+        }
+        assertFalse(client.channel.config().isAutoRead());
+        client.answer = Downstream::echo;
+        Downstream.echo(client.last());
+        assertTrue(client.channel.config().isAutoRead());
+        assertEquals(3001, client.requests.size());
+    }
+
+    @Test
+    void passesAChunkedBodyAndItsTrailersOn() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "3\r\nabc\r\n2;x=\"y\"\r\nde\r\n0\r\nX-T: 1\r\nContent-Length: 9\r\n\r\n");
+        assertEquals("abcde", client.last().body.toString());
+        Fields trailers = client.last().trailers;
+        assertNotNull(trailers);
+        assertEquals("X-T: 1\n", trailers.toString());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde", client.sent());
+    }
+
+    @Test
+    void sendsABodyOfUnknownLengthInChunksWithTrailers() {
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[26]), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[] {'x'}), false);
+            Fields trailers = new Fields();
+            trailers.add(FieldName.of("X-Sum"), "7");
+            request.stream.trailers(trailers);
+        };
+        client.send(GET);
+        assertEquals(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + "\0".repeat(26)
+                        + "\r\n1\r\nx\r\n0\r\nX-Sum: 7\r\n\r\n",
+                client.sent());
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+            request.stream.data(Unpooled.EMPTY_BUFFER, true);
+        };
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void delimitsAnUnknownLengthByClosingForHttp10() {
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[] {'x'}), true);
+        };
+        client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+        assertEquals("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void keepsAnHttp10ConnectionIfAsked() {
+        client.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n", client.sent());
+        client.send("GET / HTTP/1.0\r\n\r\n");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void sendsNoBodyInAnswerToHead() {
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[5]), true);
+        };
+        client.send("HEAD / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", client.sent());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void answersAClientThatSendsFinAfterItsRequest() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        assertNull(client.last().reset);
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void tellsTheCoreWhenAClientGoesAway() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.channel.close();
+        Failure reset = client.last().reset;
+        assertNotNull(reset);
+        assertEquals(Cause.CLIENT_CLOSED, reset.cause());
+    }
+
+    @Test
+    void refusesABadRequestAndCloses() {
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: +3\r\n\r\nabc" + GET);
+        assertEquals("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertEquals(1, client.requests.size());
+        assertEquals("[bad_content_length]", client.violations.toString());
+    }
+}
