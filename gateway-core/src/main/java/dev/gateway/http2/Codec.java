@@ -1,0 +1,83 @@
+package dev.gateway.http2;
+
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.TimerWheel;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
+import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2FrameWriter;
+import io.netty.handler.codec.http2.Http2PromisedRequestVerifier;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
+import org.jspecify.annotations.Nullable;
+
+/** The parts of Netty's HTTP/2 codec for one connection, put together our way. */
+record Codec(
+        Http2Connection connection,
+        Encoder encoder,
+        Decoder decoder,
+        HeadersDecoder headers,
+        FrameReader reader,
+        FrameWriter writer,
+        FloodGuard guard,
+        Http2Settings settings,
+        ConnectionObserver observer,
+        TimerWheel timers) {
+    private static final int CHUNK = 16 * 1024;
+
+    static Codec of(
+            boolean server, Http2Settings settings, int maxFields, ConnectionObserver observer, TimerWheel timers) {
+        Long listSize = settings.maxHeaderListSize();
+        long maxHeaderListSize = listSize == null ? Long.MAX_VALUE >> 8 : listSize;
+        Http2Connection connection = new DefaultHttp2Connection(server, 0);
+        // RFC 9113 has done away with priorities; a tree of them would only be something to flood.
+        UniformStreamByteDistributor distributor = new UniformStreamByteDistributor(connection);
+        distributor.minAllocationChunk(CHUNK);
+        connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, distributor));
+        connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
+        FloodGuard guard = new FloodGuard(timers, observer, maxHeaderListSize);
+        FrameWriter writer = new FrameWriter(guard, observer);
+        HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields);
+        FrameReader reader = new FrameReader(headers, guard, observer);
+        Encoder encoder = new Encoder(connection, writer);
+        Decoder decoder = new Decoder(connection, encoder, reader);
+        return new Codec(connection, encoder, decoder, headers, reader, writer, guard, settings, observer, timers);
+    }
+
+    /** Netty's encoder, except that the limit of concurrent streams stays with us (RFC 9113, section 5.1.2). */
+    static final class Encoder extends DefaultHttp2ConnectionEncoder {
+        Encoder(Http2Connection connection, Http2FrameWriter writer) {
+            super(connection, writer);
+        }
+
+        /**
+         * Netty refuses a stream beyond the limit before it knows the stream, so that the next frame on it ends the
+         * connection; we know it, and then reset it.
+         */
+        @Override
+        @SuppressWarnings("NullAway") // null when no SETTINGS is outstanding, as Netty has it
+        public @Nullable Http2Settings pollSentSettings() {
+            Http2Settings settings = super.pollSentSettings();
+            if (settings != null) {
+                settings = new Http2Settings().copyFrom(settings);
+                settings.remove((char) 3);
+            }
+            return settings;
+        }
+    }
+
+    /** Netty's decoder without the checks that {@link ReceivedHeaders} makes. */
+    static final class Decoder extends DefaultHttp2ConnectionDecoder {
+        Decoder(Http2Connection connection, Encoder encoder, FrameReader reader) {
+            super(connection, encoder, reader, Http2PromisedRequestVerifier.ALWAYS_VERIFY, true, true, false, false);
+        }
+
+        @Override
+        protected long calculateMaxHeaderListSizeGoAway(long maxHeaderListSize) {
+            return maxHeaderListSize * HeadersDecoder.READ_ON;
+        }
+    }
+}

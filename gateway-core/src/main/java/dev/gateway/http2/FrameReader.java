@@ -1,0 +1,61 @@
+package dev.gateway.http2;
+
+import dev.gateway.stream.ConnectionObserver;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameListener;
+import io.netty.handler.codec.http2.Http2FrameReader;
+
+/**
+ * Netty's frame reader, with every frame counted and judged by the {@link FloodGuard} as soon as its header is there:
+ * before it costs anything, and whatever becomes of it.
+ */
+final class FrameReader implements Http2FrameReader {
+    private static final int HEADER = 9;
+
+    private final DefaultHttp2FrameReader delegate;
+    private final FloodGuard guard;
+    private final ConnectionObserver observer;
+    private int ahead; // how far beyond the unread input the frames already counted reach
+
+    FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer) {
+        this.delegate = new DefaultHttp2FrameReader(headersDecoder, Integer.MAX_VALUE);
+        this.guard = guard;
+        this.observer = observer;
+    }
+
+    @Override
+    public void readFrame(ChannelHandlerContext ctx, ByteBuf input, Http2FrameListener listener) throws Http2Exception {
+        int end = input.writerIndex();
+        int next = input.readerIndex() + ahead;
+        while (end - next >= HEADER) {
+            int length = input.getUnsignedMedium(next);
+            int type = input.getUnsignedByte(next + 3);
+            observer.onFrameReceived(type, length);
+            guard.onFrame(type, input.getUnsignedByte(next + 4), length);
+            next += HEADER + length;
+        }
+        try {
+            delegate.readFrame(ctx, input, listener);
+        } finally {
+            ahead = next - input.readerIndex();
+        }
+    }
+
+    /** Whether a frame or header block has begun and is not yet complete. */
+    boolean isWithinHeaders() {
+        return guard.isBlockOpen();
+    }
+
+    @Override
+    public Configuration configuration() {
+        return delegate.configuration();
+    }
+
+    @Override
+    public void close() {
+        delegate.close();
+    }
+}

@@ -1,0 +1,41 @@
+package dev.gateway.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+
+/** Netty's HPACK decoder, filling our header lists, which check what they are given. */
+final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
+    /** How many times the size we accept we read on, to be able to answer 431 rather than end the connection. */
+    static final int READ_ON = 4;
+
+    private final int maxFields;
+    private Gate gate = streamId -> {};
+
+    HeadersDecoder(long maxHeaderListSize, int maxFields) {
+        super(false, false, maxHeaderListSize);
+        this.maxFields = maxFields;
+    }
+
+    /** Judges a header block by its stream alone, once the block went through HPACK's table. */
+    interface Gate {
+        void onHeaderBlock(int streamId) throws Http2Exception;
+    }
+
+    void gate(Gate gate) {
+        this.gate = gate;
+    }
+
+    @Override
+    public Http2Headers decodeHeaders(int streamId, ByteBuf headerBlock) throws Http2Exception {
+        Http2Headers headers = super.decodeHeaders(streamId, headerBlock);
+        gate.onHeaderBlock(streamId);
+        return headers;
+    }
+
+    @Override
+    protected Http2Headers newHeaders() {
+        return new ReceivedHeaders(maxFields);
+    }
+}

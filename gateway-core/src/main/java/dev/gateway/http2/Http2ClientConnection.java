@@ -1,0 +1,224 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An upstream connection of HTTP/2 (RFC 9113), shared by many requests. The pool puts it last into the pipeline of an
+ * active channel, after ALPN or with prior knowledge; it sends the preface at once. It may be used once {@link
+ * Listener#onReady} was called. All on the channel's event loop.
+ */
+public final class Http2ClientConnection extends MultiplexedConnection {
+    /** Who keeps the connection is told what it can be used for. Calls may come from within calls to it. */
+    public interface Listener {
+        /** The upstream's SETTINGS have arrived; {@link #availableStreams} is what it allows. Called once. */
+        void onReady();
+
+        /** A stream has closed, or the upstream has changed how many it allows. */
+        void onCapacityChanged();
+
+        /** The connection takes no new streams any more; those it has may finish. Called once at most. */
+        void onGoingAway();
+
+        /** The channel has closed; called once, after all its streams have failed, also if it was never ready. */
+        void onClosed();
+    }
+
+    private final Listener listener;
+    private final Http2ClientSettings settings;
+    private boolean ready;
+    private boolean goingAway;
+    private boolean retiring;
+    private int reserved; // streams opened whose head was not sent yet
+    private int served; // streams that ended
+
+    private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
+        super(codec, settings.connectionWindow());
+        this.listener = listener;
+        this.settings = settings;
+        codec.connection().local().allowPushTo(false);
+    }
+
+    /** Makes the handler of one connection. */
+    public static Http2ClientConnection create(
+            Listener listener, ConnectionObserver observer, TimerWheel timers, Http2ClientSettings settings) {
+        Codec codec = Codec.of(false, settings.wire(), settings.maxHeaderFields(), observer, timers);
+        return new Http2ClientConnection(listener, settings, codec);
+    }
+
+    /** Returns how many more streams may be opened now. */
+    public int availableStreams() {
+        if (!ready || goingAway || !isOpen()) {
+            return 0;
+        }
+        int limit = Math.min(connection().local().maxActiveStreams(), settings.maxConcurrentStreams());
+        return Math.max(0, limit - connection().local().numActiveStreams() - reserved);
+    }
+
+    /** Returns how many streams are open. */
+    public int activeStreams() {
+        return connection().local().numActiveStreams() + reserved;
+    }
+
+    /**
+     * Opens a stream; {@link #availableStreams} must not be 0. Its number is taken when the head is sent, so it counts
+     * until then as well, and must be reset if no head is to be sent.
+     *
+     * @param events who is told what the upstream does
+     */
+    public ClientStream open(ResponseEvents events) {
+        reserved++;
+        return new Http2ClientStream(this, events);
+    }
+
+    /** Takes no new streams, and closes when those it has are done. */
+    public void drain() {
+        retiring = true;
+        goAwayOnce();
+        closeIfDone();
+    }
+
+    /** Closes at once; streams fail. */
+    public void close() {
+        context().close();
+    }
+
+    private void goAwayOnce() {
+        if (!goingAway) {
+            goingAway = true;
+            listener.onGoingAway();
+        }
+    }
+
+    private void closeIfDone() {
+        if ((retiring || goingAway) && activeStreams() == 0 && isOpen()) {
+            ChannelHandlerContext ctx = context();
+            goAway(ctx, 0, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
+            closeAfterWrites();
+        }
+    }
+
+    boolean hasServed() {
+        return served > 0;
+    }
+
+    /** Whether the upstream said by GOAWAY that it has not acted on this stream and never will. */
+    boolean isUnprocessed(@Nullable Http2Stream h2) {
+        return h2 != null
+                && connection().goAwayReceived()
+                && h2.id() > connection().local().lastStreamKnownByPeer();
+    }
+
+    void released() {
+        reserved--;
+        if (isOpen()) {
+            listener.onCapacityChanged();
+            closeIfDone();
+        }
+    }
+
+    /** Gives the stream its number and sends its head; returns false if the connection takes no stream any more. */
+    boolean send(Http2ClientStream stream, RequestHead head, boolean last) {
+        reserved--;
+        if (!isOpen()) {
+            return false;
+        }
+        int id = connection().local().incrementAndGetNextStreamId();
+        Http2Stream h2;
+        try {
+            h2 = connection().local().createStream(id, false);
+        } catch (Http2Exception e) {
+            // Out of numbers, or the upstream went away or takes fewer streams since the stream was opened.
+            if (id < 0 || connection().goAwayReceived()) {
+                goAwayOnce();
+            }
+            return false;
+        }
+        stream.attach(h2);
+        sent.request(head);
+        writeHeaders(h2, false, last);
+        return true;
+    }
+
+    @Override
+    void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+        if (stream(h2) instanceof Http2ClientStream stream) {
+            if (stream.hasResponse()) {
+                noMoreCredit(h2);
+                String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
+                if (problem != null || headers.isTooMany()) {
+                    throw streamError(stream, problem != null ? problem : "too many trailer fields");
+                }
+                stream.onTrailers(headers.fields());
+            } else {
+                String problem = HeadReader.responseProblem(headers, last);
+                if (problem != null || headers.isTooMany()) {
+                    throw streamError(stream, problem != null ? problem : "too many header fields");
+                }
+                stream.onHead(HeadReader.response(headers), last);
+            }
+        }
+    }
+
+    @Override
+    void onOversized(Http2Stream h2) {
+        resetStream(h2, Http2Error.INTERNAL_ERROR);
+    }
+
+    @Override
+    void onLocalHalfClosed(MultiplexedStream stream) {}
+
+    @Override
+    void onStreamClosed(@Nullable MultiplexedStream stream) {
+        served++;
+        if (isOpen()) {
+            listener.onCapacityChanged();
+            closeIfDone();
+        }
+    }
+
+    @Override
+    void onSettings() {
+        if (!ready) {
+            ready = true;
+            listener.onReady();
+        } else {
+            listener.onCapacityChanged();
+        }
+    }
+
+    @Override
+    void onGoAway(int lastStreamId, long errorCode) {
+        goAwayOnce();
+    }
+
+    @Override
+    void afterRead() {
+        if (goingAway) {
+            closeIfDone();
+        }
+    }
+
+    @Override
+    long writeIdleMillis() {
+        return settings.requestWriteIdleMillis();
+    }
+
+    @Override
+    void onActive() {}
+
+    @Override
+    void onInactive() {
+        goAwayOnce();
+        listener.onClosed();
+    }
+}

@@ -1,0 +1,308 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.RequestHead;
+import dev.gateway.net.Drainable;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A downstream connection of HTTP/2 (RFC 9113). The listener puts it last into the pipeline of an active channel, after
+ * ALPN or once the client's preface was seen, then passes on the bytes read so far. Each HEADERS that opens a stream
+ * goes to the {@link RequestHandler}. All on the channel's event loop.
+ */
+public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
+    private static final long DRAIN_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
+    private static final long DRAIN_PING = 0x6472_6169_6e00_0001L;
+
+    private final ConnectionInfo info;
+    private final RequestHandler handler;
+    private final Http2ServerSettings settings;
+    private final Timer idleTimer = new IdleTimer();
+    private final Timer ageTimer = new DrainTimer();
+    private final Timer headersTimer = new HeadersTimer();
+    private final Timer lastStreamTimer = new LastStreamTimer();
+    private long idleSince;
+    private boolean prefaceSeen;
+    private boolean draining;
+    private boolean lastStreamSaid;
+
+    private Http2ServerConnection(
+            ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
+        super(codec, settings.connectionWindow());
+        this.info = info;
+        this.handler = handler;
+        this.settings = settings;
+        // Netty's own limit must never strike: see Codec.Encoder.
+        codec.connection().remote().maxActiveStreams(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Makes the handler of one connection.
+     *
+     * @param info says {@code HTTP_2} and how the connection is secured, which is each request's scheme
+     */
+    public static Http2ServerConnection create(
+            ConnectionInfo info,
+            RequestHandler handler,
+            ConnectionObserver observer,
+            TimerWheel timers,
+            Http2ServerSettings settings) {
+        Codec codec = Codec.of(true, settings.wire(), settings.maxHeaderFields(), observer, timers);
+        return new Http2ServerConnection(info, handler, settings, codec);
+    }
+
+    /**
+     * Starts with a request that came by HTTP/1.1 with {@code Upgrade: h2c}: it has no body, and is answered on stream 1.
+     * To be called once, after the 101 response was written and this was added to the pipeline.
+     *
+     * @param http2Settings the value of {@code HTTP2-Settings}
+     * @throws IllegalArgumentException if that value is not valid; the connection is then as it was
+     */
+    public void upgrade(RequestHead head, AsciiString http2Settings) {
+        try {
+            onHttpServerUpgrade(UpgradeSettings.parse(http2Settings));
+        } catch (Http2Exception e) {
+            throw new IllegalArgumentException(e);
+        }
+        Http2Stream h2 = connection().stream(1);
+        if (h2 != null) {
+            begin(h2, head, true);
+            flush(context());
+        }
+    }
+
+    ConnectionInfo info() {
+        return info;
+    }
+
+    Http2ServerSettings settings() {
+        return settings;
+    }
+
+    @Override
+    long writeIdleMillis() {
+        return settings.responseWriteIdleMillis();
+    }
+
+    // Streams.
+
+    @Override
+    void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+        MultiplexedStream known = stream(h2);
+        if (known != null) {
+            onTrailers(h2, known, headers);
+        } else if (connection().numActiveStreams() > settings.maxConcurrentStreams() || lastStreamSaid) {
+            resetStream(h2, Http2Error.REFUSED_STREAM);
+        } else {
+            String problem = HeadReader.requestProblem(headers, settings.extendedConnect(), last);
+            if (problem != null) {
+                refuseMalformed(h2, problem);
+            }
+            if (headers.isTooMany()) {
+                observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
+                onOversized(h2);
+            } else {
+                begin(h2, HeadReader.request(headers, info.scheme(), last), last);
+            }
+        }
+    }
+
+    private void onTrailers(Http2Stream h2, MultiplexedStream stream, ReceivedHeaders headers) throws Http2Exception {
+        noMoreCredit(h2);
+        if (headers.problem() != null || headers.hasPseudo()) {
+            String problem = headers.problem();
+            throw streamError(stream, problem != null ? problem : "a pseudo-header field in trailers");
+        }
+        stream.onTrailers(headers.fields());
+    }
+
+    private void begin(Http2Stream h2, RequestHead head, boolean last) {
+        Http2ServerStream stream = new Http2ServerStream(this, head.isConnect());
+        stream.attach(h2);
+        if (last) {
+            stream.remoteEnded();
+        }
+        if (!head.isConnect()) {
+            stream.expect(head.contentLength());
+        }
+        stream.touch();
+        stream.begin(handler.onRequest(stream, head, last));
+    }
+
+    @Override
+    void onOversized(Http2Stream h2) {
+        Http2ServerStream stream = new Http2ServerStream(this, false);
+        stream.attach(h2);
+        handler.onRefused(
+                stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "more header fields than are taken"));
+    }
+
+    /** The request is accounted for, but RFC 9113, section 8.1.1, wants its stream reset, not answered. */
+    private void refuseMalformed(Http2Stream h2, String problem) throws Http2Exception {
+        Http2ServerStream stream = new Http2ServerStream(this, false);
+        stream.die();
+        handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, problem));
+        throw Http2Exception.streamError(h2.id(), Http2Error.PROTOCOL_ERROR, problem);
+    }
+
+    @Override
+    void onLocalHalfClosed(MultiplexedStream stream) {
+        if (stream.isOver()) {
+            // The request goes on after its response: what is left of it may still be in this batch of reads.
+            if (isReading()) {
+                stream.touch();
+            } else {
+                refuseRest(stream);
+            }
+        }
+    }
+
+    private void refuseRest(MultiplexedStream stream) {
+        Http2Stream h2 = stream.h2();
+        if (h2 != null && stream.isOver() && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
+            resetStream(h2, Http2Error.NO_ERROR); // RFC 9113, section 8.1
+        }
+    }
+
+    @Override
+    void afterRead() {
+        for (int i = 0; i < touchedStreams().size(); i++) {
+            refuseRest(touchedStreams().get(i));
+        }
+        if (frameReader().isWithinHeaders()) {
+            if (!headersTimer.isArmed() && settings.requestHeadersMillis() > 0) {
+                timers.arm(headersTimer, settings.requestHeadersMillis());
+            }
+        } else if (prefaceSeen) {
+            headersTimer.cancel();
+        }
+    }
+
+    @Override
+    void onStreamClosed(@Nullable MultiplexedStream stream) {
+        if (connection().numActiveStreams() == 0) {
+            idleSince = timers.nanoTime();
+            if (lastStreamSaid) {
+                closeAfterWrites();
+            }
+        }
+    }
+
+    // Life.
+
+    @Override
+    void onActive() {
+        idleSince = timers.nanoTime();
+        arm(idleTimer, settings.idleMillis());
+        arm(ageTimer, settings.maxConnectionAgeMillis());
+        arm(headersTimer, settings.requestHeadersMillis());
+    }
+
+    private void arm(Timer timer, long millis) {
+        if (millis > 0) {
+            timers.arm(timer, millis);
+        }
+    }
+
+    @Override
+    void onInactive() {
+        idleTimer.cancel();
+        ageTimer.cancel();
+        headersTimer.cancel();
+        lastStreamTimer.cancel();
+    }
+
+    @Override
+    public void drain() {
+        if (draining || !isOpen()) {
+            return;
+        }
+        draining = true;
+        ChannelHandlerContext ctx = context();
+        // Requests that are on their way are still taken: the last id is named when the client has read this.
+        goAway(ctx, Integer.MAX_VALUE, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
+        encoder().writePing(ctx, false, DRAIN_PING, ctx.newPromise());
+        flush(ctx);
+        timers.arm(lastStreamTimer, DRAIN_MILLIS);
+    }
+
+    @Override
+    void onSettings() {
+        prefaceSeen = true;
+    }
+
+    @Override
+    void onPingAck(long data) {
+        if (data == DRAIN_PING && draining) {
+            sayLastStream();
+        }
+    }
+
+    private void sayLastStream() {
+        lastStreamTimer.cancel();
+        if (lastStreamSaid || !isOpen()) {
+            return;
+        }
+        lastStreamSaid = true;
+        ChannelHandlerContext ctx = context();
+        int last = connection().remote().lastStreamCreated();
+        goAway(ctx, last, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
+        if (connection().numActiveStreams() == 0) {
+            closeAfterWrites();
+        } else {
+            requestFlush();
+        }
+    }
+
+    @Override
+    public void close() {
+        context().close();
+    }
+
+    private final class IdleTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            long idle = connection().numActiveStreams() > 0 ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
+            if (idle < settings.idleMillis()) {
+                timers.arm(this, settings.idleMillis() - idle);
+            } else {
+                observer.onIdleClosed();
+                end(Http2Error.NO_ERROR, "");
+            }
+        }
+    }
+
+    private final class DrainTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            drain();
+        }
+    }
+
+    private final class LastStreamTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            sayLastStream();
+        }
+    }
+
+    private final class HeadersTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            observer.onViolation(Violation.SLOW_HEADERS.kind());
+            end(Http2Error.ENHANCE_YOUR_CALM, Violation.SLOW_HEADERS.kind());
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.gateway.http2;
+
+import io.netty.handler.codec.http2.Http2Settings;
+
+/**
+ * The policy of downstream HTTP/2 connections. Times are in milliseconds, 0 for no limit; sizes are in bytes.
+ *
+ * @param maxConcurrentStreams requests of one connection in flight; more are refused one by one
+ * @param streamWindow body bytes a client may send on one stream beyond what was passed on
+ * @param connectionWindow the same for all streams of a connection together, at least twice 65,535
+ * @param maxHeaderListSize of a request, as RFC 9113, section 6.5.2, counts it
+ * @param maxHeaderFields of a request, counted
+ * @param extendedConnect whether clients may ask for tunnels by RFC 8441
+ * @param requestHeadersMillis from a header block's first frame to its last, and from the connection's start to the
+ *     client's preface
+ * @param requestBodyIdleMillis without a byte of a request's body, as long as the response has not begun
+ * @param responseWriteIdleMillis without the client taking any of a response that waits for it
+ * @param idleMillis without a request in flight
+ * @param maxConnectionAgeMillis after which the connection is drained
+ */
+public record Http2ServerSettings(
+        int maxConcurrentStreams,
+        int streamWindow,
+        int connectionWindow,
+        int maxHeaderListSize,
+        int maxHeaderFields,
+        boolean extendedConnect,
+        long requestHeadersMillis,
+        long requestBodyIdleMillis,
+        long responseWriteIdleMillis,
+        long idleMillis,
+        long maxConnectionAgeMillis) {
+    /** What suits browsers and gRPC clients; for tests and as a base to change. */
+    public static final Http2ServerSettings DEFAULT = new Http2ServerSettings(
+            256, 256 * 1024, 4 * 1024 * 1024, 64 * 1024, 200, false, 10_000, 60_000, 60_000, 75_000, 0);
+
+    Http2Settings wire() {
+        Http2Settings wire = new Http2Settings()
+                .maxConcurrentStreams(maxConcurrentStreams)
+                .initialWindowSize(streamWindow)
+                .maxHeaderListSize(maxHeaderListSize);
+        wire.put((char) 9, Long.valueOf(1)); // SETTINGS_NO_RFC7540_PRIORITIES (RFC 9218, section 2.1)
+        if (extendedConnect) {
+            wire.connectProtocolEnabled(true);
+        }
+        return wire;
+    }
+}

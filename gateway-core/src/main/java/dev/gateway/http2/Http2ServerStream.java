@@ -1,0 +1,155 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.Timer;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A request from downstream. Its response ends it; a tunnel ends when both directions have. */
+final class Http2ServerStream extends MultiplexedStream implements ServerStream {
+    private final Http2ServerConnection server;
+    private final boolean connect;
+    private boolean tunnel;
+    private boolean headSent;
+    private @Nullable Timer bodyTimer;
+
+    Http2ServerStream(Http2ServerConnection server, boolean connect) {
+        super(server);
+        this.server = server;
+        this.connect = connect;
+    }
+
+    /** The handler has returned who is told what happens. */
+    void begin(StreamEvents events) {
+        Failure early = early();
+        if (early != null) {
+            events.onReset(early);
+        } else if (!isDead() && !isOver()) {
+            events(events);
+            onProgress();
+        }
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return server.info();
+    }
+
+    @Override
+    public void head(ResponseHead head, boolean last) {
+        Http2Stream h2 = h2();
+        if (h2 == null || headSent || isDead() || isLocalEnded()) {
+            return;
+        }
+        boolean interim = head.isInterim();
+        if (!interim) {
+            headSent = true;
+            tunnel = connect && head.status() < 300;
+            cancelBodyTimer();
+            if (last) {
+                localEnded();
+            }
+        }
+        server.sent.response(head);
+        server.writeHeaders(h2, interim, last && !interim);
+    }
+
+    @Override
+    void afterLocalEnd() {
+        if (isOver()) {
+            events(null);
+            cancelBodyTimer();
+        }
+    }
+
+    @Override
+    boolean isOver() {
+        return isLocalEnded() && (!tunnel || isRemoteEnded());
+    }
+
+    @Override
+    boolean isDone() {
+        return isOver();
+    }
+
+    @Override
+    void onProgress() {
+        long millis = server.settings().requestBodyIdleMillis();
+        if (isRemoteEnded() || headSent || millis == 0) {
+            cancelBodyTimer();
+        } else {
+            Timer timer = bodyTimer;
+            if (timer == null) {
+                timer = new BodyTimer();
+                bodyTimer = timer;
+            }
+            server.timers.arm(timer, millis);
+        }
+    }
+
+    @Override
+    void cancelTimers() {
+        super.cancelTimers();
+        cancelBodyTimer();
+    }
+
+    private void cancelBodyTimer() {
+        if (bodyTimer != null) {
+            bodyTimer.cancel();
+        }
+    }
+
+    /** The client owes a body and has room to send it. */
+    private final class BodyTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            Http2Stream h2 = h2();
+            if (h2 != null && !server.hasCredit(h2)) {
+                onProgress(); // it waits for us
+            } else if (h2 != null) {
+                fail(Failure.of(Cause.CLIENT_TIMEOUT, "nothing of the request's body came in time"));
+                server.resetStream(h2, Http2Error.CANCEL);
+            }
+        }
+    }
+
+    @Override
+    Failure resetByPeer(long errorCode) {
+        return Failure.of(Cause.CLIENT_CLOSED, "the client reset the stream: " + name(errorCode));
+    }
+
+    @Override
+    Failure malformed(String detail) {
+        return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, detail);
+    }
+
+    @Override
+    Failure lost() {
+        return Failure.of(Cause.CLIENT_CLOSED, server.lossDetail());
+    }
+
+    @Override
+    Failure stalled() {
+        return Failure.of(Cause.CLIENT_TIMEOUT, "the client took nothing of the response in time");
+    }
+
+    private static String name(long errorCode) {
+        Http2Error error = Http2Error.valueOf(errorCode);
+        return error == null ? "an unknown code" : error.name();
+    }
+
+    @Override
+    Http2Error errorCode(Failure failure) {
+        return switch (failure.cause()) {
+            case CLIENT_PROTOCOL_ERROR -> Http2Error.PROTOCOL_ERROR;
+            case CLIENT_CLOSED, CLIENT_TIMEOUT, BODY_TOO_LARGE, DRAIN, ADMIN_CLOSED -> Http2Error.CANCEL;
+            default -> tunnel ? Http2Error.CONNECT_ERROR : Http2Error.INTERNAL_ERROR;
+        };
+    }
+}

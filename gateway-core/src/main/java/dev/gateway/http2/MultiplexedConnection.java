@@ -1,0 +1,605 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.Fields;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameAdapter;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2LocalFlowController;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.Http2StreamVisitor;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What both ends of an HTTP/2 connection have in common: Netty's framing, tables and windows below, {@link
+ * MultiplexedStream} above, one handler and no channel per stream. Flushes once per batch of reads or of writes. Lives on
+ * the channel's event loop from being added to its pipeline, as the last handler, until the channel closes.
+ */
+abstract class MultiplexedConnection extends Http2ConnectionHandler {
+    private static final int DEFAULT_WINDOW = 65_535;
+    private static final long LINGER_MILLIS = 250; // for a GOAWAY to be read before the socket resets
+    private static final int RESETS_REMEMBERED = 256;
+    private static final int MAX_UNREAD = 1024 * 1024;
+
+    final ConnectionObserver observer;
+    final TimerWheel timers;
+    final SentHeaders sent = new SentHeaders();
+    private final Codec codec;
+    private final int connectionWindow;
+    private final Http2Connection.PropertyKey streamKey;
+    private final Http2RemoteFlowController outbound;
+    private final Http2LocalFlowController inbound;
+    private final List<MultiplexedStream> touched = new ArrayList<>();
+    private final int[] resets = new int[RESETS_REMEMBERED]; // stream ids, negative where the peer reset it
+    private final Runnable flushTask = this::flushScheduled;
+    private int resetCount;
+    private int lastOpened = -1; // stream ids, to know the ones a peer passed over most recently
+    private int gapStart;
+    private int gapEnd;
+    private @Nullable ChannelHandlerContext context;
+    private boolean started;
+    private boolean reading;
+    private boolean flushScheduled;
+    private boolean failed; // a connection error ended it; whatever still arrives is thrown away
+    private boolean closing;
+
+    MultiplexedConnection(Codec codec, int connectionWindow) {
+        super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
+        this.codec = codec;
+        this.observer = codec.observer();
+        this.timers = codec.timers();
+        this.connectionWindow = connectionWindow;
+        this.streamKey = codec.connection().newKey();
+        this.outbound = codec.connection().remote().flowController();
+        this.inbound = codec.connection().local().flowController();
+        outbound.listener(this::onWritabilityChanged);
+        codec.connection().addListener(new Streams());
+        codec.decoder().frameListener(new Frames());
+        codec.headers().gate(this::onHeaderBlock);
+    }
+
+    // What the two ends do differently.
+
+    abstract void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception;
+
+    abstract void onStreamClosed(@Nullable MultiplexedStream stream);
+
+    abstract void onLocalHalfClosed(MultiplexedStream stream);
+
+    /** The header list of a new stream was larger than we take. */
+    abstract void onOversized(Http2Stream h2);
+
+    abstract long writeIdleMillis();
+
+    abstract void onActive();
+
+    abstract void onInactive();
+
+    void onSettings() {}
+
+    void onPingAck(long data) {}
+
+    void onGoAway(int lastStreamId, long errorCode) {}
+
+    /** A batch of frames was read. */
+    void afterRead() {}
+
+    // Life.
+
+    final ChannelHandlerContext context() {
+        ChannelHandlerContext ctx = context;
+        if (ctx == null) {
+            throw new IllegalStateException("not in a pipeline");
+        }
+        return ctx;
+    }
+
+    final boolean isOpen() {
+        return context != null && !failed && !closing;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
+        context = ctx;
+        super.handlerAdded(ctx);
+        if (ctx.channel().isActive()) {
+            start(ctx);
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) throws Exception {
+        super.channelActive(ctx);
+        start(ctx);
+    }
+
+    /** An accepted channel is active when handlers are added, and says so once more. */
+    private void start(ChannelHandlerContext ctx) throws Http2Exception {
+        if (started) {
+            return;
+        }
+        started = true;
+        inbound.incrementWindowSize(connection().connectionStream(), connectionWindow - DEFAULT_WINDOW);
+        onActive();
+        flush(ctx);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+        closing = true;
+        reading = false;
+        super.channelInactive(ctx);
+        onInactive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+        reading = true;
+        super.channelRead(ctx, msg);
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (failed) {
+            in.skipBytes(in.readableBytes());
+        } else {
+            super.decode(ctx, in, out);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+        // Streams join while others are told, and ones that closed in this batch are told nothing.
+        for (int i = 0; i < touched.size(); i++) {
+            touched.get(i).onReadComplete();
+        }
+        afterRead();
+        touched.clear();
+        reading = false;
+        if (!failed && ctx.channel().bytesBeforeWritable() > MAX_UNREAD) {
+            // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
+            onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
+        }
+        super.channelReadComplete(ctx);
+    }
+
+    final boolean isReading() {
+        return reading;
+    }
+
+    final List<MultiplexedStream> touchedStreams() {
+        return touched;
+    }
+
+    final void touched(MultiplexedStream stream) {
+        touched.add(stream);
+    }
+
+    /** Flushes soon: at the end of this batch of reads, or with others that ask in this turn of the event loop. */
+    final void requestFlush() {
+        ChannelHandlerContext ctx = context;
+        if (reading || flushScheduled || ctx == null || closing) {
+            return;
+        }
+        if (connection().numActiveStreams() > 1) {
+            flushScheduled = true;
+            ctx.executor().execute(flushTask);
+        } else {
+            flush(ctx);
+        }
+    }
+
+    private void flushScheduled() {
+        flushScheduled = false;
+        if (!closing) {
+            flush(context());
+        }
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) {
+        super.flush(ctx);
+        if (codec.writer().takeDirty()) {
+            observer.onFlushed();
+        }
+    }
+
+    // What streams do to the peer.
+
+    final @Nullable MultiplexedStream stream(Http2Stream h2) {
+        return h2.getProperty(streamKey);
+    }
+
+    final void attach(Http2Stream h2, MultiplexedStream stream) {
+        h2.setProperty(streamKey, stream);
+    }
+
+    final boolean isWritable(Http2Stream h2) {
+        return outbound.isWritable(h2);
+    }
+
+    final boolean hasPending(Http2Stream h2) {
+        return outbound.hasFlowControlled(h2);
+    }
+
+    final void enqueue(Http2Stream h2, Http2RemoteFlowController.FlowControlled frame) {
+        outbound.addFlowControlled(h2, frame);
+    }
+
+    final void writeData(ChannelHandlerContext ctx, Http2Stream h2, ByteBuf data, boolean last) {
+        codec.writer().writeData(ctx, h2.id(), data, 0, last, ctx.newPromise());
+    }
+
+    /** Writes what {@link #sent} points at. */
+    final void writeHeaders(Http2Stream h2, boolean interim, boolean last) {
+        ChannelHandlerContext ctx = context();
+        ChannelFuture written = codec.writer().writeHeaders(ctx, h2.id(), sent, 0, last, ctx.newPromise());
+        sent.forget();
+        Throwable cause = written.cause();
+        if (cause != null) {
+            onError(ctx, true, cause);
+            return;
+        }
+        h2.headersSent(interim);
+        if (last) {
+            closeLocal(h2);
+        }
+    }
+
+    final void writeTrailers(Http2Stream h2, Fields trailers) {
+        sent.trailers(trailers);
+        writeHeaders(h2, false, true);
+    }
+
+    final void closeLocal(Http2Stream h2) {
+        closeStreamLocal(h2, context().newSucceededFuture());
+    }
+
+    final void consume(Http2Stream h2, int bytes) {
+        if (h2.state() == Http2Stream.State.CLOSED) {
+            return; // closing gave all bytes back
+        }
+        try {
+            if (inbound.consumeBytes(h2, bytes)) {
+                requestFlush();
+            }
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
+    /** No WINDOW_UPDATE for a stream that ended with trailers, which the flow controller does not learn by itself. */
+    final void noMoreCredit(Http2Stream h2) throws Http2Exception {
+        inbound.receiveFlowControlledFrame(h2, Unpooled.EMPTY_BUFFER, 0, true);
+    }
+
+    /** Whether the peer may send body bytes on this stream, as far as windows go. */
+    final boolean hasCredit(Http2Stream h2) {
+        return h2.state() != Http2Stream.State.CLOSED && inbound.unconsumedBytes(h2) == 0;
+    }
+
+    /** Ends a stream in both directions. */
+    final void reset(MultiplexedStream stream, Http2Error error) {
+        stream.die();
+        Http2Stream h2 = stream.h2();
+        if (h2 != null) {
+            resetStream(h2, error);
+        }
+    }
+
+    final void resetStream(Http2Stream h2, Http2Error error) {
+        ChannelHandlerContext ctx = context();
+        if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !closing) {
+            rememberReset(h2.id());
+            resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
+            requestFlush();
+        }
+    }
+
+    private void rememberReset(int streamId) {
+        resets[resetCount++ & (RESETS_REMEMBERED - 1)] = streamId;
+    }
+
+    private boolean wasReset(int streamId) {
+        for (int id : resets) {
+            if (id == streamId) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    final Http2Exception streamError(MultiplexedStream stream, String detail) {
+        Http2Stream h2 = stream.h2();
+        return Http2Exception.streamError(h2 == null ? 0 : h2.id(), Http2Error.PROTOCOL_ERROR, detail);
+    }
+
+    final void onStalled(MultiplexedStream stream) {
+        observer.onViolation(Violation.STALLED_READER.kind());
+        Http2Stream h2 = stream.h2();
+        stream.fail(stream.stalled());
+        stream.die();
+        if (h2 != null) {
+            resetStream(h2, Http2Error.CANCEL);
+        }
+    }
+
+    private void onWritabilityChanged(Http2Stream h2) {
+        MultiplexedStream stream = stream(h2);
+        if (stream != null) {
+            stream.onWritabilityChanged();
+        }
+    }
+
+    // Errors.
+
+    /** Netty takes every header block on a stream that it has forgotten for the same error; the RFC tells them apart. */
+    private void onHeaderBlock(int streamId) throws Http2Exception {
+        Http2Stream h2 = connection().stream(streamId);
+        if (h2 != null) {
+            if (h2.state() == Http2Stream.State.HALF_CLOSED_REMOTE && !h2.isResetSent()) {
+                throw Http2Exception.streamError(streamId, Http2Error.STREAM_CLOSED, "HEADERS after END_STREAM");
+            }
+        } else if (connection().remote().mayHaveCreatedStream(streamId)
+                && !wasReset(streamId)
+                && !wasReset(-streamId)) {
+            // RFC 9113, section 5.1.1 for a number passed over, section 5.1 for a stream that has ended.
+            Http2Error error =
+                    streamId > gapStart && streamId < gapEnd ? Http2Error.PROTOCOL_ERROR : Http2Error.STREAM_CLOSED;
+            throw Http2Exception.connectionError(error, "HEADERS on a closed stream");
+        }
+    }
+
+    @Override
+    protected void onStreamError(
+            ChannelHandlerContext ctx, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
+        int id = error.streamId();
+        Http2Stream h2 = connection().stream(id);
+        if (!outbound && h2 == null && wasReset(id)) {
+            return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
+        }
+        if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
+            onHeaderListTooLarge(ctx, h2, id, size);
+            return;
+        }
+        MultiplexedStream stream = h2 == null ? null : stream(h2);
+        if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
+            observer.onViolation(Violation.MALFORMED_MESSAGE.kind());
+            try {
+                codec.guard().onProvokedReset();
+            } catch (Http2Exception flood) {
+                onConnectionError(ctx, false, flood, flood);
+                return;
+            }
+        }
+        if (stream != null) {
+            stream.fail(stream.malformed(String.valueOf(error.getMessage())));
+            stream.die();
+        }
+        if (h2 != null) {
+            resetStream(h2, error.error());
+        } else if (!outbound) {
+            resetStream(ctx, id, error.error().code(), ctx.newPromise());
+        }
+    }
+
+    private void onHeaderListTooLarge(
+            ChannelHandlerContext ctx, @Nullable Http2Stream known, int id, Http2Exception.StreamException error) {
+        Long limit = codec.settings().maxHeaderListSize();
+        if (limit != null && codec.guard().headerBlock() < limit / 8) {
+            Http2Exception bomb = codec.guard().violation(Violation.HEADER_BOMB);
+            onConnectionError(ctx, false, bomb, bomb);
+            return;
+        }
+        observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
+        Http2Stream h2 = known;
+        if (h2 == null && connection().isServer()) {
+            try {
+                h2 = connection().remote().createStream(id, false);
+            } catch (Http2Exception e) {
+                resetStream(ctx, id, Http2Error.REFUSED_STREAM.code(), ctx.newPromise());
+                return;
+            }
+        }
+        if (h2 == null) {
+            resetStream(ctx, id, error.error().code(), ctx.newPromise());
+            return;
+        }
+        MultiplexedStream stream = stream(h2);
+        if (stream == null) {
+            onOversized(h2);
+        } else {
+            stream.fail(stream.malformed("more header or trailer fields than are taken"));
+            stream.die();
+            resetStream(h2, error.error());
+        }
+    }
+
+    @Override
+    protected void onConnectionError(
+            ChannelHandlerContext ctx, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
+        if (failed || closing) {
+            return;
+        }
+        if (cause instanceof IOException) {
+            ctx.close();
+            return;
+        }
+        Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
+        if (!outbound && !(error instanceof FloodGuard.FloodException)) {
+            observer.onViolation(Violation.PROTOCOL_ERROR.kind());
+        }
+        end(code, String.valueOf(cause.getMessage()));
+    }
+
+    /** Tells the peer by GOAWAY why, ends all streams, and closes once the peer had time to read it. */
+    final void end(Http2Error code, String detail) {
+        if (failed || closing) {
+            return;
+        }
+        failed = true;
+        ChannelHandlerContext ctx = context();
+        int last = connection().remote().lastStreamCreated();
+        ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), java.nio.CharBuffer.wrap(detail), StandardCharsets.UTF_8);
+        codec.writer().writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
+        ctx.flush();
+        failAll();
+        if (code == Http2Error.NO_ERROR) {
+            closeAfterWrites();
+        } else {
+            timers.arm(new Linger(), LINGER_MILLIS);
+        }
+    }
+
+    private void failAll() {
+        Http2StreamVisitor visitor = h2 -> {
+            MultiplexedStream stream = stream(h2);
+            if (stream != null) {
+                stream.fail(stream.lost());
+            }
+            return true;
+        };
+        try {
+            connection().forEachActiveStream(visitor);
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e); // the visitor throws none
+        }
+    }
+
+    private final class Linger extends Timer {
+        @Override
+        protected void onExpired() {
+            context().close();
+        }
+    }
+
+    /** Closes when what was written has left. */
+    final void closeAfterWrites() {
+        if (context != null && !closing) {
+            closing = true;
+            flush(context);
+            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
+        if (cause instanceof IOException) {
+            observer.onSocketError();
+            ctx.close();
+        } else {
+            onError(ctx, false, cause);
+        }
+    }
+
+    // What Netty tells.
+
+    private final class Streams extends Http2ConnectionAdapter {
+        @Override
+        public void onStreamActive(Http2Stream h2) {
+            observer.onStreamOpened();
+            if (h2.id() - lastOpened > 2) {
+                gapStart = lastOpened;
+                gapEnd = h2.id();
+            }
+            lastOpened = h2.id();
+        }
+
+        @Override
+        public void onStreamHalfClosed(Http2Stream h2) {
+            MultiplexedStream stream = stream(h2);
+            if (stream != null && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
+                onLocalHalfClosed(stream);
+            }
+        }
+
+        @Override
+        public void onStreamClosed(Http2Stream h2) {
+            observer.onStreamClosed();
+            MultiplexedStream stream = stream(h2);
+            if (stream != null) {
+                stream.onClosed();
+            }
+            MultiplexedConnection.this.onStreamClosed(stream);
+        }
+    }
+
+    private final class Frames extends Http2FrameAdapter {
+        @Override
+        public int onDataRead(ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean last)
+                throws Http2Exception {
+            Http2Stream h2 = connection().stream(streamId);
+            MultiplexedStream stream = h2 == null ? null : stream(h2);
+            return padding + (stream == null ? data.readableBytes() : stream.onData(data, last));
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext ctx,
+                int streamId,
+                Http2Headers headers,
+                int streamDependency,
+                short weight,
+                boolean exclusive,
+                int padding,
+                boolean last)
+                throws Http2Exception {
+            Http2Stream h2 = connection().stream(streamId);
+            if (h2 != null) {
+                onHeaders(h2, (ReceivedHeaders) headers, last);
+            }
+        }
+
+        @Override
+        public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) {
+            Http2Stream h2 = connection().stream(streamId);
+            MultiplexedStream stream = h2 == null ? null : stream(h2);
+            rememberReset(-streamId);
+            if (stream != null) {
+                stream.touch();
+                stream.fail(stream.resetByPeer(errorCode));
+            }
+        }
+
+        @Override
+        public void onSettingsRead(ChannelHandlerContext ctx, io.netty.handler.codec.http2.Http2Settings settings) {
+            onSettings();
+        }
+
+        @Override
+        public void onPingAckRead(ChannelHandlerContext ctx, long data) {
+            onPingAck(data);
+        }
+
+        @Override
+        public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
+            onGoAway(lastStreamId, errorCode);
+        }
+    }
+
+    /** Returns what a stream lost with the connection is told of it. */
+    final String lossDetail() {
+        return failed ? "the connection ended by a protocol error" : "the connection was closed";
+    }
+
+    final FrameReader frameReader() {
+        return codec.reader();
+    }
+}

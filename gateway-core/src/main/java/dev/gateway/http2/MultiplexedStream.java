@@ -1,0 +1,355 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.Stream;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.Timer;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One half of an exchange on a stream of HTTP/2. Made by its connection, called on its event loop; kept as a property of
+ * Netty's stream until that closes. Each direction ends once; after both have, or after a reset either way, every call
+ * does nothing but release what it is given, and no event follows.
+ */
+abstract class MultiplexedStream implements Stream {
+    final MultiplexedConnection connection;
+    private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
+    private @Nullable StreamEvents events; // null while nobody is to be told anything
+    private boolean localEnded; // we were handed the last of what we send
+    private boolean remoteEnded;
+    private boolean dead; // reset by either side, or the connection is gone
+    private boolean paused; // was seen not writable, so is to be told when that changes
+    private boolean progressed; // bytes left since the stall timer was armed
+    private boolean touched; // is on the connection's list of streams to tell of read-complete
+    private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
+    private @Nullable Failure early; // why it failed before anybody was to be told
+    private @Nullable Timer stallTimer;
+
+    MultiplexedStream(MultiplexedConnection connection) {
+        this.connection = connection;
+    }
+
+    /** Joins this to Netty's stream. */
+    final void attach(Http2Stream stream) {
+        h2 = stream;
+        connection.attach(stream, this);
+    }
+
+    final void events(@Nullable StreamEvents events) {
+        this.events = events;
+    }
+
+    final @Nullable StreamEvents events() {
+        return events;
+    }
+
+    final @Nullable Failure early() {
+        return early;
+    }
+
+    final @Nullable Http2Stream h2() {
+        return h2;
+    }
+
+    final boolean isDead() {
+        return dead;
+    }
+
+    final boolean isLocalEnded() {
+        return localEnded;
+    }
+
+    final boolean isRemoteEnded() {
+        return remoteEnded;
+    }
+
+    final void localEnded() {
+        localEnded = true;
+        afterLocalEnd();
+    }
+
+    final void remoteEnded() {
+        remoteEnded = true;
+    }
+
+    final void expect(long length) {
+        expected = length;
+    }
+
+    /** The last of what we send was handed over; it may still wait for the peer's window. */
+    abstract void afterLocalEnd();
+
+    /** Something was received that ends nothing. */
+    abstract void onProgress() throws Http2Exception;
+
+    /** What the stream's failing means, the reason being the peer's code. */
+    abstract Failure resetByPeer(long errorCode);
+
+    /** What it means that the peer broke the rules on this stream. */
+    abstract Failure malformed(String detail);
+
+    /** What it means that the stream was closed with the connection. */
+    abstract Failure lost();
+
+    /** What it means that the peer takes nothing of what waits for it. */
+    abstract Failure stalled();
+
+    /** The code that tells the peer of a failure. */
+    abstract Http2Error errorCode(Failure failure);
+
+    /** Whether no event follows. */
+    abstract boolean isOver();
+
+    /** Whether there is nothing left to reset. */
+    abstract boolean isDone();
+
+    // What the gateway does to the peer.
+
+    @Override
+    public final void data(ByteBuf data, boolean last) {
+        Http2Stream stream = h2;
+        if (dead || localEnded || stream == null || !(last || data.isReadable())) {
+            data.release();
+            return;
+        }
+        if (last) {
+            localEnded();
+        }
+        connection.enqueue(stream, new PendingData(this, data, last));
+        if (last && connection.hasPending(stream) && !connection.isWritable(stream)) {
+            armStallTimer(); // nobody asks isWritable any more
+        }
+    }
+
+    @Override
+    public final void trailers(Fields trailers) {
+        Http2Stream stream = h2;
+        if (dead || localEnded || stream == null) {
+            return;
+        }
+        localEnded();
+        if (connection.hasPending(stream)) {
+            connection.enqueue(stream, new PendingTrailers(this, trailers));
+        } else {
+            writeTrailers(trailers);
+        }
+    }
+
+    final void writeTrailers(Fields trailers) {
+        Http2Stream stream = h2;
+        if (stream != null) {
+            connection.writeTrailers(stream, trailers);
+        }
+    }
+
+    final void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
+        progressed = true;
+        Http2Stream stream = h2;
+        if (stream == null) {
+            data.release();
+        } else {
+            connection.writeData(ctx, stream, data, last);
+        }
+    }
+
+    final void closeLocal() {
+        cancelStallTimer();
+        Http2Stream stream = h2;
+        if (stream != null) {
+            connection.closeLocal(stream);
+        }
+    }
+
+    @Override
+    public final void flush() {
+        connection.requestFlush();
+    }
+
+    @Override
+    public final boolean isWritable() {
+        Http2Stream stream = h2;
+        if (dead || localEnded || stream == null || connection.isWritable(stream)) {
+            return true;
+        }
+        if (!paused) {
+            paused = true;
+            connection.observer.onFlowControlPaused();
+            armStallTimer();
+        }
+        return false;
+    }
+
+    @Override
+    public final void consumed(int bytes) {
+        Http2Stream stream = h2;
+        if (stream != null && bytes > 0) {
+            connection.consume(stream, bytes);
+        }
+    }
+
+    @Override
+    public final void reset(Failure failure) {
+        if (!dead && !isDone()) {
+            connection.reset(this, errorCode(failure));
+        }
+    }
+
+    /** Ends it here without telling anybody: the caller does. */
+    final void die() {
+        dead = true;
+        events = null;
+        cancelTimers();
+        onDying();
+    }
+
+    /** It ends, maybe before it began. */
+    void onDying() {}
+
+    void cancelTimers() {
+        cancelStallTimer();
+    }
+
+    // What the peer does.
+
+    /** Takes a DATA frame's payload, which is lent; returns how many bytes nobody will consume later. */
+    final int onData(ByteBuf data, boolean last) throws Http2Exception {
+        int length = data.readableBytes();
+        account(length, last);
+        if (last) {
+            remoteEnded = true;
+        }
+        StreamEvents told = events;
+        if (told == null) {
+            return length;
+        }
+        onProgress();
+        if (length > 0 || last) {
+            touch();
+            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : data.retain(), last);
+        }
+        return 0;
+    }
+
+    final void onTrailers(Fields trailers) throws Http2Exception {
+        account(0, true);
+        remoteEnded = true;
+        StreamEvents told = events;
+        if (told != null) {
+            onProgress();
+            touch();
+            told.onTrailers(trailers);
+        }
+    }
+
+    /** RFC 9113, section 8.1.1: the announced length and that of all DATA frames are the same. */
+    final void account(int length, boolean last) throws Http2Exception {
+        if (expected >= 0) {
+            expected -= length;
+            if (expected < 0 || (last && expected > 0)) {
+                expected = RequestHead.UNKNOWN_LENGTH;
+                throw connection.streamError(this, "content-length and the length of the body differ");
+            }
+        }
+    }
+
+    final void touch() {
+        if (!touched) {
+            touched = true;
+            connection.touched(this);
+        }
+    }
+
+    /** Netty's stream is gone: both directions have ended, or the connection has. */
+    final void onClosed() {
+        if (dead || !isOver()) {
+            fail(lost());
+        } else if (touched) {
+            dead = true; // but the other side is still to be flushed at the end of this batch
+            cancelTimers();
+        } else {
+            die();
+        }
+    }
+
+    final void onReadComplete() {
+        touched = false;
+        StreamEvents told = events;
+        if (dead) {
+            events = null;
+        }
+        if (told != null) {
+            told.onReadComplete();
+        }
+    }
+
+    /** The remote flow controller has seen this stream become writable, or cease to be. */
+    final void onWritabilityChanged() {
+        Http2Stream stream = h2;
+        StreamEvents told = events;
+        if (paused && stream != null && connection.isWritable(stream)) {
+            paused = false;
+            cancelStallTimer();
+            if (told != null && !localEnded) {
+                told.onWritable();
+            }
+        }
+    }
+
+    /** Tells the end that no message had: the stream has failed, and the other end needs no telling. */
+    final void fail(Failure failure) {
+        if (dead) {
+            return;
+        }
+        boolean over = isOver();
+        StreamEvents told = events;
+        die();
+        if (over) {
+            return;
+        }
+        if (told != null) {
+            told.onReset(failure);
+        } else {
+            early = failure;
+        }
+    }
+
+    // The peer that takes nothing.
+
+    final void armStallTimer() {
+        long millis = connection.writeIdleMillis();
+        if (millis > 0) {
+            Timer timer = stallTimer;
+            if (timer == null) {
+                timer = new StallTimer();
+                stallTimer = timer;
+            }
+            progressed = false;
+            connection.timers.arm(timer, millis);
+        }
+    }
+
+    private void cancelStallTimer() {
+        if (stallTimer != null) {
+            stallTimer.cancel();
+        }
+    }
+
+    private final class StallTimer extends Timer {
+        @Override
+        protected void onExpired() {
+            if (progressed) {
+                armStallTimer();
+            } else {
+                connection.onStalled(MultiplexedStream.this);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.gateway.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2RemoteFlowController.FlowControlled;
+
+/** Body bytes that wait for the peer's window; owns their buffer. */
+final class PendingData implements FlowControlled {
+    private static final int MERGED = 4096;
+
+    private final MultiplexedStream stream;
+    private ByteBuf data;
+    private boolean last;
+    private boolean merged; // whether the buffer was made here, with room to append
+
+    PendingData(MultiplexedStream stream, ByteBuf data, boolean last) {
+        this.stream = stream;
+        this.data = data;
+        this.last = last;
+    }
+
+    @Override
+    public int size() {
+        return data.readableBytes();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, int allowedBytes) {
+        int size = data.readableBytes();
+        ByteBuf out;
+        if (allowedBytes >= size) {
+            out = data;
+            data = Unpooled.EMPTY_BUFFER;
+        } else if (allowedBytes > 0) {
+            out = data.readRetainedSlice(allowedBytes);
+        } else {
+            return;
+        }
+        stream.writeData(ctx, out, last && allowedBytes >= size);
+    }
+
+    @Override
+    public void writeComplete() {
+        if (last) {
+            stream.closeLocal();
+        }
+    }
+
+    /** The stream closed first. */
+    @Override
+    public void error(ChannelHandlerContext ctx, Throwable cause) {
+        ByteBuf dropped = data;
+        data = Unpooled.EMPTY_BUFFER;
+        dropped.release();
+    }
+
+    /** Short chunks written between two flushes leave as one frame. */
+    @Override
+    public boolean merge(ChannelHandlerContext ctx, FlowControlled next) {
+        if (!(next instanceof PendingData following) || last || size() + next.size() > MERGED) {
+            return false;
+        }
+        if (!merged || data.writableBytes() < following.size()) {
+            ByteBuf room = ctx.alloc().buffer(MERGED);
+            room.writeBytes(data);
+            data.release();
+            data = room;
+            merged = true;
+        }
+        data.writeBytes(following.data);
+        following.data.release();
+        last = following.last;
+        return true;
+    }
+}

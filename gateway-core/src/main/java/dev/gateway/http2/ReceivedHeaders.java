@@ -1,0 +1,241 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One header list as the HPACK decoder finds it: pseudo-header fields apart, all others straight into {@link Fields}.
+ * Each is checked as it comes (RFC 9113, section 8.2); the first thing wrong is kept as {@link #problem}, because the
+ * decoder has to go through the whole block all the same to keep its table.
+ */
+final class ReceivedHeaders extends HeadersAdapter {
+    private static final AsciiString METHOD = PseudoHeaderName.METHOD.value();
+    private static final AsciiString SCHEME = PseudoHeaderName.SCHEME.value();
+    private static final AsciiString AUTHORITY = PseudoHeaderName.AUTHORITY.value();
+    private static final AsciiString PATH = PseudoHeaderName.PATH.value();
+    private static final AsciiString STATUS = PseudoHeaderName.STATUS.value();
+    private static final AsciiString PROTOCOL = PseudoHeaderName.PROTOCOL.value();
+    private static final AsciiString TRAILERS = new AsciiString("trailers");
+    private static final AsciiString CRUMB_SEPARATOR = new AsciiString("; ");
+    private static final int MAX_LENGTH_DIGITS = 18;
+
+    private final int maxFields;
+    private final Fields fields = new Fields();
+    private @Nullable AsciiString method;
+    private @Nullable AsciiString scheme;
+    private @Nullable AsciiString authority;
+    private @Nullable AsciiString path;
+    private @Nullable AsciiString status;
+    private @Nullable AsciiString protocol;
+    private @Nullable AsciiString host;
+    private @Nullable AsciiString cookie;
+    private long contentLength = RequestHead.UNKNOWN_LENGTH;
+    private boolean pseudo;
+    private boolean tooMany;
+    private @Nullable String problem;
+
+    ReceivedHeaders(int maxFields) {
+        this.maxFields = maxFields;
+    }
+
+    @Override
+    public Http2Headers add(CharSequence name, CharSequence value) {
+        if (problem == null) {
+            AsciiString ascii = AsciiString.of(name);
+            if (ascii.length() > 0 && ascii.byteAt(0) == ':') {
+                addPseudo(ascii, AsciiString.of(value));
+            } else {
+                addField(ascii, AsciiString.of(value));
+            }
+        }
+        return this;
+    }
+
+    private void addPseudo(AsciiString name, AsciiString value) {
+        pseudo = true;
+        if (fields.size() > 0 || host != null || cookie != null) {
+            problem = "a pseudo-header field after a regular one";
+        } else if (!isValue(value)) {
+            problem = "a control character in a pseudo-header field";
+        } else if (name.equals(METHOD)) {
+            method = once(method, value);
+        } else if (name.equals(PATH)) {
+            path = once(path, value);
+        } else if (name.equals(SCHEME)) {
+            scheme = once(scheme, value);
+        } else if (name.equals(AUTHORITY)) {
+            authority = once(authority, value);
+        } else if (name.equals(STATUS)) {
+            status = once(status, value);
+        } else if (name.equals(PROTOCOL)) {
+            protocol = once(protocol, value);
+        } else {
+            problem = "an unknown pseudo-header field";
+        }
+    }
+
+    private AsciiString once(@Nullable AsciiString present, AsciiString value) {
+        if (present != null) {
+            problem = "a pseudo-header field given twice";
+        }
+        return value;
+    }
+
+    private void addField(AsciiString name, AsciiString value) {
+        if (fields.size() == maxFields) {
+            tooMany = true;
+            return;
+        }
+        byte[] bytes = name.array();
+        int start = name.arrayOffset();
+        int length = name.length();
+        int hash = 0;
+        boolean valid = length > 0 && length < 1 << 16;
+        for (int i = start; valid && i < start + length; i++) {
+            byte b = bytes[i];
+            valid = Ascii.isToken(b) && Ascii.lower(b) == b;
+            hash = FieldName.hashStep(hash, b);
+        }
+        if (!valid) {
+            problem = "a field name that is not a lower-case token";
+        } else if (!isValue(value)) {
+            problem = "a field value with a control character or white space around it";
+        } else {
+            addChecked(name, FieldName.idOf(bytes, start, length, hash), value);
+        }
+    }
+
+    private void addChecked(AsciiString name, int id, AsciiString value) {
+        if (id == 0) {
+            fields.add(name, value);
+        } else if (ConnectionFields.isForbidden(id)) {
+            problem = "the connection-specific field " + name;
+        } else if (id == FieldName.HOST.id()) {
+            problem = host == null ? null : "host given twice";
+            host = value;
+        } else if (id == FieldName.COOKIE.id()) {
+            // Crumbs make one field again: others may not take more (RFC 9113, section 8.2.3).
+            cookie = cookie == null ? value : cookie.concat(CRUMB_SEPARATOR).concat(value);
+        } else if (id == FieldName.TE.id() && !value.contentEqualsIgnoreCase(TRAILERS)) {
+            problem = "a TE other than trailers";
+        } else {
+            if (id == FieldName.CONTENT_LENGTH.id()) {
+                parseContentLength(value);
+            }
+            fields.add(name, value);
+        }
+    }
+
+    private void parseContentLength(AsciiString value) {
+        int length = value.length();
+        if (contentLength >= 0) {
+            problem = "content-length given twice";
+        } else if (length == 0 || length > MAX_LENGTH_DIGITS) {
+            problem = "a content-length that is no length";
+        } else {
+            long parsed = 0;
+            for (int i = 0; i < length; i++) {
+                byte digit = value.byteAt(i);
+                if (digit < '0' || digit > '9') {
+                    problem = "a content-length that is no length";
+                    return;
+                }
+                parsed = parsed * 10 + digit - '0';
+            }
+            contentLength = parsed;
+        }
+    }
+
+    /** RFC 9113, section 8.2.1, and none of the control characters that RFC 9110, section 5.5, rules out. */
+    private static boolean isValue(AsciiString value) {
+        int length = value.length();
+        if (length == 0) {
+            return true;
+        }
+        byte[] bytes = value.array();
+        int start = value.arrayOffset();
+        for (int i = start; i < start + length; i++) {
+            if (!Ascii.isFieldValue(bytes[i])) {
+                return false;
+            }
+        }
+        return !isSpace(bytes[start]) && !isSpace(bytes[start + length - 1]);
+    }
+
+    private static boolean isSpace(byte b) {
+        return b == ' ' || b == '\t';
+    }
+
+    /** Returns the fields; the first call puts the joined cookie among them. */
+    Fields fields() {
+        if (cookie != null) {
+            fields.add(FieldName.COOKIE.lower(), cookie);
+            cookie = null;
+        }
+        return fields;
+    }
+
+    @Override
+    public @Nullable AsciiString method() {
+        return method;
+    }
+
+    @Override
+    public @Nullable AsciiString scheme() {
+        return scheme;
+    }
+
+    @Override
+    public @Nullable AsciiString authority() {
+        return authority;
+    }
+
+    @Override
+    public @Nullable AsciiString path() {
+        return path;
+    }
+
+    @Override
+    public @Nullable AsciiString status() {
+        return status;
+    }
+
+    @Nullable
+    AsciiString protocol() {
+        return protocol;
+    }
+
+    @Nullable
+    AsciiString host() {
+        return host;
+    }
+
+    long contentLength() {
+        return contentLength;
+    }
+
+    boolean hasPseudo() {
+        return pseudo;
+    }
+
+    /** Whether there were more fields than allowed; those beyond are dropped. */
+    boolean isTooMany() {
+        return tooMany;
+    }
+
+    /** Returns what makes the list malformed, or null. */
+    @Nullable
+    String problem() {
+        return problem;
+    }
+
+    @Override
+    public int size() {
+        return fields.size();
+    }
+}

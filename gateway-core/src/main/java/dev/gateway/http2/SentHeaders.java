@@ -1,0 +1,173 @@
+package dev.gateway.http2;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import io.netty.util.AsciiString;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A head or trailers as the HPACK encoder takes them: pseudo-header fields, then views of {@link Fields}. One instance
+ * serves a connection's writes one after another; each writer points it at what it sends. Left out is what HTTP/2 does
+ * not carry (RFC 9113, section 8.2.2).
+ */
+final class SentHeaders extends HeadersAdapter {
+    private static final AsciiString TRAILERS = new AsciiString("trailers");
+    private static final AsciiString[] STATUSES = new AsciiString[600];
+    private static final Fields NONE = new Fields(new byte[0], 0);
+
+    static {
+        for (int i = 100; i < STATUSES.length; i++) {
+            STATUSES[i] = new AsciiString(Integer.toString(i));
+        }
+    }
+
+    private final AsciiString[] pseudo = new AsciiString[10];
+    private final Entry entry = new Entry();
+    private final Steps steps = new Steps();
+    private int pseudoEnd;
+    private int pseudoNext;
+    private Fields fields = NONE;
+    private int fieldNext;
+    private @Nullable AsciiString addedLength;
+
+    /** Points at a request's head. */
+    SentHeaders request(RequestHead head) {
+        pseudoEnd = 0;
+        AsciiString protocol = head.protocol();
+        putPseudo(PseudoHeaderName.METHOD, head.method().name());
+        if (!head.isConnect() || protocol != null) {
+            putPseudo(PseudoHeaderName.SCHEME, head.scheme());
+            putPseudo(PseudoHeaderName.PATH, head.path());
+        }
+        if (!head.authority().isEmpty()) {
+            putPseudo(PseudoHeaderName.AUTHORITY, head.authority());
+        }
+        if (protocol != null) {
+            putPseudo(PseudoHeaderName.PROTOCOL, protocol);
+        }
+        return fields(head.fields(), head.contentLength());
+    }
+
+    /** Points at a response's head. */
+    SentHeaders response(ResponseHead head) {
+        pseudoEnd = 0;
+        int status = head.status();
+        putPseudo(
+                PseudoHeaderName.STATUS,
+                status >= 100 && status < 600 ? STATUSES[status] : new AsciiString(Integer.toString(status)));
+        return fields(head.fields(), head.contentLength());
+    }
+
+    /** Points at trailers. */
+    SentHeaders trailers(Fields trailers) {
+        pseudoEnd = 0;
+        return fields(trailers, RequestHead.UNKNOWN_LENGTH);
+    }
+
+    private SentHeaders fields(Fields fields, long contentLength) {
+        this.fields = fields;
+        // A length that only the head knows, such as that of a local reply; zero says no more than END_STREAM does.
+        addedLength = contentLength > 0 && !fields.contains(FieldName.CONTENT_LENGTH)
+                ? new AsciiString(Long.toString(contentLength))
+                : null;
+        return this;
+    }
+
+    private void putPseudo(PseudoHeaderName name, AsciiString value) {
+        pseudo[pseudoEnd++] = name.value();
+        pseudo[pseudoEnd++] = value;
+    }
+
+    /** Lets go of what was sent, so that an idle connection keeps no head. */
+    void forget() {
+        fields = NONE;
+        pseudoEnd = 0;
+        addedLength = null;
+    }
+
+    @Override
+    public Iterator<Map.Entry<CharSequence, CharSequence>> iterator() {
+        pseudoNext = 0;
+        fieldNext = 0;
+        skip();
+        return steps;
+    }
+
+    private void skip() {
+        while (fieldNext < fields.size() && isLeftOut(fieldNext)) {
+            fieldNext++;
+        }
+    }
+
+    private boolean isLeftOut(int i) {
+        int id = fields.id(i);
+        return id != 0
+                && (ConnectionFields.isLeftOut(id)
+                        || (id == FieldName.TE.id() && !fields.value(i).contentEqualsIgnoreCase(TRAILERS)));
+    }
+
+    @Override
+    public int size() {
+        return pseudoEnd / 2 + fields.size();
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return size() == 0;
+    }
+
+    /** The one iteration; starting another ends it. */
+    private final class Steps implements Iterator<Map.Entry<CharSequence, CharSequence>> {
+        @Override
+        public boolean hasNext() {
+            return pseudoNext < pseudoEnd || fieldNext <= fields.size() - (addedLength == null ? 1 : 0);
+        }
+
+        @Override
+        public Map.Entry<CharSequence, CharSequence> next() {
+            if (pseudoNext < pseudoEnd) {
+                entry.name = pseudo[pseudoNext];
+                entry.value = pseudo[pseudoNext + 1];
+                pseudoNext += 2;
+            } else if (fieldNext < fields.size()) {
+                entry.name = fields.lowerName(fieldNext);
+                entry.value = fields.value(fieldNext);
+                fieldNext++;
+                skip();
+            } else if (fieldNext == fields.size() && addedLength != null) {
+                entry.name = FieldName.CONTENT_LENGTH.lower();
+                entry.value = addedLength;
+                fieldNext++;
+            } else {
+                throw new NoSuchElementException();
+            }
+            return entry;
+        }
+    }
+
+    /** The one entry that every step of the iteration shows. */
+    private static final class Entry implements Map.Entry<CharSequence, CharSequence> {
+        private AsciiString name = AsciiString.EMPTY_STRING;
+        private AsciiString value = AsciiString.EMPTY_STRING;
+
+        @Override
+        public CharSequence getKey() {
+            return name;
+        }
+
+        @Override
+        public CharSequence getValue() {
+            return value;
+        }
+
+        @Override
+        public CharSequence setValue(CharSequence value) {
+            throw new UnsupportedOperationException();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package dev.gateway.http2;
+
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.util.AsciiString;
+import java.util.Base64;
+
+/** Reads the value of {@code HTTP2-Settings}: a SETTINGS payload in base64url (RFC 7540, section 3.2.1). */
+final class UpgradeSettings {
+    private static final int ENTRY = 6;
+
+    private UpgradeSettings() {}
+
+    /**
+     * Reads it.
+     *
+     * @throws IllegalArgumentException if it is not valid
+     */
+    static Http2Settings parse(AsciiString value) {
+        byte[] payload = Base64.getUrlDecoder().decode(value.toByteArray());
+        if (payload.length % ENTRY != 0) {
+            throw new IllegalArgumentException("not a SETTINGS payload");
+        }
+        Http2Settings settings = new Http2Settings();
+        for (int i = 0; i < payload.length; i += ENTRY) {
+            int id = (payload[i] & 0xff) << 8 | (payload[i + 1] & 0xff);
+            long setting = 0;
+            for (int j = i + 2; j < i + ENTRY; j++) {
+                setting = setting << 8 | (payload[j] & 0xff);
+            }
+            settings.put((char) id, Long.valueOf(setting));
+        }
+        return settings;
+    }
+}
