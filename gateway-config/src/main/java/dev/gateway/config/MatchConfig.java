@@ -40,8 +40,15 @@ public record MatchConfig(
      * A condition on a header (its name is compared without regard to case) or on a query parameter.
      *
      * @param value if it is a regular expression, in RE2 syntax, matched against the whole value
+     * @param secret whether the value must not be shown
      */
-    public record ValueMatch(Position position, ValueType type, String name, String value) {}
+    public record ValueMatch(Position position, ValueType type, String name, String value, boolean secret) {
+        /** Leaves a secret value out. */
+        @Override
+        public String toString() {
+            return name + " " + type + " " + (secret ? "***" : value);
+        }
+    }
 
     /** How values are compared. */
     public enum ValueType {

@@ -1,0 +1,102 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.UpstreamConfig;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** What must be so between the parts of a configuration: names are unique, and references lead somewhere. */
+final class Checks {
+    private final GatewayConfig config;
+    private final Scope scope;
+
+    private final Node.Mapping root;
+
+    private Checks(GatewayConfig config, Scope scope, Node.Mapping root) {
+        this.config = config;
+        this.scope = scope;
+        this.root = root;
+    }
+
+    static void run(GatewayConfig config, Scope scope, Node.Mapping root) {
+        Checks checks = new Checks(config, scope, root);
+        checks.unique("listener", config.listeners(), ListenerConfig::name);
+        checks.unique("route", config.routes(), RouteConfig::name);
+        checks.unique("upstream", config.upstreams(), UpstreamConfig::name);
+        checks.references();
+        AddressChecks.run(config, scope);
+        CertificateChecks.run(config, scope);
+        RouteChecks.run(config, scope);
+    }
+
+    private <T extends Record> void unique(String what, List<T> items, Function<T, String> name) {
+        Map<String, T> seen = new HashMap<>();
+        for (T item : items) {
+            T first = name.apply(item).isEmpty() ? null : seen.putIfAbsent(name.apply(item), item);
+            if (first != null) {
+                Position at = scope.at(item, "name");
+                Position before = scope.at(first, "name");
+                scope.problems.error(
+                        at, "a second " + what + " '" + name.apply(item) + "', first named in line " + before.line());
+            }
+        }
+    }
+
+    private void references() {
+        Set<String> listeners = new HashSet<>();
+        config.listeners().forEach(listener -> listeners.add(listener.name()));
+        Set<String> upstreams = new HashSet<>();
+        config.upstreams().forEach(upstream -> upstreams.add(upstream.name()));
+        Set<String> used = new HashSet<>();
+        for (RouteConfig route : config.routes()) {
+            route.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
+            for (RuleConfig rule : route.rules()) {
+                for (BackendRef ref : rule.backendRefs()) {
+                    resolve("upstream", ref, ref.name(), upstreams);
+                    used.add(ref.name());
+                }
+            }
+        }
+        for (UpstreamConfig upstream : config.upstreams()) {
+            if (!upstream.name().isEmpty() && !unreadable("routes") && !used.contains(upstream.name())) {
+                scope.problems.warning(
+                        scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
+            }
+        }
+        if (config.routes().isEmpty() && !unreadable("routes")) {
+            scope.problems.warning(config.position(), "there are no routes: every request is answered 404");
+        }
+    }
+
+    /** Whether a section is not the list it should be, which is problem enough. */
+    private boolean unreadable(String section) {
+        Node.Entry entry = root.entries().get(section);
+        return entry != null && !(entry.value() instanceof Node.Sequence);
+    }
+
+    private void resolve(String what, Record reference, String name, Set<String> known) {
+        if (name.isEmpty() || known.contains(name) || unreadable(what + "s")) {
+            return;
+        }
+        String near = Suggestions.nearest(name, known);
+        String hint;
+        if (near != null) {
+            hint = ": did you mean '" + near + "'?";
+        } else if (known.isEmpty()) {
+            hint = ": there are none";
+        } else {
+            hint = ": there are "
+                    + Type.shorten(String.join(", ", known.stream().sorted().toList()));
+        }
+        scope.problems.error(scope.at(reference, "name"), "no " + what + " is named '" + name + "'" + hint);
+    }
+}

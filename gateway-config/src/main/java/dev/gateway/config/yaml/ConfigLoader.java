@@ -1,0 +1,123 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.Position;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads configurations: finds every problem at once, each with its place. Blocks on files; not for event loops. A
+ * configuration that was loaded is complete and consistent, and its certificates could be read.
+ */
+public final class ConfigLoader {
+    static final int MAX_BYTES = 1 << 20;
+
+    private ConfigLoader() {}
+
+    /** Reads a file, with this process's environment variables. Relative paths in it start at its directory. */
+    public static LoadResult load(Path file) {
+        return load(file, System.getenv());
+    }
+
+    /** Reads a file. Relative paths in it start at its directory. */
+    public static LoadResult load(Path file, Map<String, String> environment) {
+        Problems problems = new Problems();
+        String name = file.toString();
+        byte[] bytes = read(file, name, problems);
+        if (bytes == null) {
+            return new LoadResult.Invalid(problems.inOrder());
+        }
+        Path parent = file.toAbsolutePath().getParent();
+        return parse(name, bytes, parent == null ? file.toAbsolutePath() : parent, environment);
+    }
+
+    /** Reads a text, with this process's environment variables. Relative paths in it start at the working directory. */
+    public static LoadResult parse(String text) {
+        return parse(
+                "config", text.getBytes(StandardCharsets.UTF_8), Path.of("").toAbsolutePath(), System.getenv());
+    }
+
+    /**
+     * Reads UTF-8 bytes.
+     *
+     * @param name what positions say instead of a file name
+     * @param directory where relative paths start
+     */
+    public static LoadResult parse(String name, byte[] bytes, Path directory, Map<String, String> environment) {
+        Problems problems = new Problems();
+        GatewayConfig config = parse(name, bytes, new Scope(problems, new Variables(environment), directory));
+        return config == null || problems.hasErrors()
+                ? new LoadResult.Invalid(problems.inOrder())
+                : new LoadResult.Valid(config, problems.inOrder());
+    }
+
+    private static @Nullable GatewayConfig parse(String name, byte[] bytes, Scope scope) {
+        String text = decode(name, bytes, scope.problems);
+        Node root = text == null ? null : YamlReader.read(name, text, scope.problems);
+        if (root == null) {
+            return null;
+        }
+        GatewayConfig config = RootSchema.ROOT.read(root, "the file", scope);
+        if (root instanceof Node.Mapping mapping) {
+            Checks.run(config, scope, mapping);
+        }
+        return config;
+    }
+
+    private static byte @Nullable [] read(Path file, String name, Problems problems) {
+        Position start = new Position(name, 1, 1);
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            return bytes;
+        } catch (NoSuchFileException e) {
+            problems.error(start, "there is no such file");
+        } catch (AccessDeniedException e) {
+            problems.error(start, "no permission to read this file");
+        } catch (IOException e) {
+            problems.error(
+                    start, Files.isDirectory(file) ? "this is a directory" : "cannot be read: " + e.getMessage());
+        }
+        return null;
+    }
+
+    private static @Nullable String decode(String name, byte[] bytes, Problems problems) {
+        if (bytes.length > MAX_BYTES) {
+            problems.error(new Position(name, 1, 1), "the file is larger than 1 MiB, too large for a configuration");
+            return null;
+        }
+        CharsetDecoder decoder = StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .onUnmappableCharacter(CodingErrorAction.REPORT);
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        CharBuffer out = CharBuffer.allocate(bytes.length + 1);
+        CoderResult result = decoder.decode(in, out, true);
+        out.flip();
+        if (result.isError()) {
+            int line = 1;
+            int column = 1;
+            for (int i = 0; i < out.length(); i++) {
+                boolean newline = out.charAt(i) == '\n';
+                line += newline ? 1 : 0;
+                column = newline ? 1 : column + 1;
+            }
+            problems.error(new Position(name, line, column), "not UTF-8: save the file in that encoding");
+            return null;
+        }
+        boolean marked = out.length() > 0 && out.charAt(0) == '\ufeff';
+        return marked ? out.subSequence(1, out.length()).toString() : out.toString();
+    }
+}

@@ -1,0 +1,242 @@
+package dev.gateway.config.yaml;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mapping with known keys. Its declaration is the only description there is: reading, defaults, unknown keys, JSON
+ * Schema and printing all follow from it.
+ */
+final class ObjectType<T> extends Type<T> {
+    private final String name;
+    private final String description;
+    private final Map<String, Key<T, ?>> keys = new LinkedHashMap<>();
+    private final Map<String, String> reserved = new LinkedHashMap<>();
+    private final List<Constraint> constraints = new ArrayList<>();
+    private final Function<Values, T> constructor;
+
+    private ObjectType(String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
+        this.name = name;
+        this.description = description;
+        this.constructor = declare.apply(new Declaration<>(this));
+    }
+
+    /**
+     * Declares an object.
+     *
+     * @param name singular, as messages say it: "listener"
+     * @param declare adds keys and constraints, and returns what makes the object of their values
+     */
+    static <T> ObjectType<T> of(
+            String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
+        return new ObjectType<>(name, description, declare);
+    }
+
+    /** A rule about which keys may be together, that a schema can express. */
+    record Constraint(Function<Values, @Nullable String> problem, Map<String, Object> schema) {}
+
+    /** What can be said when declaring an object. */
+    static final class Declaration<T> {
+        private final ObjectType<T> type;
+
+        private Declaration(ObjectType<T> type) {
+            this.type = type;
+        }
+
+        <V> Key<T, V> required(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.REQUIRED, null, getter, text));
+        }
+
+        <V> Key<T, V> optional(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.OPTIONAL, null, getter, text));
+        }
+
+        <V> Key<T, V> defaulted(String key, Type<V> of, V fallback, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.DEFAULTED, fallback, getter, text));
+        }
+
+        <V> Key<T, V> section(String key, ObjectType<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.SECTION, null, getter, text));
+        }
+
+        /** A key that a later version will know. */
+        void reserve(String key, String what) {
+            type.reserved.put(key, what);
+        }
+
+        void exactlyOneOf(String one, String other) {
+            type.constraints.add(new Constraint(
+                    values -> values.has(one) == values.has(other)
+                            ? "a " + type.name + " needs exactly one of '" + one + "' and '" + other + "'"
+                            : null,
+                    Map.of("oneOf", List.of(requires(one), requires(other)))));
+        }
+
+        void notTogether(String one, String other) {
+            type.constraints.add(new Constraint(
+                    values -> values.has(one) && values.has(other)
+                            ? "'" + one + "' and '" + other + "' exclude each other: remove one"
+                            : null,
+                    Map.of("not", Map.of("required", List.of(one, other)))));
+        }
+
+        void together(String one, String other) {
+            type.constraints.add(new Constraint(
+                    values -> values.has(one) != values.has(other)
+                            ? "'" + one + "' and '" + other + "' need each other: add '"
+                                    + (values.has(one) ? other : one) + "'"
+                            : null,
+                    Map.of("dependentRequired", Map.of(one, List.of(other), other, List.of(one)))));
+        }
+
+        void constraint(Function<Values, @Nullable String> problem, Map<String, Object> schema) {
+            type.constraints.add(new Constraint(problem, schema));
+        }
+
+        private <V> Key<T, V> add(Key<T, V> key) {
+            type.keys.put(key.name(), key);
+            return key;
+        }
+    }
+
+    static Map<String, Object> requires(String key) {
+        return Map.of("required", List.of(key));
+    }
+
+    @Override
+    T read(Node node, String label, Scope scope) {
+        Scope quiet = scope;
+        Node.Mapping mapping;
+        if (node instanceof Node.Mapping written) {
+            mapping = written;
+            reportUnknown(mapping, scope);
+        } else {
+            String hint = node instanceof Node.Scalar scalar && scalar.isNull()
+                    ? label + " has no value: write {} for its defaults, or remove the key"
+                    : label + ": expected a mapping (a " + name + " with keys such as '"
+                            + keys.keySet().iterator().next() + "'), not " + describe(node);
+            scope.problems.error(node.position(), hint);
+            mapping = new Node.Mapping(node.position(), Map.of());
+            quiet = scope.quiet();
+        }
+        Values values = new Values(mapping, quiet);
+        for (Key<T, ?> key : keys.values()) {
+            readKey(key, mapping, values, quiet);
+        }
+        for (Constraint constraint : constraints) {
+            String problem = constraint.problem().apply(values);
+            if (problem != null) {
+                quiet.problems.error(mapping.position(), problem);
+            }
+        }
+        T result = constructor.apply(values);
+        scope.remember(result, mapping);
+        return result;
+    }
+
+    private <V> void readKey(Key<T, V> key, Node.Mapping mapping, Values values, Scope scope) {
+        Node.Entry entry = mapping.entries().get(key.name());
+        if (entry != null) {
+            values.put(key, nonNull(key.type().read(entry.value(), key.name(), scope)));
+            return;
+        }
+        switch (key.presence()) {
+            case OPTIONAL -> {}
+            case DEFAULTED -> {
+                if (key.fallback() != null) {
+                    values.put(key, key.fallback());
+                }
+            }
+            case SECTION -> values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), scope)));
+            case REQUIRED -> {
+                scope.problems.error(mapping.position(), "a " + name + " needs '" + key.name() + "'");
+                Scope silent = scope.quiet();
+                values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), silent)));
+            }
+        }
+    }
+
+    private static Object nonNull(@Nullable Object value) {
+        if (value == null) {
+            throw new IllegalStateException("a type returned nothing");
+        }
+        return value;
+    }
+
+    private static Node nothing(Node.Mapping parent) {
+        return new Node.Mapping(parent.position(), Map.of());
+    }
+
+    private void reportUnknown(Node.Mapping mapping, Scope scope) {
+        mapping.entries().forEach((key, entry) -> {
+            if (keys.containsKey(key)) {
+                return;
+            }
+            String later = reserved.get(key);
+            String message = later != null
+                    ? "'" + key + "' (" + later + ") is not available yet: remove it"
+                    : "unknown key '" + Type.shorten(key) + "' in a " + name + Suggestions.forKey(key, keys.keySet());
+            scope.problems.error(entry.keyPosition(), message);
+        });
+    }
+
+    @Override
+    Map<String, Object> schema(Map<String, Object> definitions) {
+        if (!definitions.containsKey(name)) {
+            definitions.put(name, Map.of()); // keeps the place, and ends recursion
+            definitions.put(name, definition(definitions));
+        }
+        return Map.of("$ref", "#/$defs/" + name.replace(" ", "%20"));
+    }
+
+    /** Returns the schema itself rather than a reference to it. */
+    Map<String, Object> definition(Map<String, Object> definitions) {
+        Map<String, Object> properties = new LinkedHashMap<>();
+        List<String> required = new ArrayList<>();
+        for (Key<T, ?> key : keys.values()) {
+            properties.put(key.name(), property(key, definitions));
+            if (key.presence() == Key.Presence.REQUIRED) {
+                required.add(key.name());
+            }
+        }
+        Map<String, Object> schema = new LinkedHashMap<>();
+        schema.put("description", description);
+        schema.put("type", "object");
+        schema.put("properties", properties);
+        schema.put("additionalProperties", false);
+        if (!required.isEmpty()) {
+            schema.put("required", required);
+        }
+        if (!constraints.isEmpty()) {
+            schema.put("allOf", constraints.stream().map(Constraint::schema).toList());
+        }
+        return schema;
+    }
+
+    private static <T, V> Map<String, Object> property(Key<T, V> key, Map<String, Object> definitions) {
+        Map<String, Object> property = new LinkedHashMap<>();
+        property.put("description", key.description());
+        V fallback = key.fallback();
+        if (fallback != null) {
+            property.put("default", key.type().print(fallback));
+        }
+        property.putAll(key.type().schema(definitions));
+        return property;
+    }
+
+    @Override
+    Object print(T value) {
+        Map<String, Object> printed = new LinkedHashMap<>();
+        for (Key<T, ?> key : keys.values()) {
+            Object part = key.print(value);
+            if (part != null) {
+                printed.put(key.name(), part);
+            }
+        }
+        return printed;
+    }
+}

@@ -1,0 +1,52 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.Position;
+import dev.gateway.config.Problem;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Collects what is wrong with one file. */
+final class Problems {
+    /** More than anyone reads, and an end to what a hostile file can make us print. */
+    private static final int LIMIT = 200;
+
+    private final Set<Problem> found = new LinkedHashSet<>();
+    private int errors;
+    private int omitted;
+
+    void error(Position position, String message) {
+        errors++;
+        add(new Problem(position, Problem.Severity.ERROR, message));
+    }
+
+    void warning(Position position, String message) {
+        add(new Problem(position, Problem.Severity.WARNING, message));
+    }
+
+    boolean hasErrors() {
+        return errors > 0;
+    }
+
+    /** Returns them in the order of the file. */
+    List<Problem> inOrder() {
+        List<Problem> sorted = new ArrayList<>(found);
+        sorted.sort(Comparator.comparingInt((Problem p) -> p.position().line())
+                .thenComparingInt(p -> p.position().column()));
+        if (omitted > 0) {
+            Position last = sorted.get(sorted.size() - 1).position();
+            sorted.add(new Problem(last, Problem.Severity.ERROR, "and " + omitted + " more problems"));
+        }
+        return sorted;
+    }
+
+    private void add(Problem problem) {
+        if (found.size() < LIMIT) {
+            found.add(problem);
+        } else {
+            omitted++;
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package dev.gateway.config.yaml;
+
+import static java.util.Map.entry;
+
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.AccessLogConfig.Format;
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.DrainConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.GatewayConfig.Transport;
+import dev.gateway.config.RouteConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a whole configuration is, key by key. */
+final class RootSchema {
+    private static final ObjectType<AdminConfig> ADMIN = ObjectType.of(
+            "admin section", "Where health, metrics and statistics are served, in cleartext and to anybody.", o -> {
+                var address =
+                        o.defaulted("address", Types.ADDRESS, "127.0.0.1", AdminConfig::address, "Bound address.");
+                var port = o.defaulted(
+                        "port", Types.integer(0, 65535), 9901, AdminConfig::port, "Bound port; 0 for any free one.");
+                return v -> new AdminConfig(v.position(), v.get(address), v.get(port));
+            });
+
+    private static final ObjectType<AccessLogConfig> ACCESS_LOG =
+            ObjectType.of("accessLog section", "One line for each exchange.", o -> {
+                var format = o.defaulted(
+                        "format",
+                        Types.words(
+                                entry("json", Format.JSON),
+                                entry("combined", Format.COMBINED),
+                                entry("off", Format.OFF)),
+                        Format.JSON,
+                        AccessLogConfig::format,
+                        "How lines look.");
+                var path = o.defaulted(
+                        "path",
+                        Types.text("[\\s\\S]+", "stdout or a file name"),
+                        "stdout",
+                        log -> log.file() == null ? "stdout" : String.valueOf(log.file()),
+                        "stdout, or a file that lines are appended to.");
+                return v -> {
+                    String to = v.get(path);
+                    Path file = null;
+                    if (!to.equals("stdout") && !to.isEmpty()) {
+                        file = v.directory().resolve(to).toAbsolutePath().normalize();
+                    }
+                    return new AccessLogConfig(v.position(), v.get(format), file);
+                };
+            });
+
+    private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
+        var timeout = o.defaulted(
+                "timeout",
+                Types.DURATION,
+                Duration.ofSeconds(30),
+                DrainConfig::timeout,
+                "After which what is still in flight is ended.");
+        var acceptFor = o.defaulted(
+                "acceptFor",
+                Types.DURATION,
+                Duration.ZERO,
+                DrainConfig::acceptFor,
+                "How long new connections are still accepted while readiness already fails.");
+        return v -> {
+            if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
+                v.error(v.at("acceptFor"), "acceptFor is part of 'timeout', and so cannot be longer");
+            }
+            return new DrainConfig(v.position(), v.get(timeout), v.get(acceptFor));
+        };
+    });
+
+    /** A whole configuration. */
+    static final ObjectType<GatewayConfig> ROOT =
+            ObjectType.of("configuration", "The configuration of a gateway.", o -> {
+                var listeners = o.required(
+                        "listeners",
+                        new ListType<>(ListenerSchema.LISTENER, 1),
+                        GatewayConfig::listeners,
+                        "Where clients connect.");
+                var routes = o.defaulted(
+                        "routes",
+                        new ListType<>(RouteSchema.ROUTE, 0),
+                        List.of(),
+                        GatewayConfig::routes,
+                        "What requests are handled how. One that matches no route is answered 404.");
+                var upstreams = o.defaulted(
+                        "upstreams",
+                        new ListType<>(UpstreamSchema.UPSTREAM, 0),
+                        List.of(),
+                        GatewayConfig::upstreams,
+                        "Where requests are forwarded to.");
+                var admin = o.optional(
+                        "admin", ADMIN, GatewayConfig::admin, "Health, metrics and statistics; not served if absent.");
+                var accessLog =
+                        o.section("accessLog", ACCESS_LOG, GatewayConfig::accessLog, "One line for each exchange.");
+                var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
+                var workers = o.defaulted(
+                        "workers",
+                        Types.integer(0, 1024),
+                        0,
+                        GatewayConfig::workers,
+                        "Event loops; 0 for one per available core.");
+                var transport = o.defaulted(
+                        "transport",
+                        Types.words(
+                                entry("auto", Transport.AUTO),
+                                entry("epoll", Transport.EPOLL),
+                                entry("io_uring", Transport.IO_URING),
+                                entry("nio", Transport.NIO)),
+                        Transport.AUTO,
+                        GatewayConfig::transport,
+                        "How bytes move between process and kernel; auto takes the best there is.");
+                o.reserve("connect", "tunnels for CONNECT");
+                return v -> new GatewayConfig(
+                        v.position(),
+                        v.get(listeners),
+                        named(v.get(routes), v),
+                        v.get(upstreams),
+                        v.find(admin),
+                        v.get(accessLog),
+                        v.get(drain),
+                        v.get(workers),
+                        v.get(transport));
+            });
+
+    private RootSchema() {}
+
+    /** Gives each route without a name one by its position. */
+    private static List<RouteConfig> named(List<RouteConfig> routes, Values v) {
+        List<RouteConfig> named = new ArrayList<>();
+        for (RouteConfig route : routes) {
+            RouteConfig result = route;
+            if (route.name().isEmpty()) {
+                result = new RouteConfig(
+                        route.position(),
+                        "route-" + (named.size() + 1),
+                        route.parentRefs(),
+                        route.hostnames(),
+                        route.rules());
+                v.inherit(result, route);
+            }
+            named.add(result);
+        }
+        return named;
+    }
+}

@@ -1,0 +1,161 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.MatchConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RouteConfig.Hostname;
+import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.RuleConfig.Retry;
+import dev.gateway.config.RuleConfig.Timeouts;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+
+/** What a route is, key by key. */
+final class RouteSchema {
+    private static final ObjectType<ParentRef> PARENT_REF = ObjectType.of("parent reference", "A listener.", o -> {
+        var name = o.required("name", Types.NAME, ParentRef::name, "The listener's name.");
+        return v -> new ParentRef(v.position(), v.get(name));
+    });
+
+    private static final ScalarType<Hostname> HOSTNAME = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", "string", "pattern", "^(" + Types.HOSTNAME_PATTERN + ")$"),
+            new Hostname(new Position("", 1, 1), "placeholder"),
+            (text, site) -> new Hostname(site.position(), Types.HOSTNAME.parse(text, site)),
+            Hostname::value);
+
+    private static final ObjectType<BackendRef> BACKEND_REF =
+            ObjectType.of("backend reference", "An upstream, with its share.", o -> {
+                var name = o.required("name", Types.NAME, BackendRef::name, "The upstream's name.");
+                var weight = o.defaulted(
+                        "weight",
+                        Types.integer(0, 1_000_000),
+                        1,
+                        BackendRef::weight,
+                        "Its share of requests relative to its siblings; 0 is none.");
+                return v -> new BackendRef(v.position(), v.get(name), v.get(weight));
+            });
+
+    private static final ObjectType<Timeouts> TIMEOUTS =
+            ObjectType.of("route timeouts section", "Time limits of an exchange; 0s is none.", o -> {
+                var request = o.defaulted(
+                        "request",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        Timeouts::request,
+                        "From the request's header to the response's end, all attempts together.");
+                var backend = o.defaulted(
+                        "backendRequest", Types.DURATION, Duration.ZERO, Timeouts::backendRequest, "Each attempt.");
+                var idle = o.defaulted(
+                        "streamIdle",
+                        Types.DURATION,
+                        Duration.ofMinutes(5),
+                        Timeouts::streamIdle,
+                        "Without a byte in either direction.");
+                return v -> {
+                    Duration whole = v.get(request);
+                    if (!whole.isZero() && v.get(backend).compareTo(whole) > 0) {
+                        v.error(v.at("backendRequest"), "backendRequest is longer than request, and could never end");
+                    }
+                    return new Timeouts(v.position(), whole, v.get(backend), v.get(idle));
+                };
+            });
+
+    private static final ObjectType<Retry> RETRY = ObjectType.of(
+            "retry section",
+            "When a request is sent again. One that provably reached nobody is sent again once in any case.",
+            o -> {
+                var attempts = o.defaulted(
+                        "attempts", Types.integer(0, 10), 0, Retry::attempts, "How many further attempts may be made.");
+                var codes = o.defaulted(
+                        "codes",
+                        new ListType<>(Types.integer(400, 599), 0),
+                        List.<Integer>of(),
+                        retry -> retry.codes().stream().sorted().toList(),
+                        "Response statuses that count as failed.");
+                var backoff = o.defaulted(
+                        "backoff",
+                        Types.DURATION,
+                        Duration.ofMillis(25),
+                        Retry::backoff,
+                        "The least wait before a further attempt.");
+                return v -> {
+                    if (v.get(attempts) == 0 && v.has("codes") && !v.has("attempts")) {
+                        v.warning(v.atKey("codes"), "codes has no effect without 'attempts'");
+                    }
+                    return new Retry(v.position(), v.get(attempts), new LinkedHashSet<>(v.get(codes)), v.get(backoff));
+                };
+            });
+
+    private static final ObjectType<RuleConfig> RULE =
+            ObjectType.of("rule", "What happens to requests that match.", o -> {
+                var matches = o.optional(
+                        "matches",
+                        new ListType<>(MatchSchema.MATCH, 1),
+                        RuleConfig::matches,
+                        "Alternatives, one of which must match. Every request matches if absent.");
+                var filters = o.defaulted(
+                        "filters",
+                        new ListType<FilterConfig>(FilterSchema.FILTER, 0),
+                        List.of(),
+                        RuleConfig::filters,
+                        "Steps in the order in which requests pass them.");
+                var refs = o.defaulted(
+                        "backendRefs",
+                        new ListType<>(BACKEND_REF, 0),
+                        List.of(),
+                        RuleConfig::backendRefs,
+                        "The upstreams to choose from, by weight.");
+                var timeouts = o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits.");
+                var retry = o.section("retry", RETRY, RuleConfig::retry, "When a request is sent again.");
+                var preserveHost = o.defaulted(
+                        "preserveHost",
+                        Types.BOOLEAN,
+                        true,
+                        RuleConfig::preserveHost,
+                        "Whether the upstream sees the client's host, or else its own endpoint's host and port.");
+                return v -> {
+                    List<MatchConfig> written = v.find(matches);
+                    return new RuleConfig(
+                            v.position(),
+                            written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
+                            v.get(filters),
+                            v.get(refs),
+                            v.get(timeouts),
+                            v.get(retry),
+                            v.get(preserveHost));
+                };
+            });
+
+    /** A route. */
+    static final ObjectType<RouteConfig> ROUTE =
+            ObjectType.of("route", "Rules for some hostnames on some listeners.", o -> {
+                var name = o.optional(
+                        "name", Types.NAME, RouteConfig::name, "Unique. For logs and metrics. Default: route-N.");
+                var parents = o.defaulted(
+                        "parentRefs",
+                        new ListType<>(PARENT_REF, 0),
+                        List.of(),
+                        RouteConfig::parentRefs,
+                        "The listeners it applies to; all if absent.");
+                var hostnames = o.defaulted(
+                        "hostnames",
+                        new ListType<>(HOSTNAME, 0),
+                        List.of(),
+                        RouteConfig::hostnames,
+                        "Host names, exact or *. before one or more labels; all if absent.");
+                var rules = o.required("rules", new ListType<>(RULE, 1), RouteConfig::rules, "What happens when.");
+                return v -> {
+                    String given = v.find(name);
+                    return new RouteConfig(
+                            v.position(), given == null ? "" : given, v.get(parents), v.get(hostnames), v.get(rules));
+                };
+            });
+
+    private RouteSchema() {}
+}

@@ -1,0 +1,82 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.Position;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** A value that is written as one scalar, and may hold environment variables. */
+final class ScalarType<T> extends Type<T> {
+    /** A string that holds an environment variable: a schema cannot know what it stands for. */
+    private static final Map<String, Object> VARIABLE = Map.of(
+            "type", "string",
+            "pattern", "\\$\\{",
+            "description", "an environment variable: ${NAME} or ${NAME:-default}");
+
+    private final Form form;
+    private final Map<String, Object> schema;
+    private final T placeholder;
+    private final Parser<T> parser;
+    private final Function<T, Object> printer;
+
+    ScalarType(Form form, Map<String, Object> schema, T placeholder, Parser<T> parser, Function<T, Object> printer) {
+        this.form = form;
+        this.schema = schema;
+        this.placeholder = placeholder;
+        this.parser = parser;
+        this.printer = printer;
+    }
+
+    /** How YAML writes it. */
+    enum Form {
+        /** With or without quotes. */
+        TEXT,
+        /** Without quotes. */
+        BARE
+    }
+
+    /** Where a scalar stands. */
+    record Site(Position position, String label, Scope scope) {}
+
+    /** Turns text into a value. */
+    interface Parser<T> {
+        T parse(String text, Site site) throws InvalidException;
+    }
+
+    /** Returns what a text stands for, its variables already replaced. */
+    T parse(String text, Site site) throws InvalidException {
+        return parser.parse(text, site);
+    }
+
+    @Override
+    T read(Node node, String label, Scope scope) {
+        if (!(node instanceof Node.Scalar scalar)) {
+            scope.problems.error(node.position(), label + ": expected a single value, not " + describe(node));
+            return placeholder;
+        }
+        if (scalar.isNull()) {
+            scope.problems.error(scalar.position(), label + " has no value: write one, or remove the key");
+            return placeholder;
+        }
+        try {
+            if (form == Form.BARE && !scalar.plain() && !Variables.in(scalar.text())) {
+                throw new InvalidException("write it without quotes: " + shorten(scalar.text()));
+            }
+            return parser.parse(scope.variables.replace(scalar.text()), new Site(scalar.position(), label, scope));
+        } catch (InvalidException e) {
+            scope.problems.error(scalar.position(), label + ": " + e.getMessage());
+            return placeholder;
+        }
+    }
+
+    @Override
+    Map<String, Object> schema(Map<String, Object> definitions) {
+        definitions.put("Variable", VARIABLE);
+        return Map.of("anyOf", List.of(schema, Map.of("$ref", "#/$defs/Variable")));
+    }
+
+    @Override
+    Object print(T value) {
+        return printer.apply(value);
+    }
+}

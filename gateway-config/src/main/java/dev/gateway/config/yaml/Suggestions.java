@@ -1,0 +1,146 @@
+package dev.gateway.config.yaml;
+
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Guesses what somebody meant. */
+final class Suggestions {
+    /** What other products call our keys, without regard to case, dashes and underscores. */
+    private static final Map<String, String> FOREIGN = Map.ofEntries(
+            Map.entry("entrypoint", "listeners"),
+            Map.entry("entrypoints", "listeners"),
+            Map.entry("bind", "listeners address"),
+            Map.entry("binds", "listeners"),
+            Map.entry("listen", "listeners port"),
+            Map.entry("frontend", "listeners"),
+            Map.entry("frontends", "listeners"),
+            Map.entry("servers", "endpoints listeners"),
+            Map.entry("server", "endpoints"),
+            Map.entry("location", "routes matches"),
+            Map.entry("locations", "routes matches"),
+            Map.entry("acl", "matches routes"),
+            Map.entry("router", "routes"),
+            Map.entry("routers", "routes"),
+            Map.entry("virtualhost", "routes hostnames"),
+            Map.entry("virtualhosts", "routes hostnames"),
+            Map.entry("domains", "hostnames"),
+            Map.entry("servername", "hostnames serverName"),
+            Map.entry("hosts", "hostnames endpoints"),
+            Map.entry("host", "hostnames address"),
+            Map.entry("middleware", "filters"),
+            Map.entry("middlewares", "filters"),
+            Map.entry("handler", "filters"),
+            Map.entry("handlers", "filters"),
+            Map.entry("directives", "filters"),
+            Map.entry("cluster", "upstreams backendRefs"),
+            Map.entry("clusters", "upstreams"),
+            Map.entry("service", "upstreams backendRefs"),
+            Map.entry("services", "upstreams"),
+            Map.entry("backend", "upstreams backendRefs"),
+            Map.entry("backends", "upstreams backendRefs"),
+            Map.entry("upstream", "upstreams backendRefs"),
+            Map.entry("proxypass", "backendRefs"),
+            Map.entry("servergroup", "upstreams"),
+            Map.entry("loadassignment", "endpoints"),
+            Map.entry("lbendpoints", "endpoints"),
+            Map.entry("targets", "endpoints"),
+            Map.entry("nodes", "endpoints"),
+            Map.entry("lbpolicy", "loadBalancer"),
+            Map.entry("balance", "loadBalancer"),
+            Map.entry("grace", "drain"),
+            Map.entry("shutdown", "drain"),
+            Map.entry("shutdowndelay", "drain"),
+            Map.entry("logging", "accessLog"),
+            Map.entry("log", "accessLog"),
+            Map.entry("threads", "workers"),
+            Map.entry("workerprocesses", "workers"),
+            Map.entry("ssl", "tls"),
+            Map.entry("certificates", "certificateRefs"),
+            Map.entry("certificate", "certificateRefs certFile"),
+            Map.entry("cert", "certFile"),
+            Map.entry("sslcertificate", "certFile"),
+            Map.entry("key", "keyFile"),
+            Map.entry("sslcertificatekey", "keyFile"),
+            Map.entry("ca", "caFile"),
+            Map.entry("sni", "serverName"),
+            Map.entry("socket", "unix"),
+            Map.entry("insecureskipverify", "verify"),
+            Map.entry("timeout", "timeouts"),
+            Map.entry("retries", "retry attempts"),
+            Map.entry("numretries", "attempts"),
+            Map.entry("keepalive", "idle"),
+            Map.entry("keepalivetimeout", "idle"),
+            Map.entry("read", "requestBodyIdle responseHeaders"),
+            Map.entry("redirect", "requestRedirect"),
+            Map.entry("rewrite", "urlRewrite"),
+            Map.entry("status", "statusCode"),
+            Map.entry("code", "statusCode"));
+
+    private Suggestions() {}
+
+    /** Returns {@code ": did you mean ...?"} or the list of what is possible. */
+    static String forKey(String written, Collection<String> known) {
+        String best = foreign(written, known);
+        if (best == null) {
+            best = nearest(written, known);
+        }
+        return best != null ? ": did you mean '" + best + "'?" : ": expected one of " + String.join(", ", known);
+    }
+
+    /** Returns the known word that is most like the one written, null if none is. */
+    static @Nullable String nearest(String written, Collection<String> known) {
+        String plain = plain(written);
+        if (plain.isEmpty() || plain.length() > 40) {
+            return null;
+        }
+        String best = null;
+        int least = Math.max(1, plain.length() / 3) + 1;
+        for (String word : known) {
+            int distance = distance(plain, plain(word));
+            if (distance < least) {
+                least = distance;
+                best = word;
+            }
+        }
+        return best;
+    }
+
+    private static @Nullable String foreign(String written, Collection<String> known) {
+        String ours = FOREIGN.get(plain(written));
+        if (ours != null) {
+            for (String word : ours.split(" ")) {
+                if (known.contains(word)) {
+                    return word;
+                }
+            }
+        }
+        return null;
+    }
+
+    private static String plain(String word) {
+        return word.replaceAll("[-_ ]", "").toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns how many insertions, deletions, changes and swaps of neighbours are between two words. */
+    private static int distance(String a, String b) {
+        int[][] d = new int[a.length() + 1][b.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            d[i][0] = i;
+        }
+        for (int j = 0; j <= b.length(); j++) {
+            d[0][j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            for (int j = 1; j <= b.length(); j++) {
+                int change = a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1;
+                d[i][j] = Math.min(d[i - 1][j - 1] + change, Math.min(d[i - 1][j], d[i][j - 1]) + 1);
+                if (i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1)) {
+                    d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
+                }
+            }
+        }
+        return d[a.length()][b.length()];
+    }
+}

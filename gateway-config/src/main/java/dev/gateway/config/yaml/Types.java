@@ -1,0 +1,274 @@
+package dev.gateway.config.yaml;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import dev.gateway.config.Cidr;
+import java.net.InetAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The scalar types of a configuration. */
+final class Types {
+    private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+    private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
+    private static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
+    private static final String IPV6 = "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*";
+
+    static final ScalarType<Boolean> BOOLEAN = new ScalarType<>(
+            ScalarType.Form.BARE,
+            Map.of("type", "boolean"),
+            false,
+            (text, site) -> switch (text) {
+                case "true" -> true;
+                case "false" -> false;
+                default -> throw new InvalidException("expected true or false, not " + quote(text));
+            },
+            value -> value);
+
+    static final ScalarType<Duration> DURATION = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings(Durations.PATTERN),
+            Duration.ZERO,
+            (text, site) -> Durations.parse(text),
+            Durations::print);
+
+    static final ScalarType<Long> SIZE = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Sizes.PATTERN))),
+            0L,
+            (text, site) -> Sizes.parse(text),
+            Sizes::print);
+
+    static final ScalarType<String> NAME = text(
+            "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
+            "a name of up to 63 letters, digits, '-', '_' or '.' that begins and ends with a letter or digit");
+
+    static final ScalarType<String> TEXT = text("[\\s\\S]*", "text");
+
+    static final ScalarType<String> METHOD = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
+            "GET",
+            (text, site) -> {
+                if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
+                    return text;
+                }
+                String upper = text.toUpperCase(Locale.ROOT);
+                throw new InvalidException("expected a method in upper case such as GET, not " + quote(text)
+                        + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
+            },
+            value -> value);
+
+    static final ScalarType<String> HEADER_NAME =
+            text(TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only");
+
+    static final ScalarType<String> HEADER_VALUE = text(
+            "([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?",
+            "a header value: no line breaks or other control characters, no space at either end");
+
+    /** What is dialled: a name or an address. */
+    static final ScalarType<String> HOST = host("a host name or an IP address");
+
+    /** What is bound: a name or an address. */
+    static final ScalarType<String> ADDRESS = host("an IP address such as 0.0.0.0, :: or 127.0.0.1, or a host name");
+
+    /** A name without wildcard. */
+    static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com");
+
+    static final String HOSTNAME_PATTERN = "(\\*\\.)?" + DNS_NAME;
+
+    static final ScalarType<String> HOSTNAME = lowerCase(
+            HOSTNAME_PATTERN, "a host name such as shop.example.com or *.example.com, without port or scheme");
+
+    static final ScalarType<Cidr> CIDR = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings("[0-9A-Fa-f:.]+(/[0-9]{1,3})?"),
+            new Cidr(InetAddress.getLoopbackAddress(), 32),
+            (text, site) -> {
+                Cidr cidr = Cidr.parse(text);
+                if (cidr == null) {
+                    throw new InvalidException(
+                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + quote(text));
+                }
+                return cidr;
+            },
+            Cidr::toString);
+
+    /** A file; what is relative starts at the directory of the configuration. */
+    static final ScalarType<Path> PATH = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("[\\s\\S]+"),
+            Path.of("/"),
+            (text, site) -> {
+                try {
+                    if (!text.isEmpty()) {
+                        return site.scope()
+                                .directory
+                                .resolve(text)
+                                .toAbsolutePath()
+                                .normalize();
+                    }
+                } catch (InvalidPathException e) {
+                    throw new InvalidException("not a file name: " + e.getReason());
+                }
+                throw new InvalidException("expected a file name, not an empty text");
+            },
+            Path::toString);
+
+    private Types() {}
+
+    /** A whole number. */
+    static ScalarType<Integer> integer(int minimum, int maximum) {
+        return new ScalarType<>(
+                ScalarType.Form.BARE,
+                Map.of("type", "integer", "minimum", minimum, "maximum", maximum),
+                minimum,
+                (text, site) -> {
+                    if (text.matches("-?(0|[1-9][0-9]{0,9})")) {
+                        long value = Long.parseLong(text);
+                        if (value >= minimum && value <= maximum) {
+                            return (int) value;
+                        }
+                    }
+                    throw new InvalidException(
+                            "expected a whole number from " + minimum + " to " + maximum + ", not " + quote(text));
+                },
+                value -> value);
+    }
+
+    /** A text that matches as a whole. */
+    static ScalarType<String> text(String pattern, String expected) {
+        java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                texts(pattern),
+                "",
+                (text, site) -> {
+                    if (!compiled.matcher(text).matches()) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                    }
+                    return text;
+                },
+                Variables::escape);
+    }
+
+    /** One of some words. */
+    static <E> ScalarType<E> words(Map<String, E> words, Map<String, String> reserved) {
+        Map<E, String> names = new LinkedHashMap<>();
+        words.forEach((word, value) -> names.put(value, word));
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                Map.of("enum", new ArrayList<>(words.keySet())),
+                words.values().iterator().next(),
+                (text, site) -> {
+                    E value = words.get(text);
+                    if (value != null) {
+                        return value;
+                    }
+                    String later = reserved.get(text);
+                    if (later != null) {
+                        throw new InvalidException("'" + text + "' (" + later + ") is not available yet: use one of "
+                                + String.join(", ", words.keySet()));
+                    }
+                    String near = Suggestions.nearest(text, words.keySet());
+                    throw new InvalidException("unknown value " + quote(text)
+                            + (near != null
+                                    ? ": did you mean '" + near + "'?"
+                                    : ": expected one of " + String.join(", ", words.keySet())));
+                },
+                value -> names.getOrDefault(value, String.valueOf(value)));
+    }
+
+    /** One of some words, in their order. */
+    @SafeVarargs
+    @SuppressWarnings("varargs") // the array is only read
+    static <E> ScalarType<E> words(Map.Entry<String, E>... words) {
+        return words(ordered(words), Map.of());
+    }
+
+    @SafeVarargs
+    static <E> Map<String, E> ordered(Map.Entry<String, E>... entries) {
+        Map<String, E> map = new LinkedHashMap<>();
+        for (Map.Entry<String, E> entry : entries) {
+            map.put(entry.getKey(), entry.getValue());
+        }
+        return map;
+    }
+
+    /** Returns why a text is not a regular expression in RE2 syntax, or null if it is one. */
+    static @Nullable String regexProblem(String text) {
+        try {
+            Pattern.compile(text);
+            return null;
+        } catch (PatternSyntaxException e) {
+            return "not a regular expression in RE2 syntax: " + e.getDescription()
+                    + (Set.of("(?=", "(?!", "(?<").stream().anyMatch(text::contains)
+                            ? " (RE2 has no lookahead, lookbehind or back-references)"
+                            : "");
+        }
+    }
+
+    static String quote(String text) {
+        return "'" + Type.shorten(text) + "'";
+    }
+
+    private static ScalarType<String> host(String expected) {
+        java.util.regex.Pattern name = java.util.regex.Pattern.compile(DNS_NAME);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                strings("(" + DNS_NAME + "|" + IPV6 + ")"),
+                "localhost",
+                (text, site) -> {
+                    boolean numeric = text.matches("[0-9.]+") || text.contains(":");
+                    if (numeric
+                            ? Cidr.parse(text) != null
+                            : text.length() <= 253 && name.matcher(text).matches()) {
+                        return text;
+                    }
+                    String hint = "";
+                    if (text.contains("://")) {
+                        hint = ": leave the scheme out";
+                    } else if (text.matches("[^:]+:[0-9]+")) {
+                        hint = ": write the port as 'port'";
+                    } else if (text.startsWith("[")) {
+                        hint = ": leave the brackets out";
+                    }
+                    throw new InvalidException("expected " + expected + ", not " + quote(text) + hint);
+                },
+                value -> value);
+    }
+
+    private static ScalarType<String> lowerCase(String pattern, String expected) {
+        java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                strings(pattern),
+                "",
+                (text, site) -> {
+                    if (text.length() > 253 || !compiled.matcher(text).matches()) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                    }
+                    String lower = text.toLowerCase(Locale.ROOT);
+                    return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
+                },
+                value -> value);
+    }
+
+    /** What YAML reads as a string. */
+    private static Map<String, Object> strings(String pattern) {
+        return Map.of("type", "string", "pattern", "^(" + pattern + ")$");
+    }
+
+    /** What YAML reads as a string, a number or a boolean, taken as the text that was written. */
+    private static Map<String, Object> texts(String pattern) {
+        return Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + pattern + ")$");
+    }
+}

@@ -1,0 +1,93 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.Position;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The keys of one object as they were read, for its constructor and its checks. */
+final class Values {
+    private final Node.Mapping mapping;
+    private final Scope scope;
+    private final Map<String, Object> read = new HashMap<>();
+
+    Values(Node.Mapping mapping, Scope scope) {
+        this.mapping = mapping;
+        this.scope = scope;
+    }
+
+    void put(Key<?, ?> key, Object value) {
+        read.put(key.name(), value);
+    }
+
+    /** Returns the value of a key that is required, a section or has a default. */
+    <V> V get(Key<?, V> key) {
+        return Objects.requireNonNull(find(key), key.name());
+    }
+
+    /** Returns the value of an optional key, null if it was not written. */
+    @SuppressWarnings("unchecked")
+    <V> @Nullable V find(Key<?, V> key) {
+        return (V) read.get(key.name());
+    }
+
+    boolean has(String key) {
+        return mapping.entries().containsKey(key);
+    }
+
+    Position position() {
+        return mapping.position();
+    }
+
+    /** Returns where a key's value stands, or the object if it was not written. */
+    Position at(String key) {
+        Node.Entry entry = mapping.entries().get(key);
+        return entry == null ? mapping.position() : entry.value().position();
+    }
+
+    /** Returns where a key stands, or the object if it was not written. */
+    Position atKey(String key) {
+        Node.Entry entry = mapping.entries().get(key);
+        return entry == null ? mapping.position() : entry.keyPosition();
+    }
+
+    /** Returns a scalar as it was written, before variables were replaced. */
+    String written(String key) {
+        Node.Entry entry = mapping.entries().get(key);
+        return entry != null && entry.value() instanceof Node.Scalar scalar ? scalar.text() : "";
+    }
+
+    /** Returns a scalar as it is read, with variables replaced; empty if there is none. */
+    String resolved(String key) {
+        try {
+            return scope.variables.replace(written(key));
+        } catch (InvalidException e) {
+            return ""; // reported where the value is read
+        }
+    }
+
+    /** Returns the object that an empty mapping in this place stands for. */
+    <V> V everything(ObjectType<V> type) {
+        return type.read(new Node.Mapping(mapping.position(), Map.of()), "", scope.quiet());
+    }
+
+    /** Says that an object was written where another was. */
+    void inherit(Object value, Object origin) {
+        scope.inherit(value, origin);
+    }
+
+    /** Returns the directory that relative paths start from. */
+    Path directory() {
+        return scope.directory;
+    }
+
+    void error(Position position, String message) {
+        scope.problems.error(position, message);
+    }
+
+    void warning(Position position, String message) {
+        scope.problems.warning(position, message);
+    }
+}

@@ -1,0 +1,195 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.Position;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.AliasEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.MappingStartEvent;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
+import org.snakeyaml.engine.v2.events.SequenceStartEvent;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.ReaderException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/**
+ * Turns one YAML document into nodes. It reads events rather than composed nodes, so that depth and aliases are
+ * refused before anything is built from them, and ends at the first thing that is not YAML as we accept it.
+ */
+final class YamlReader {
+    private static final int MAX_DEPTH = 32;
+
+    private final String file;
+    private final String text;
+    private final Problems problems;
+    private final Iterator<Event> events;
+
+    private YamlReader(String file, String text, Problems problems) {
+        this.file = file;
+        this.text = text;
+        this.problems = problems;
+        LoadSettings settings = LoadSettings.builder()
+                .setLabel(file)
+                .setCodePointLimit(2 * ConfigLoader.MAX_BYTES)
+                .build();
+        this.events = new Parse(settings).parseString(text).iterator();
+    }
+
+    /** Returns the document's root, or null after one problem was reported. */
+    static @Nullable Node read(String file, String text, Problems problems) {
+        YamlReader reader = new YamlReader(file, text, problems);
+        try {
+            return reader.document();
+        } catch (Stop stop) {
+            problems.error(stop.position, stop.message);
+        } catch (MarkedYamlEngineException e) {
+            Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
+            problems.error(reader.position(mark), "not valid YAML: " + explain(e));
+        } catch (ReaderException e) {
+            problems.error(
+                    reader.positionOf(e.getPosition()),
+                    "not valid YAML: the character U+"
+                            + Integer.toHexString(0x10000 | e.getCodePoint()).substring(1)
+                            + " is not allowed; remove it, or write it as an escape in double quotes");
+        } catch (YamlEngineException e) {
+            problems.error(reader.position((Mark) null), "not valid YAML: " + e.getMessage());
+        }
+        return null;
+    }
+
+    private @Nullable Node document() throws Stop {
+        Node root = null;
+        while (events.hasNext()) {
+            Event event = events.next();
+            switch (event.getEventId()) {
+                case StreamStart, StreamEnd, DocumentStart, DocumentEnd, Comment -> {}
+                default -> {
+                    if (root != null) {
+                        throw new Stop(position(event), "a second document begins here: a file holds one");
+                    }
+                    root = node(event, 1);
+                }
+            }
+        }
+        if (root == null) {
+            throw new Stop(position((Mark) null), "the file is empty: it needs at least 'listeners'");
+        }
+        return root;
+    }
+
+    private Node node(Event event, int depth) throws Stop {
+        Position position = position(event);
+        if (depth > MAX_DEPTH) {
+            throw new Stop(position, "nested more than " + MAX_DEPTH + " levels deep");
+        }
+        if (event instanceof ScalarEvent scalar) {
+            refuseTag(position, scalar.getTag());
+            return new Node.Scalar(position, scalar.getValue(), scalar.isPlain());
+        }
+        if (event instanceof AliasEvent alias) {
+            throw new Stop(position, "aliases (*" + alias.getAlias() + ") are not supported: write the value out here");
+        }
+        if (event instanceof CollectionStartEvent start) {
+            refuseTag(position, start.getTag());
+        }
+        if (event instanceof SequenceStartEvent) {
+            List<Node> items = new ArrayList<>();
+            for (Event next = next(); next.getEventId() != Event.ID.SequenceEnd; next = next()) {
+                items.add(node(next, depth + 1));
+            }
+            return new Node.Sequence(position, items);
+        }
+        if (event instanceof MappingStartEvent) {
+            return mapping(position, depth);
+        }
+        throw new IllegalStateException("unexpected " + event);
+    }
+
+    private Node mapping(Position position, int depth) throws Stop {
+        Map<String, Node.Entry> entries = new LinkedHashMap<>();
+        for (Event next = next(); next.getEventId() != Event.ID.MappingEnd; next = next()) {
+            if (!(node(next, depth + 1) instanceof Node.Scalar key)) {
+                throw new Stop(position(next), "a key must be a plain word");
+            }
+            Node value = node(next(), depth + 1);
+            Node.Entry first = entries.putIfAbsent(key.text(), new Node.Entry(key.position(), value));
+            if (first != null) {
+                problems.error(
+                        key.position(),
+                        "duplicate key '" + key.text() + "', first written in line "
+                                + first.keyPosition().line());
+            }
+        }
+        return new Node.Mapping(position, entries);
+    }
+
+    private Event next() {
+        Event event = events.next();
+        return event.getEventId() == Event.ID.Comment ? next() : event;
+    }
+
+    private static void refuseTag(Position position, Optional<?> tag) throws Stop {
+        if (tag.isPresent()) {
+            throw new Stop(position, "tags (" + tag.get() + ") are not supported: remove it");
+        }
+    }
+
+    private static String explain(MarkedYamlEngineException e) {
+        String problem = e.getProblem() == null ? String.valueOf(e.getMessage()) : e.getProblem();
+        if (problem.contains("TAB")) {
+            return "a tab cannot indent: use spaces";
+        }
+        if (problem.contains("mapping values are not allowed here")) {
+            return "a ':' where no key can be: check the indentation, or put the value in quotes";
+        }
+        String context = e.getContext() == null ? "" : e.getContext() + ", ";
+        String hint = problem.contains("block end") || problem.contains("could not find expected ':'")
+                ? " (check the indentation of this line and the one before)"
+                : "";
+        return context + problem + hint;
+    }
+
+    private Position position(Event event) {
+        return position(event.getStartMark().orElse(null));
+    }
+
+    private Position position(@Nullable Mark mark) {
+        return mark == null ? new Position(file, 1, 1) : new Position(file, mark.getLine() + 1, mark.getColumn() + 1);
+    }
+
+    private Position positionOf(int offset) {
+        int end = Math.min(offset, text.length());
+        int line = 1;
+        int start = 0;
+        for (int i = 0; i < end; i++) {
+            if (text.charAt(i) == '\n') {
+                line++;
+                start = i + 1;
+            }
+        }
+        return new Position(file, line, end - start + 1);
+    }
+
+    /** Ends the reading with one problem. */
+    private static final class Stop extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Position position;
+        private final String message;
+
+        Stop(Position position, String message) {
+            super(message);
+            this.position = position;
+            this.message = message;
+        }
+    }
+}
