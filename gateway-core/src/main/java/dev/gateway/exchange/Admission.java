@@ -95,7 +95,7 @@ final class Admission {
             RequestHead head, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
         HopByHop.stripRequest(head.fields());
         boolean trusted = settings.trusts(connection);
-        ForwardedFields forwarded = settings.forwarded();
+        ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {
             InetSocketAddress local = connection.local();
             forwarded.apply(

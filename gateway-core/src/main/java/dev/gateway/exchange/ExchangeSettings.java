@@ -18,9 +18,9 @@ public interface ExchangeSettings {
     /** Whether forwarded fields and the request id that this peer sends are believed. */
     boolean trusts(ConnectionInfo connection);
 
-    /** Returns what tells upstreams where a request came from, or null if nothing does. */
+    /** Returns what tells upstreams where a request of a listener came from, or null if nothing does. */
     @Nullable
-    ForwardedFields forwarded();
+    ForwardedFields forwarded(int listener);
 
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();

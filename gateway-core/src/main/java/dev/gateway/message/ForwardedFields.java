@@ -19,15 +19,21 @@ public final class ForwardedFields {
     private static final AsciiString HOST = new AsciiString(";host=\"");
     private static final AsciiString PROTO = new AsciiString(";proto=");
 
-    private final boolean rfc7239;
+    private final Mode mode;
 
-    /**
-     * Makes the rule.
-     *
-     * @param rfc7239 whether {@code Forwarded} is written too; if not, one from a peer that is not trusted is removed
-     */
-    public ForwardedFields(boolean rfc7239) {
-        this.rfc7239 = rfc7239;
+    /** Which fields are written; of those that are not, what a peer sent that is not trusted is removed all the same. */
+    public enum Mode {
+        /** {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
+        X_FORWARDED,
+        /** {@code Forwarded} (RFC 7239). */
+        FORWARDED,
+        BOTH,
+        OFF
+    }
+
+    /** Makes the rule. */
+    public ForwardedFields(Mode mode) {
+        this.mode = mode;
     }
 
     /**
@@ -40,21 +46,25 @@ public final class ForwardedFields {
      */
     public void apply(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort, boolean trusted) {
         Fields fields = head.fields();
-        if (rfc7239) {
-            appendElement(head, peerIp, scheme, trusted);
-        } else if (!trusted) {
+        if (!trusted) {
             fields.remove(FieldName.FORWARDED);
-        }
-        AsciiString statedProto = null;
-        if (trusted) {
-            statedProto = fields.first(FieldName.X_FORWARDED_PROTO);
-            appendPeer(fields, peerIp);
-        } else {
-            fields.set(FieldName.X_FORWARDED_FOR, peerIp);
+            fields.remove(FieldName.X_FORWARDED_FOR);
             fields.remove(FieldName.X_FORWARDED_PROTO);
             fields.remove(FieldName.X_FORWARDED_HOST);
             fields.remove(FieldName.X_FORWARDED_PORT);
         }
+        if (mode == Mode.FORWARDED || mode == Mode.BOTH) {
+            appendElement(head, peerIp, scheme, trusted);
+        }
+        if (mode == Mode.X_FORWARDED || mode == Mode.BOTH) {
+            appendFields(head, peerIp, scheme, localPort);
+        }
+    }
+
+    private static void appendFields(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort) {
+        Fields fields = head.fields();
+        AsciiString statedProto = fields.first(FieldName.X_FORWARDED_PROTO);
+        appendPeer(fields, peerIp);
         if (statedProto == null) {
             fields.add(FieldName.X_FORWARDED_PROTO, scheme);
         }

@@ -239,8 +239,8 @@ final class Fakes {
         }
 
         @Override
-        public @Nullable ForwardedFields forwarded() {
-            return new ForwardedFields(false);
+        public @Nullable ForwardedFields forwarded(int listener) {
+            return new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
         }
 
         @Override

@@ -17,8 +17,12 @@ class ForwardedFieldsTest {
     };
 
     private static String apply(boolean rfc7239, boolean trusted, String ip, String... fields) {
+        return apply(rfc7239 ? ForwardedFields.Mode.BOTH : ForwardedFields.Mode.X_FORWARDED, trusted, ip, fields);
+    }
+
+    private static String apply(ForwardedFields.Mode mode, boolean trusted, String ip, String... fields) {
         RequestHead head = Heads.get("app.example:8080", "/", fields);
-        new ForwardedFields(rfc7239).apply(head, new AsciiString(ip), new AsciiString("http"), 8080, trusted);
+        new ForwardedFields(mode).apply(head, new AsciiString(ip), new AsciiString("http"), 8080, trusted);
         return head.fields().toString();
     }
 
@@ -74,7 +78,8 @@ class ForwardedFieldsTest {
     @Test
     void aRequestWithoutHostOrPortTellsWhatIsKnown() {
         RequestHead head = Heads.get("", "/");
-        new ForwardedFields(true).apply(head, new AsciiString("unix"), new AsciiString("https"), 0, false);
+        new ForwardedFields(ForwardedFields.Mode.BOTH)
+                .apply(head, new AsciiString("unix"), new AsciiString("https"), 0, false);
 
         assertThat(head.fields())
                 .hasToString(
@@ -98,5 +103,16 @@ class ForwardedFieldsTest {
         assertThat(via.passes(fields)).isEqualTo(3);
         assertThat(via.passes(Heads.fields("Via: 1.1 gateway-b, HTTP/1.1 gateway (x), 1.1 my-gateway")))
                 .isEqualTo(1);
+    }
+
+    @Test
+    void nothingIsAddedWhenOffAndAnUntrustedPeerIsStillNotBelieved() {
+        assertThat(apply(ForwardedFields.Mode.OFF, false, "10.0.0.9", CLAIMS)).isEmpty();
+    }
+
+    @Test
+    void onlyForwardedIsWrittenIfThatIsAllThatIsAskedFor() {
+        assertThat(apply(ForwardedFields.Mode.FORWARDED, false, "10.0.0.9", CLAIMS))
+                .isEqualTo("Forwarded: for=10.0.0.9;host=\"app.example:8080\";proto=http\n");
     }
 }
