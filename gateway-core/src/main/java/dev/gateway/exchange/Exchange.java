@@ -495,6 +495,7 @@ final class Exchange implements StreamEvents {
 
     private void complete(@Nullable Failure failure) {
         deadlines.cancel();
+        record.endNanos = handler.wheel.nanoTime();
         endAttempt(record.respondedNanos == 0 ? 0 : record.status, failure, false);
         if (failure != null) {
             record.cause = failure.cause();
@@ -507,7 +508,6 @@ final class Exchange implements StreamEvents {
         }
         heldTrailers = null;
         record.sentBytes += responseRelay.bytes();
-        record.endNanos = handler.wheel.nanoTime();
         handler.completed(record);
     }
 

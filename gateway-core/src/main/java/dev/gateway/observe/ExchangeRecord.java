@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  * request. Texts are views of what the client sent, as it was before any filter changed it.
  */
 public final class ExchangeRecord {
-    /** {@link #routeMeter} and {@link #upstreamMeter} of what has not been given one: found by its name. */
-    public static final int NO_METER = -1;
-
     /** The downstream connection. */
     public final ConnectionInfo connection;
 
@@ -37,14 +34,8 @@ public final class ExchangeRecord {
     /** The name of the matched route, empty if none matched. */
     public String route = "";
 
-    /** What {@link Metrics#meter} gave the route's name. */
-    public int routeMeter = NO_METER;
-
     /** The name of the chosen upstream, empty if none was. */
     public String upstream = "";
-
-    /** What {@link Metrics#meter} gave the upstream's name. */
-    public int upstreamMeter = NO_METER;
 
     /** The endpoint of the last attempt, written by its {@code toString}; null if there was none. */
     public @Nullable Object endpoint;

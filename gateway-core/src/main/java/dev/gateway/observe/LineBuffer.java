@@ -1,0 +1,143 @@
+package dev.gateway.observe;
+
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
+final class LineBuffer {
+    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+
+    private byte[] bytes;
+    private int length;
+
+    LineBuffer(int capacity) {
+        bytes = new byte[capacity];
+    }
+
+    int length() {
+        return length;
+    }
+
+    void clear() {
+        length = 0;
+    }
+
+    byte[] toByteArray() {
+        return Arrays.copyOf(bytes, length);
+    }
+
+    private void ensure(int more) {
+        if (length + more > bytes.length) {
+            bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more));
+        }
+    }
+
+    /** Adds a byte as it is. */
+    LineBuffer put(char c) {
+        ensure(1);
+        bytes[length++] = (byte) c;
+        return this;
+    }
+
+    /** Adds text of our own that needs no escaping. */
+    LineBuffer put(String text) {
+        int n = text.length();
+        ensure(n);
+        for (int i = 0; i < n; i++) {
+            bytes[length++] = (byte) text.charAt(i);
+        }
+        return this;
+    }
+
+    LineBuffer put(long number) {
+        if (number < 0) {
+            put('-');
+            number = -number;
+        }
+        int digits = 1;
+        for (long rest = number / 10; rest > 0; rest /= 10) {
+            digits++;
+        }
+        ensure(digits);
+        for (int i = length + digits - 1; i >= length; i--) {
+            bytes[i] = (byte) ('0' + number % 10);
+            number /= 10;
+        }
+        length += digits;
+        return this;
+    }
+
+    /** Adds the low digits of a number, with leading zeros. */
+    LineBuffer putPadded(int number, int digits) {
+        ensure(digits);
+        for (int i = length + digits - 1; i >= length; i--) {
+            bytes[i] = (byte) ('0' + number % 10);
+            number /= 10;
+        }
+        length += digits;
+        return this;
+    }
+
+    /**
+     * Adds what came from a peer as the inside of a JSON string. Bytes above 127 are read as ISO-8859-1 and escaped, so
+     * that the line is ASCII whatever was sent.
+     */
+    LineBuffer putJson(AsciiString text) {
+        byte[] array = text.array();
+        int start = text.arrayOffset();
+        int n = text.length();
+        ensure(n * 6);
+        for (int i = 0; i < n; i++) {
+            putJson(array[start + i] & 0xff);
+        }
+        return this;
+    }
+
+    /** Adds any text as the inside of a JSON string. */
+    LineBuffer putJson(String text) {
+        int n = text.length();
+        ensure(n * 6);
+        for (int i = 0; i < n; i++) {
+            putJson(text.charAt(i));
+        }
+        return this;
+    }
+
+    /** The caller has made room for six bytes. */
+    private void putJson(int c) {
+        if (c == '"' || c == '\\') {
+            bytes[length++] = '\\';
+            bytes[length++] = (byte) c;
+        } else if (c >= ' ' && c < 0x7f) {
+            bytes[length++] = (byte) c;
+        } else {
+            bytes[length++] = '\\';
+            bytes[length++] = 'u';
+            bytes[length++] = HEX[c >>> 12 & 0xf];
+            bytes[length++] = HEX[c >>> 8 & 0xf];
+            bytes[length++] = HEX[c >>> 4 & 0xf];
+            bytes[length++] = HEX[c & 0xf];
+        }
+    }
+
+    /** Adds what came from a peer as Apache and nginx escape it: {@code \xHH} for what could end or confuse a line. */
+    LineBuffer putEscaped(AsciiString text) {
+        byte[] array = text.array();
+        int start = text.arrayOffset();
+        int n = text.length();
+        ensure(n * 4);
+        for (int i = 0; i < n; i++) {
+            int c = array[start + i] & 0xff;
+            if (c < ' ' || c >= 0x7f || c == '"' || c == '\\') {
+                bytes[length++] = '\\';
+                bytes[length++] = 'x';
+                bytes[length++] = HEX[c >>> 4];
+                bytes[length++] = HEX[c & 0xf];
+            } else {
+                bytes[length++] = (byte) c;
+            }
+        }
+        return this;
+    }
+}

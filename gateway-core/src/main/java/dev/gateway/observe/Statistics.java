@@ -1,0 +1,154 @@
+package dev.gateway.observe;
+
+import dev.gateway.observe.ConnectionMeters.Count;
+import dev.gateway.stream.HttpVersion;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The statistics page: the sums of all event loops in words. Any thread may ask. */
+@SuppressWarnings("EnumOrdinal") // positions in arrays that never leave the process
+final class Statistics {
+    private static final int WINDOW_SECONDS = 10;
+
+    private final List<LoopMetrics> loops;
+    private final long startNanos = System.nanoTime();
+    private final long[] sampledRequests = new long[WINDOW_SECONDS + 1]; // a ring, guarded by this
+    private final long[] sampledNanos = new long[WINDOW_SECONDS + 1];
+    private int samples;
+
+    Statistics(List<LoopMetrics> loops) {
+        this.loops = loops;
+    }
+
+    synchronized void sample() {
+        int slot = samples % sampledRequests.length;
+        sampledRequests[slot] = requests();
+        sampledNanos[slot] = System.nanoTime();
+        samples++;
+    }
+
+    private long requests() {
+        long sum = 0;
+        for (LoopMetrics loop : loops) {
+            for (ListenerMeters listener : loop.listeners().values()) {
+                sum += listener.requests();
+            }
+        }
+        return sum;
+    }
+
+    /** Over the last seconds that were sampled, else since the start. */
+    private synchronized double requestsPerSecond(long requests) {
+        long now = System.nanoTime();
+        long since = startNanos;
+        long before = 0;
+        if (samples > 0) {
+            int oldest = samples <= sampledRequests.length ? 0 : samples % sampledRequests.length;
+            since = sampledNanos[oldest];
+            before = sampledRequests[oldest];
+        }
+        return now - since <= 0 ? 0 : (requests - before) * 1e9 / (now - since);
+    }
+
+    private Map<String, Object> values() {
+        long requests = 0;
+        long requestsActive = 0;
+        long handlerErrors = 0;
+        long replyErrors = 0;
+        long opened = 0;
+        long active = 0;
+        long h2Cleartext = 0;
+        long h2Tls = 0;
+        long[] counts = new long[Count.values().length];
+        for (LoopMetrics loop : loops) {
+            for (ListenerMeters listener : loop.listeners().values()) {
+                requests += listener.requests();
+                requestsActive += listener.requestsActive();
+                handlerErrors += listener.handlerErrors();
+                replyErrors += listener.replyErrors();
+                for (HttpVersion version : HttpVersion.values()) {
+                    opened += listener.opened(version, false) + listener.opened(version, true);
+                    active += listener.active(version, false) + listener.active(version, true);
+                }
+                h2Cleartext += listener.opened(HttpVersion.HTTP_2, false);
+                h2Tls += listener.opened(HttpVersion.HTTP_2, true);
+                for (Count count : Count.values()) {
+                    counts[count.ordinal()] += listener.get(count);
+                }
+            }
+        }
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos));
+        values.put("connectionsActive", active);
+        values.put("connectionsTotal", opened);
+        values.put("requestsActive", requestsActive);
+        values.put("requestsTotal", requests);
+        values.put("requestsPerSecond", Math.round(requestsPerSecond(requests) * 10) / 10.0);
+        values.put("handlerErrors", handlerErrors);
+        values.put("socketErrors", counts[Count.SOCKET_ERROR.ordinal()]);
+        values.put("handshakeErrors", counts[Count.HANDSHAKE_FAILED.ordinal()]);
+        values.put("connectionsRefusedOverLimit", counts[Count.REFUSED.ordinal()]);
+        values.put("idleCloses", counts[Count.IDLE_CLOSED.ordinal()]);
+        values.put("replyErrors", replyErrors);
+        values.put("bytesReceived", counts[Count.RECEIVED_BYTES.ordinal()]);
+        values.put("bytesSent", counts[Count.SENT_BYTES.ordinal()]);
+        values.put("h2ConnectionsTls", h2Tls);
+        values.put("h2ConnectionsCleartext", h2Cleartext);
+        long streams = counts[Count.H2_STREAMS_OPENED.ordinal()];
+        values.put("h2StreamsTotal", streams);
+        values.put("h2StreamsActive", streams - counts[Count.H2_STREAMS_CLOSED.ordinal()]);
+        long framesReceived = counts[Count.H2_FRAMES_RECEIVED.ordinal()];
+        long framesSent = counts[Count.H2_FRAMES_SENT.ordinal()];
+        long frameBytesReceived = counts[Count.H2_FRAME_BYTES_RECEIVED.ordinal()];
+        long frameBytesSent = counts[Count.H2_FRAME_BYTES_SENT.ordinal()];
+        values.put("h2FramesReceived", framesReceived);
+        values.put("h2FramesSent", framesSent);
+        values.put("h2BytesReceived", frameBytesReceived);
+        values.put("h2BytesSent", frameBytesSent);
+        long frames = framesReceived + framesSent;
+        values.put("h2MeanFrameBytes", frames == 0 ? 0 : (frameBytesReceived + frameBytesSent) / frames);
+        values.put("h2Flushes", counts[Count.H2_FLUSHES.ordinal()]);
+        values.put("h2FlowControlPauses", counts[Count.H2_FLOW_CONTROL_PAUSES.ordinal()]);
+        values.put("h2PingsReceived", counts[Count.H2_PINGS_RECEIVED.ordinal()]);
+        values.put("h2PingsSent", counts[Count.H2_PINGS_SENT.ordinal()]);
+        return values;
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder(1024);
+        values().forEach((name, value) -> {
+            String words = words(name);
+            text.append(words)
+                    .append(" ".repeat(Math.max(1, 34 - words.length())))
+                    .append(value)
+                    .append('\n');
+        });
+        return text.toString();
+    }
+
+    /** {@code h2FramesSent} is "h2 frames sent". */
+    private static String words(String name) {
+        StringBuilder words = new StringBuilder(name.length() + 8);
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (Character.isUpperCase(c)) {
+                words.append(' ');
+            }
+            words.append(Character.toLowerCase(c));
+        }
+        return words.toString();
+    }
+
+    String json() {
+        StringBuilder json = new StringBuilder(1024).append('{');
+        values().forEach((name, value) -> {
+            if (json.length() > 1) {
+                json.append(',');
+            }
+            json.append('"').append(name).append("\":").append(value);
+        });
+        return json.append("}\n").toString();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gateway.observe;
+
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.UpstreamObserver;
+import org.jspecify.annotations.Nullable;
+
+/** What is counted of one upstream on one event loop: its connections, and the attempts made there. */
+@SuppressWarnings("EnumOrdinal") // positions in arrays that never leave the process
+final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver {
+    /** What is counted of attempts and of waiting for a connection. */
+    enum UpstreamCount {
+        ATTEMPTS_BEGUN,
+        ATTEMPTS_ENDED,
+        PENDING_BEGUN,
+        PENDING_ENDED,
+        PENDING_OVERFLOW,
+        PENDING_TIMEOUT,
+        RETRIES_SUCCEEDED,
+        RETRIES_FAILED,
+        STALE_RETRIED,
+        STALE_FAILED
+    }
+
+    private final Counts counts = new Counts(UpstreamCount.values().length);
+    private final Counts connectFailures = new Counts(Cause.values().length);
+    private final Counts first = new Counts(RouteMeters.CODE_CLASSES);
+    private final Counts retry = new Counts(RouteMeters.CODE_CLASSES);
+    private final @Nullable Histogram[] firstDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
+    private final @Nullable Histogram[] retryDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
+    final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
+    final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
+    final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+
+    long get(UpstreamCount count) {
+        return counts.get(count.ordinal());
+    }
+
+    long connectFailures(Cause cause) {
+        return connectFailures.get(cause.ordinal());
+    }
+
+    long attempts(boolean retried, int codeClass) {
+        return (retried ? retry : first).get(codeClass);
+    }
+
+    @Nullable
+    Histogram durations(boolean retried, int codeClass) {
+        return (retried ? retryDurations : firstDurations)[codeClass];
+    }
+
+    private void count(UpstreamCount count) {
+        counts.add(count.ordinal(), 1);
+    }
+
+    void attemptBegun() {
+        count(UpstreamCount.ATTEMPTS_BEGUN);
+    }
+
+    void attemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again, long now) {
+        boolean retried = exchange.attempts > 1;
+        int codeClass = RouteMeters.codeClass(status);
+        (retried ? retry : first).add(codeClass, 1);
+        @Nullable Histogram[] durations = retried ? retryDurations : firstDurations;
+        Histogram histogram = durations[codeClass];
+        if (histogram == null) {
+            histogram = new Histogram(Histogram.REQUEST_SECONDS);
+            durations[codeClass] = histogram;
+        }
+        histogram.record(now - exchange.attemptNanos);
+        if (retried) {
+            count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
+        }
+        if (failure != null && failure.stale()) {
+            count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);
+        }
+        count(UpstreamCount.ATTEMPTS_ENDED);
+    }
+
+    @Override
+    public void onConnected(long connectNanos, long tlsNanos) {
+        connectDurations.record(connectNanos);
+        if (tlsNanos > 0) {
+            tlsDurations.record(tlsNanos);
+        }
+    }
+
+    @Override
+    public void onConnectFailed(Cause cause) {
+        connectFailures.add(cause.ordinal(), 1);
+    }
+
+    @Override
+    public void onPending() {
+        count(UpstreamCount.PENDING_BEGUN);
+    }
+
+    @Override
+    public void onPendingEnded(long nanos) {
+        count(UpstreamCount.PENDING_ENDED);
+        pendingDurations.record(nanos);
+    }
+
+    @Override
+    public void onPendingOverflow() {
+        count(UpstreamCount.PENDING_OVERFLOW);
+    }
+
+    @Override
+    public void onPendingTimeout() {
+        count(UpstreamCount.PENDING_TIMEOUT);
+    }
+}

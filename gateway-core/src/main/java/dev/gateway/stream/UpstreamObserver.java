@@ -1,0 +1,33 @@
+package dev.gateway.stream;
+
+/**
+ * Counts what happens on the connections to one upstream from one event loop, and to requests that wait for one. Called
+ * on that loop. Every method does nothing by default.
+ */
+public interface UpstreamObserver extends ConnectionObserver {
+    /** Counts nothing. */
+    UpstreamObserver NONE = new UpstreamObserver() {};
+
+    /**
+     * A connection is established.
+     *
+     * @param connectNanos from the first attempt, name resolution not included
+     * @param tlsNanos of the TLS handshake, 0 without TLS
+     */
+    default void onConnected(long connectNanos, long tlsNanos) {}
+
+    /** A connection could not be established. */
+    default void onConnectFailed(Cause cause) {}
+
+    /** A request begins to wait for a connection. */
+    default void onPending() {}
+
+    /** A request no longer waits, because it has a connection, has failed or was given up. */
+    default void onPendingEnded(long nanos) {}
+
+    /** A request was refused because as many wait as may. */
+    default void onPendingOverflow() {}
+
+    /** A request has waited for as long as it may. */
+    default void onPendingTimeout() {}
+}

@@ -1,0 +1,238 @@
+package dev.gateway.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Method;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.time.TimerWheel;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a scrape and the statistics page say of what was counted. */
+class MetricsTest {
+    private static final Pattern SAMPLE = Pattern.compile(
+            "([a-zA-Z_:][a-zA-Z0-9_:]*)(\\{([a-zA-Z_]+=\"([^\"\\\\\n]|\\\\.)*\",?)*})? (NaN|[+-]?Inf|[-+0-9.eE]+)");
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final Metrics metrics = new Metrics("1.2.3");
+    private final LoopMetrics first = metrics.newLoop(new TimerWheel(loop.eventLoop()));
+    private final LoopMetrics second = metrics.newLoop(new TimerWheel(loop.eventLoop()));
+
+    @AfterEach
+    void close() {
+        metrics.close();
+        loop.finishAndReleaseAll();
+    }
+
+    private static void exchange(LoopMetrics loop, ExchangeRecord record) {
+        loop.onBegun(record);
+        loop.onAttemptBegun(record);
+        loop.onAttemptEnded(record, record.status, null, false);
+        loop.onCompleted(record);
+    }
+
+    /** Reads the exposition, every line of it. */
+    private Map<String, Double> scrape() {
+        Map<String, Double> samples = new TreeMap<>();
+        metrics.metricsText().lines().filter(line -> !line.startsWith("#")).forEach(line -> {
+            Matcher matcher = SAMPLE.matcher(line);
+            assertThat(matcher.matches()).as(line).isTrue();
+            int space = line.lastIndexOf(' ');
+            String value = line.substring(space + 1).replace("Inf", "Infinity");
+            assertThat(samples.put(line.substring(0, space), Double.valueOf(value)))
+                    .as("twice: " + line)
+                    .isNull();
+        });
+        return samples;
+    }
+
+    @Test
+    void requestsAreCountedByListenerRouteMethodCodeAndCauseOverAllLoops() {
+        exchange(first, Records.record("/", 200, null));
+        exchange(second, Records.record("/", 200, null));
+        exchange(second, Records.record("/", 502, Cause.CONNECT_FAILED));
+        assertThat(scrape())
+                .containsEntry(
+                        "gateway_downstream_requests_total{cause=\"\",code=\"200\",listener=\"web\",method=\"GET\","
+                                + "route=\"shop\"}",
+                        2.0)
+                .containsEntry(
+                        "gateway_downstream_requests_total{cause=\"connect_failed\",code=\"502\",listener=\"web\","
+                                + "method=\"GET\",route=\"shop\"}",
+                        1.0)
+                .containsEntry("gateway_downstream_requests_active{listener=\"web\"}", 0.0);
+    }
+
+    @Test
+    void aClientsOwnMethodsMakeOneLabel() {
+        for (String method : new String[] {"BREW", "WHEN"}) {
+            ExchangeRecord record = Records.record("/", 200, null);
+            record.method = Method.of(method);
+            exchange(first, record);
+        }
+        assertThat(scrape())
+                .containsEntry(
+                        "gateway_downstream_requests_total{cause=\"\",code=\"200\",listener=\"web\",method=\"OTHER\","
+                                + "route=\"shop\"}",
+                        2.0);
+    }
+
+    @Test
+    void durationsAreAHistogramWithFineBuckets() {
+        exchange(first, Records.record("/", 200, null)); // 3 ms
+        String name = "gateway_downstream_request_duration_seconds";
+        String labels = "{code_class=\"2xx\",listener=\"web\",route=\"shop\"";
+        assertThat(scrape())
+                .containsEntry(name + "_bucket" + labels + ",le=\"0.0025\"}", 0.0)
+                .containsEntry(name + "_bucket" + labels + ",le=\"0.005\"}", 1.0)
+                .containsEntry(name + "_bucket" + labels + ",le=\"10.0\"}", 1.0)
+                .containsEntry(name + "_bucket" + labels + ",le=\"+Inf\"}", 1.0)
+                .containsEntry(name + "_count" + labels + "}", 1.0)
+                .containsEntry(name + "_sum" + labels + "}", 0.003);
+    }
+
+    @Test
+    void attemptsTellFirstFromRetryAndStaleConnections() {
+        ExchangeRecord record = Records.record("/", 200, null);
+        first.onBegun(record);
+        first.onAttemptBegun(record);
+        Failure stale =
+                new Failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, 502, RetrySafety.IF_IDEMPOTENT, true, "closed");
+        first.onAttemptEnded(record, 0, stale, true);
+        record.attempts = 2;
+        first.onAttemptBegun(record);
+        first.onAttemptEnded(record, 200, null, false);
+        first.onCompleted(record);
+        assertThat(scrape())
+                .containsEntry(
+                        "gateway_upstream_requests_total{attempt=\"first\",code_class=\"none\",upstream=\"app\"}", 1.0)
+                .containsEntry(
+                        "gateway_upstream_requests_total{attempt=\"retry\",code_class=\"2xx\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_retries_total{result=\"success\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_pool_stale_total{outcome=\"retried\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_requests_active{upstream=\"app\"}", 0.0);
+    }
+
+    @Test
+    void connectionsAreCountedByProtocolAndTls() {
+        ConnectionObserver web = first.listener("web");
+        web.onOpened(HttpVersion.HTTP_2, true);
+        web.onOpened(HttpVersion.HTTP_1_1, false);
+        web.onClosed(HttpVersion.HTTP_1_1, false);
+        web.onReceived(100);
+        second.listener("web").onReceived(11);
+        web.onViolation("bad_chunk");
+        assertThat(scrape())
+                .containsEntry(
+                        "gateway_downstream_connections_total{listener=\"web\",protocol=\"h2\",tls=\"true\"}", 1.0)
+                .containsEntry(
+                        "gateway_downstream_connections_active{listener=\"web\",protocol=\"h2\",tls=\"true\"}", 1.0)
+                .containsEntry(
+                        "gateway_downstream_connections_active{listener=\"web\",protocol=\"http1\",tls=\"false\"}", 0.0)
+                .containsEntry("gateway_downstream_received_bytes_total{kind=\"http\",listener=\"web\"}", 111.0)
+                .containsEntry("gateway_protocol_violations_total{kind=\"bad_chunk\",listener=\"web\"}", 1.0);
+    }
+
+    @Test
+    void poolsAreCountedByUpstream() {
+        UpstreamObserver app = first.upstream("app");
+        app.onConnected(2_000_000, 0);
+        app.onOpened(HttpVersion.HTTP_1_1, false);
+        app.onPending();
+        app.onPending();
+        app.onPendingEnded(1_000);
+        app.onPendingOverflow();
+        app.onConnectFailed(Cause.CONNECT_TIMEOUT);
+        assertThat(scrape())
+                .containsEntry("gateway_upstream_connections_active{protocol=\"http1\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_pending_requests{upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_pending_overflow_total{upstream=\"app\"}", 1.0)
+                .containsEntry(
+                        "gateway_upstream_connect_failures_total{cause=\"connect_timeout\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_connect_duration_seconds_count{upstream=\"app\"}", 1.0);
+    }
+
+    @Test
+    void framesAreCountedByKindAndDirection() {
+        ConnectionObserver web = first.listener("web");
+        web.onFrameReceived(8, 4);
+        web.onFrameReceived(0, 100);
+        web.onFrameSent(3, 4);
+        web.onFlowControlPaused();
+        assertThat(scrape())
+                .containsEntry("gateway_h2_frames_total{direction=\"received\",side=\"downstream\"}", 2.0)
+                .containsEntry("gateway_h2_window_updates_total{direction=\"received\",side=\"downstream\"}", 1.0)
+                .containsEntry("gateway_h2_resets_total{direction=\"sent\",side=\"downstream\"}", 1.0)
+                .containsEntry("gateway_h2_flow_control_pauses_total{side=\"downstream\"}", 1.0);
+    }
+
+    @Test
+    void theProcessItselfIsPartOfAScrape() {
+        metrics.onGeneration(3);
+        metrics.onReload(true);
+        metrics.onReload(false);
+        String text = metrics.metricsText();
+        assertThat(text)
+                .contains("gateway_config_generation 3.0")
+                .contains("gateway_config_reloads_total{result=\"failure\"} 1.0")
+                .contains("gateway_build_info{")
+                .contains("version=\"1.2.3\"")
+                .contains("jvm_memory_used_bytes{application=\"gateway\"")
+                .contains("gateway_direct_memory_max_bytes");
+    }
+
+    @Test
+    void thePageForPeopleAnswersTheUsualQuestions() {
+        first.listener("web").onOpened(HttpVersion.HTTP_2, false);
+        first.listener("web").onFrameSent(0, 91);
+        exchange(first, Records.record("/", 200, null));
+        ExchangeRecord failed = Records.record("/", 502, Cause.CONNECT_FAILED);
+        failed.respondedNanos = 0;
+        exchange(second, failed);
+        exchange(second, Records.record("/", 200, Cause.UPSTREAM_RESET_IN_BODY));
+        assertThat(metrics.statsText())
+                .containsPattern("connections active +1\n")
+                .containsPattern("requests total +3\n")
+                .containsPattern("requests per second +[0-9.]+\n")
+                .containsPattern("handler errors +1\n")
+                .containsPattern("reply errors +1\n")
+                .containsPattern("idle closes +0\n")
+                .containsPattern("connections refused over limit +0\n")
+                .containsPattern("h2 connections cleartext +1\n")
+                .containsPattern("h2 mean frame bytes +100\n")
+                .containsPattern("h2 flow control pauses +0\n");
+        assertThat(metrics.statsJson())
+                .startsWith("{\"uptimeSeconds\":")
+                .contains(",\"requestsTotal\":3,")
+                .endsWith("}\n");
+    }
+
+    @Test
+    void manyKeysAreCountedWithoutLoss() {
+        KeyedCounts counts = new KeyedCounts();
+        for (int round = 0; round < 3; round++) {
+            for (int key = 1; key <= 500; key++) {
+                counts.increment(key << 8);
+            }
+        }
+        Map<Integer, Long> read = new TreeMap<>();
+        counts.forEach(read::put);
+        assertThat(read).hasSize(500);
+        assertThat(read.values()).containsOnly(3L);
+    }
+
+    @Test
+    void anExpositionWithoutTrafficParses() {
+        assertThat(scrape()).isNotEmpty();
+    }
+}
