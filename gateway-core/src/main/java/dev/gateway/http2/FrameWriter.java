@@ -24,6 +24,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int HEADER = 9;
     private static final int COPIED = 512; // copying less costs less than another buffer does
     private static final int SHORT_COOKIE = 20; // short enough to be guessed through compression
+    private static final boolean IGNORE_LIST_SIZE = true; // it is advice, and the peer answers 431 by itself
     private static final int TABLE_SIZE_HINT = 64;
     private static final int HUFFMAN_FROM = 1;
 
@@ -34,7 +35,8 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
 
     FrameWriter(FloodGuard guard, ConnectionObserver observer) {
         this(
-                new DefaultHttp2HeadersEncoder(FrameWriter::isSensitive, false, TABLE_SIZE_HINT, HUFFMAN_FROM),
+                new DefaultHttp2HeadersEncoder(
+                        FrameWriter::isSensitive, IGNORE_LIST_SIZE, TABLE_SIZE_HINT, HUFFMAN_FROM),
                 guard,
                 observer);
     }

@@ -47,6 +47,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final Http2RemoteFlowController outbound;
     private final Http2LocalFlowController inbound;
     private final List<MultiplexedStream> touched = new ArrayList<>();
+    private final List<MultiplexedStream> paused = new ArrayList<>();
     private final int[] resets = new int[RESETS_REMEMBERED]; // stream ids, negative where the peer reset it
     private final Runnable flushTask = this::flushScheduled;
     private int resetCount;
@@ -56,6 +57,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private boolean started;
     private boolean reading;
+    private boolean resuming;
+    private boolean resumeAgain;
     private boolean flushScheduled;
     private boolean failed; // a connection error ended it; whatever still arrives is thrown away
     private boolean closing;
@@ -69,7 +72,6 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.streamKey = codec.connection().newKey();
         this.outbound = codec.connection().remote().flowController();
         this.inbound = codec.connection().local().flowController();
-        outbound.listener(this::onWritabilityChanged);
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new Frames());
         codec.headers().gate(this::onHeaderBlock);
@@ -180,6 +182,14 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         super.channelReadComplete(ctx);
     }
 
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
+        super.channelWritabilityChanged(ctx);
+        if (!paused.isEmpty() && ctx.channel().isWritable()) {
+            resumePaused();
+        }
+    }
+
     final boolean isReading() {
         return reading;
     }
@@ -219,6 +229,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }
+        if (!paused.isEmpty()) {
+            resumePaused();
+        }
     }
 
     // What streams do to the peer.
@@ -232,7 +245,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     }
 
     final boolean isWritable(Http2Stream h2) {
-        return outbound.isWritable(h2);
+        // Netty counts what waits on all streams against the connection's window, also what waits for a stream's own.
+        // So that peers that stall some streams do not stop others, each may have something waiting.
+        return outbound.isWritable(h2)
+                || (!outbound.hasFlowControlled(h2)
+                        && outbound.windowSize(h2) > 0
+                        && outbound.windowSize(connection().connectionStream()) > 0
+                        && context().channel().isWritable());
     }
 
     final boolean hasPending(Http2Stream h2) {
@@ -341,11 +360,30 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
-    private void onWritabilityChanged(Http2Stream h2) {
-        MultiplexedStream stream = stream(h2);
-        if (stream != null) {
-            stream.onWritabilityChanged();
+    final void paused(MultiplexedStream stream) {
+        paused.add(stream);
+    }
+
+    /** Tells streams that wait that they may write, in the order in which they came to wait. */
+    private void resumePaused() {
+        resumeAgain = true;
+        if (resuming) {
+            return;
         }
+        resuming = true;
+        while (resumeAgain) {
+            resumeAgain = false;
+            for (int i = 0, n = paused.size(), at = 0; i < n; i++) {
+                MultiplexedStream stream = paused.get(at);
+                if (stream.mayResume()) {
+                    paused.remove(at);
+                    stream.resume();
+                } else {
+                    at++;
+                }
+            }
+        }
+        resuming = false;
     }
 
     // Errors.

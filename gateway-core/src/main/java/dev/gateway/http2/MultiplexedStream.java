@@ -181,6 +181,7 @@ abstract class MultiplexedStream implements Stream {
         }
         if (!paused) {
             paused = true;
+            connection.paused(this);
             connection.observer.onFlowControlPaused();
             armStallTimer();
         }
@@ -290,14 +291,18 @@ abstract class MultiplexedStream implements Stream {
         }
     }
 
-    /** The remote flow controller has seen this stream become writable, or cease to be. */
-    final void onWritabilityChanged() {
+    /** Whether it need not wait any more: it may write, or has nothing more to write. */
+    final boolean mayResume() {
         Http2Stream stream = h2;
+        return dead || localEnded || stream == null || connection.isWritable(stream);
+    }
+
+    final void resume() {
+        paused = false;
         StreamEvents told = events;
-        if (paused && stream != null && connection.isWritable(stream)) {
-            paused = false;
+        if (!localEnded && !dead) {
             cancelStallTimer();
-            if (told != null && !localEnded) {
+            if (told != null) {
                 told.onWritable();
             }
         }

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class SentHeaders extends HeadersAdapter {
     private static final AsciiString TRAILERS = new AsciiString("trailers");
     private static final AsciiString[] STATUSES = new AsciiString[600];
+    private static final int RECENT = 64;
+    private static final int SHORT = 128; // what is remembered of a connection stays below RECENT times this
+    private static final int TABLE = 4096;
     private static final Fields NONE = new Fields(new byte[0], 0);
 
     static {
@@ -26,6 +29,7 @@ final class SentHeaders extends HeadersAdapter {
         }
     }
 
+    private final @Nullable AsciiString[] recent = new @Nullable AsciiString[RECENT];
     private final AsciiString[] pseudo = new AsciiString[10];
     private final Entry entry = new Entry();
     private final Steps steps = new Steps();
@@ -42,10 +46,10 @@ final class SentHeaders extends HeadersAdapter {
         putPseudo(PseudoHeaderName.METHOD, head.method().name());
         if (!head.isConnect() || protocol != null) {
             putPseudo(PseudoHeaderName.SCHEME, head.scheme());
-            putPseudo(PseudoHeaderName.PATH, head.path());
+            putPseudo(PseudoHeaderName.PATH, lasting(head.path()));
         }
         if (!head.authority().isEmpty()) {
-            putPseudo(PseudoHeaderName.AUTHORITY, head.authority());
+            putPseudo(PseudoHeaderName.AUTHORITY, lasting(head.authority()));
         }
         if (protocol != null) {
             putPseudo(PseudoHeaderName.PROTOCOL, protocol);
@@ -104,6 +108,28 @@ final class SentHeaders extends HeadersAdapter {
         }
     }
 
+    /**
+     * HPACK's table may keep what it is given, and a view would keep the head that it is part of. Texts sent before are
+     * the same object again, which knows its hash.
+     */
+    private AsciiString lasting(AsciiString view) {
+        int length = view.length();
+        if (length > TABLE) {
+            return view; // too long for the table
+        }
+        if (length > SHORT) {
+            return new AsciiString(view.array(), view.arrayOffset(), length, true);
+        }
+        int slot = view.hashCode() & (RECENT - 1);
+        AsciiString known = recent[slot];
+        if (known != null && known.equals(view)) {
+            return known;
+        }
+        AsciiString copy = new AsciiString(view.array(), view.arrayOffset(), length, true);
+        recent[slot] = copy;
+        return copy;
+    }
+
     private boolean isLeftOut(int i) {
         int id = fields.id(i);
         return id != 0
@@ -135,8 +161,9 @@ final class SentHeaders extends HeadersAdapter {
                 entry.value = pseudo[pseudoNext + 1];
                 pseudoNext += 2;
             } else if (fieldNext < fields.size()) {
-                entry.name = fields.lowerName(fieldNext);
-                entry.value = fields.value(fieldNext);
+                AsciiString name = fields.lowerName(fieldNext);
+                entry.name = fields.id(fieldNext) != 0 ? name : lasting(name);
+                entry.value = lasting(fields.value(fieldNext));
                 fieldNext++;
                 skip();
             } else if (fieldNext == fields.size() && addedLength != null) {

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A server and a client connection, wired to each other in memory; both sides' events are recorded. */
 final class Pair implements AutoCloseable {
-    final List<Exchange> requests = new ArrayList<>();
+    final Recorder recorder = new Recorder();
+    final List<Exchange> requests = recorder.requests;
     final List<String> life = new ArrayList<>();
-    final List<Failure> refused = new ArrayList<>();
     final Counts serverCounts = new Counts();
     final Counts clientCounts = new Counts();
     final Http2ServerConnection server;
@@ -42,7 +42,7 @@ final class Pair implements AutoCloseable {
     Pair(Http2ServerSettings serverSettings, Http2ClientSettings clientSettings) {
         serverChannel.freezeTime();
         clientChannel.freezeTime();
-        server = Http2ServerConnection.create(info(), handler(), serverCounts, wheel(serverChannel), serverSettings);
+        server = Http2ServerConnection.create(info(), recorder, serverCounts, wheel(serverChannel), serverSettings);
         client = Http2ClientConnection.create(listener(), clientCounts, wheel(clientChannel), clientSettings);
         clientChannel.pipeline().addLast(client);
         serverChannel.pipeline().addLast(server);
@@ -56,28 +56,6 @@ final class Pair implements AutoCloseable {
 
     static ConnectionInfo info() {
         return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, null, new AsciiString("unix"), null, null);
-    }
-
-    RequestHandler handler() {
-        return new RequestHandler() {
-            @Override
-            public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
-                Exchange exchange = new Exchange();
-                exchange.server = stream;
-                exchange.stream = stream;
-                exchange.request = head;
-                exchange.ended = last;
-                requests.add(exchange);
-                return exchange;
-            }
-
-            @Override
-            public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-                refused.add(failure);
-                stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
-                stream.flush();
-            }
-        };
     }
 
     private Http2ClientConnection.Listener listener() {
@@ -150,6 +128,30 @@ final class Pair implements AutoCloseable {
     public void close() {
         clientChannel.finishAndReleaseAll();
         serverChannel.finishAndReleaseAll();
+    }
+
+    /** Takes requests and answers nothing but refusals. */
+    static final class Recorder implements RequestHandler {
+        final List<Exchange> requests = new ArrayList<>();
+        final List<Failure> refused = new ArrayList<>();
+
+        @Override
+        public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+            Exchange exchange = new Exchange();
+            exchange.server = stream;
+            exchange.stream = stream;
+            exchange.request = head;
+            exchange.ended = last;
+            requests.add(exchange);
+            return exchange;
+        }
+
+        @Override
+        public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
+            refused.add(failure);
+            stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
+            stream.flush();
+        }
     }
 
     /** What happened on one stream, seen from one side. */

@@ -1,0 +1,206 @@
+package dev.gateway.http2;
+
+import static dev.gateway.http2.Frames.frame;
+import static dev.gateway.http2.Frames.get;
+import static dev.gateway.http2.Frames.number;
+import static dev.gateway.http2.Frames.post;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Each attack ends its own connection with ENHANCE_YOUR_CALM; another connection of the same listener goes on. */
+class Http2AbuseTest {
+    private static final int ENHANCE_YOUR_CALM = 11;
+    private static final int CANCEL = 8;
+
+    private final RawClient attacker = new RawClient();
+    private final RawClient other = new RawClient();
+
+    @AfterEach
+    void othersGoOn() {
+        other.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        other.request(0).server().head(Http2ConnectionsTest.response(200), true);
+        other.request(0).server().flush();
+        other.collect();
+        assertNotNull(other.first(Frames.HEADERS, 1));
+        assertEquals(List.of(), other.counts.violations);
+        attacker.close();
+        other.close();
+        assertEquals(attacker.counts.opened, attacker.counts.closed);
+    }
+
+    private void flood(int limit, IntFunction<ByteBuf[]> frames) {
+        for (int i = 0; i < limit && attacker.first(Frames.GOAWAY, 0) == null; i++) {
+            attacker.send(frames.apply(i));
+        }
+    }
+
+    private void assertEnded(Violation violation) {
+        assertEquals(ENHANCE_YOUR_CALM, attacker.goAway());
+        assertTrue(attacker.counts.violations.contains(violation.kind()), attacker.counts.violations.toString());
+        attacker.advance(1_000);
+        assertFalse(attacker.channel.isOpen());
+    }
+
+    private static ByteBuf[] one(int type, int flags, int stream, byte... payload) {
+        return new ByteBuf[] {frame(type, flags, stream, payload)};
+    }
+
+    @Test
+    void rapidReset() {
+        flood(1_000, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
+            frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
+        });
+        assertEnded(Violation.RAPID_RESET);
+        assertTrue(attacker.recorder.requests.stream().allMatch(request -> request.failure != null));
+    }
+
+    @Test
+    void resetsProvokedByOverflowingWindows() {
+        flood(1_000, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
+            frame(Frames.WINDOW_UPDATE, 0, 2 * i + 1, number(Integer.MAX_VALUE))
+        });
+        assertEnded(Violation.PROVOKED_RESETS);
+    }
+
+    @Test
+    void resetsProvokedByEmptyIncrements() {
+        flood(1_000, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
+            frame(Frames.WINDOW_UPDATE, 0, 2 * i + 1, number(0))
+        });
+        assertEnded(Violation.PROVOKED_RESETS);
+    }
+
+    @Test
+    void resetsProvokedByDataAfterTheEnd() {
+        flood(1_000, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
+            frame(Frames.DATA, 0, 2 * i + 1, new byte[1])
+        });
+        assertEnded(Violation.PROVOKED_RESETS);
+    }
+
+    @Test
+    void endlessContinuations() {
+        attacker.send(Frames.HEADERS, 0, 1, get());
+        flood(100_000, i -> one(Frames.CONTINUATION, 0, 1, Frames.block("a", "b")));
+        assertEnded(Violation.CONTINUATION_FLOOD);
+        assertEquals(0, attacker.recorder.requests.size());
+    }
+
+    @Test
+    void fewButEnormousContinuations() {
+        attacker.send(Frames.HEADERS, 0, 1, get());
+        byte[] large = new byte[16_000];
+        flood(60, i -> one(Frames.CONTINUATION, 0, 1, large));
+        assertEnded(Violation.CONTINUATION_FLOOD);
+    }
+
+    @Test
+    void settings() {
+        flood(10_000, i -> one(Frames.SETTINGS, 0, 0));
+        assertEnded(Violation.SETTINGS_FLOOD);
+    }
+
+    @Test
+    void pings() {
+        flood(10_000, i -> one(Frames.PING, 0, 0, new byte[8]));
+        assertEnded(Violation.PING_FLOOD);
+    }
+
+    @Test
+    void priorities() {
+        flood(10_000, i -> one(Frames.PRIORITY, 0, 1, new byte[5]));
+        assertEnded(Violation.PRIORITY_FLOOD);
+    }
+
+    @Test
+    void emptyData() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        flood(10_000, i -> one(Frames.DATA, 0, 1));
+        assertEnded(Violation.EMPTY_DATA_FLOOD);
+    }
+
+    @Test
+    void windowUpdates() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        flood(10_000, i -> one(Frames.WINDOW_UPDATE, 0, 0, number(1)));
+        assertEnded(Violation.WINDOW_UPDATE_FLOOD);
+    }
+
+    @Test
+    void unknownFrames() {
+        flood(10_000, i -> one(0x77, 0, 0));
+        assertEnded(Violation.UNKNOWN_FRAME_FLOOD);
+    }
+
+    @Test
+    void aHeaderBlockThatUnpacksToManyTimesItsSize() {
+        byte[] block = new byte[4_100 + 2_000];
+        // A literal with incremental indexing that fills the table, then that entry again and again.
+        block[0] = 0x40;
+        block[1] = 1;
+        block[2] = 'a';
+        block[3] = 127;
+        int rest = 4_000 - 127;
+        block[4] = (byte) ((rest & 127) | 128);
+        block[5] = (byte) (rest >> 7);
+        for (int i = 6; i < 4_006; i++) {
+            block[i] = 'v';
+        }
+        for (int i = 4_006; i < block.length; i++) {
+            block[i] = (byte) (0x80 | 62);
+        }
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, block);
+        assertEnded(Violation.HEADER_BOMB);
+        assertEquals(0, attacker.recorder.requests.size());
+    }
+
+    @Test
+    void aHeaderBlockThatIsNeverFinished() {
+        attacker.send(Frames.HEADERS, 0, 1, get());
+        attacker.advance(11_000);
+        assertEnded(Violation.SLOW_HEADERS);
+    }
+
+    @Test
+    void aClientThatTakesNothingOfItsResponseLosesThatStreamOnly() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 3, get());
+        Pair.Exchange stalled = attacker.request(0);
+        stalled.server().head(Http2ConnectionsTest.response(200), false);
+        while (stalled.server().isWritable()) {
+            stalled.server().data(io.netty.buffer.Unpooled.wrappedBuffer(new byte[10_000]), false);
+            stalled.server().flush();
+            attacker.collect();
+        }
+        attacker.advance(61_000);
+        assertEquals(CANCEL, attacker.reset(1));
+        assertNotNull(stalled.failure);
+        assertEquals(List.of(Violation.STALLED_READER.kind()), attacker.counts.violations);
+        assertTrue(attacker.channel.isOpen());
+    }
+
+    @Test
+    void aLastChunkThatIsNeverTakenLosesItsStreamToo() {
+        attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.request(0).server().head(Http2ConnectionsTest.response(200), false);
+        attacker.request(0).server().data(Http2ConnectionsTest.text("all of it"), true);
+        attacker.request(0).server().flush();
+        attacker.collect();
+        assertTrue(attacker.all(Frames.DATA, 1).isEmpty());
+        attacker.advance(61_000);
+        assertEquals(CANCEL, attacker.reset(1));
+    }
+}

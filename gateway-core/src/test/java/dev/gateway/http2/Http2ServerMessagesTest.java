@@ -1,0 +1,372 @@
+package dev.gateway.http2;
+
+import static dev.gateway.http2.Frames.block;
+import static dev.gateway.http2.Frames.frame;
+import static dev.gateway.http2.Frames.get;
+import static dev.gateway.http2.Frames.number;
+import static dev.gateway.http2.Frames.post;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import java.util.Base64;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a client may and may not send, frame by frame (RFC 9113, sections 5 to 8). */
+class Http2ServerMessagesTest {
+    private static final int NO_ERROR = 0;
+    private static final int PROTOCOL_ERROR = 1;
+    private static final int REFUSED_STREAM = 7;
+    private static final int CANCEL = 8;
+    private static final int END = Frames.END_STREAM | Frames.END_HEADERS;
+
+    private RawClient client = new RawClient();
+
+    @AfterEach
+    void nothingIsLeft() {
+        client.close();
+        assertEquals(client.counts.opened, client.counts.closed);
+    }
+
+    private void with(boolean extendedConnect, int maxStreams) {
+        client.close();
+        client = new RawClient(new Http2ServerSettings(
+                maxStreams, 256 * 1024, 4 * 1024 * 1024, 16 * 1024, 50, extendedConnect, 0, 30_000, 0, 0, 60_000));
+    }
+
+    private void request(byte[] block) {
+        client.send(Frames.HEADERS, END, 1, block);
+    }
+
+    /** Each case is the header list, fields separated by '|', names and values by '~'. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                ":method~GET|:scheme~http|:path~/|:authority~a|X-Upper~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x y~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~a\rb",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~a\nb",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~a\u0000b",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~ a",
+                ":method~GET|:scheme~http|:path~/|:authority~a|x~a ",
+                ":method~GET|:scheme~http|:path~/|:authority~a|connection~close",
+                ":method~GET|:scheme~http|:path~/|:authority~a|transfer-encoding~chunked",
+                ":method~GET|:scheme~http|:path~/|:authority~a|upgrade~h2c",
+                ":method~GET|:scheme~http|:path~/|:authority~a|keep-alive~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|proxy-connection~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|te~gzip",
+                ":method~GET|:scheme~http|:path~/|:authority~a|te~trailers, gzip",
+                ":method~GET|:scheme~http|:path~/|:authority~a|:unknown~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|:status~200",
+                ":method~GET|:method~GET|:scheme~http|:path~/|:authority~a",
+                ":method~GET|:scheme~http|:path~/|:path~/|:authority~a",
+                ":method~GET|:scheme~http|x~1|:path~/|:authority~a",
+                ":scheme~http|:path~/|:authority~a",
+                ":method~GET|:path~/|:authority~a",
+                ":method~GET|:scheme~http|:authority~a",
+                ":method~GET|:scheme~http|:path~|:authority~a",
+                ":method~GET|:scheme~http|:path~a|:authority~a",
+                ":method~GET|:scheme~http|:path~*|:authority~a",
+                ":method~GET|:scheme~http|:path~/a b|:authority~a",
+                ":method~GET|:scheme~http|:path~/a#b|:authority~a",
+                ":method~GET|:scheme~ftp|:path~/|:authority~a",
+                ":method~G T|:scheme~http|:path~/|:authority~a",
+                ":method~GET|:scheme~http|:path~/",
+                ":method~GET|:scheme~http|:path~/|:authority~",
+                ":method~GET|:scheme~http|:path~/|:authority~user@a",
+                ":method~GET|:scheme~http|:path~/|:authority~a/b",
+                ":method~GET|:scheme~http|:path~/|:authority~a|host~b",
+                ":method~GET|:scheme~http|:path~/|host~a|host~a",
+                ":method~GET|:scheme~http|:path~/|:authority~a|content-length~1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|content-length~0|content-length~0",
+                ":method~GET|:scheme~http|:path~/|:authority~a|content-length~-1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|content-length~1, 1",
+                ":method~GET|:scheme~http|:path~/|:authority~a|content-length~9999999999999999999",
+                ":method~CONNECT|:authority~a",
+                ":method~CONNECT|:authority~a:x",
+                ":method~CONNECT|:scheme~http|:path~/|:authority~a:1",
+                ":method~CONNECT|:protocol~websocket|:scheme~http|:path~/|:authority~a",
+                ":method~GET|:protocol~websocket|:scheme~http|:path~/|:authority~a"
+            })
+    void aMalformedRequestIsAccountedForAndItsStreamReset(String list) {
+        request(block(list.replace("|", "~").split("~", -1)));
+        assertEquals(PROTOCOL_ERROR, client.reset(1));
+        assertEquals(0, client.recorder.requests.size());
+        assertEquals(Cause.CLIENT_PROTOCOL_ERROR, client.recorder.refused.get(0).cause());
+        assertNull(client.first(Frames.HEADERS, 1));
+        assertTrue(client.channel.isOpen());
+        client.send(Frames.HEADERS, END, 3, get());
+        assertEquals(1, client.recorder.requests.size());
+    }
+
+    @Test
+    void hostStandsInForAuthority() {
+        request(block(":method", "GET", ":scheme", "http", ":path", "/", "host", "example.org"));
+        assertEquals("example.org", client.request(0).request().authority().toString());
+        client.send(Frames.HEADERS, END, 3, get("host", "EXAMPLE.org", "te", "trailers"));
+        assertEquals("te: trailers\n", client.request(1).request().fields().toString());
+    }
+
+    @Test
+    void cookieCrumbsAreOneFieldAgain() {
+        request(get("cookie", "a=b", "x", "y", "cookie", "c=d", "cookie", "e=f"));
+        assertEquals(
+                "x: y\ncookie: a=b; c=d; e=f\n",
+                client.request(0).request().fields().toString());
+    }
+
+    @Test
+    void theConnectionSaysTheScheme() {
+        request(block(":method", "GET", ":scheme", "https", ":path", "/", ":authority", "a"));
+        assertEquals("http", client.request(0).request().scheme().toString());
+    }
+
+    @Test
+    void aBodyLongerOrShorterThanAnnouncedResetsTheStream() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post("content-length", "3"));
+        client.send(Frames.DATA, 0, 1, new byte[4]);
+        assertEquals(PROTOCOL_ERROR, client.reset(1));
+        assertEquals(Cause.CLIENT_PROTOCOL_ERROR, client.request(0).failed().cause());
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 3, post("content-length", "3"));
+        client.send(Frames.DATA, Frames.END_STREAM, 3, new byte[2]);
+        assertEquals(PROTOCOL_ERROR, client.reset(3));
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 5, post("content-length", "3"));
+        client.send(Frames.DATA, 0, 5, new byte[2]);
+        client.send(Frames.HEADERS, END, 5, block("x", "y"));
+        assertEquals(PROTOCOL_ERROR, client.reset(5));
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 7, post("content-length", "3"));
+        client.send(Frames.DATA, Frames.END_STREAM, 7, new byte[3]);
+        assertTrue(client.request(3).ended);
+        assertNull(client.request(3).failure);
+    }
+
+    @Test
+    void trailersWithPseudoHeaderFieldsResetTheStream() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.send(Frames.HEADERS, END, 1, block(":path", "/x"));
+        assertEquals(PROTOCOL_ERROR, client.reset(1));
+        assertNull(client.request(0).trailers);
+    }
+
+    @Test
+    void tooLargeAHeadIsAnswered431AndTheConnectionGoesOn() {
+        with(false, 100);
+        byte[] block = get("x", "y".repeat(16 * 1024));
+        byte[] start = Arrays.copyOf(block, 16_000);
+        client.send(Frames.HEADERS, Frames.END_STREAM, 1, start);
+        client.send(Frames.CONTINUATION, Frames.END_HEADERS, 1, Arrays.copyOfRange(block, 16_000, block.length));
+        assertEquals(431, client.recorder.refused.get(0).status());
+        assertNotNull(client.first(Frames.HEADERS, 1));
+        assertEquals(NO_ERROR, client.reset(1));
+        String[] many = new String[200];
+        Arrays.fill(many, "a");
+        client.send(Frames.HEADERS, END, 3, get(many));
+        assertEquals(431, client.recorder.refused.get(1).status());
+        assertNotNull(client.first(Frames.HEADERS, 3));
+        client.send(Frames.HEADERS, END, 5, get());
+        assertEquals(1, client.recorder.requests.size());
+    }
+
+    @Test
+    void streamsBeyondTheLimitAreRefusedWithoutHarmToTheRest() {
+        with(false, 2);
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 3, post());
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 5, post());
+        client.send(Frames.DATA, 0, 5, new byte[10]);
+        client.send(Frames.WINDOW_UPDATE, 0, 5, number(1));
+        client.send(Frames.RST_STREAM, 0, 5, number(CANCEL));
+        assertEquals(REFUSED_STREAM, client.reset(5));
+        assertNull(client.first(Frames.GOAWAY, 0));
+        client.send(Frames.DATA, Frames.END_STREAM, 1, new byte[10]);
+        assertEquals(10, client.request(0).received);
+    }
+
+    @Test
+    void whatWasOnItsWayWhenWeResetIsNoOffence() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).server().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, ""));
+        client.collect();
+        for (int i = 0; i < 300; i++) {
+            client.send(Frames.DATA, 0, 1, new byte[1000]);
+        }
+        client.send(Frames.HEADERS, END, 1, block("x", "y"));
+        assertEquals(1, client.all(Frames.RST_STREAM, 1).size());
+        assertNull(client.first(Frames.GOAWAY, 0));
+        assertEquals(0, client.counts.violations.size());
+    }
+
+    @Test
+    void aBodyThatEndedWithTrailersGetsNoMoreCredit() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        for (int i = 0; i < 16; i++) {
+            client.send(Frames.DATA, 0, 1, new byte[16_000]);
+        }
+        client.send(Frames.HEADERS, END, 1, block("x", "y"));
+        client.request(0).server().consumed(16 * 16_000);
+        client.collect();
+        assertTrue(client.all(Frames.WINDOW_UPDATE, 1).isEmpty());
+    }
+
+    @Test
+    void creditComesInBulkAndNotAfterTheEnd() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        int sent = 0;
+        for (int i = 0; i < 1_000; i++) {
+            client.send(Frames.DATA, i == 999 ? Frames.END_STREAM : 0, 1, new byte[4_000]);
+            sent += 4_000;
+        }
+        int updates = client.all(Frames.WINDOW_UPDATE, 1).size()
+                + client.all(Frames.WINDOW_UPDATE, 0).size();
+        assertTrue(updates <= 3 * sent / (256 * 1024), updates + " updates");
+        assertEquals(sent, client.request(0).received);
+    }
+
+    @Test
+    void aStalledStreamKeepsOnlyItsOwnWindow() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        for (int i = 0; i < 16; i++) {
+            client.send(Frames.DATA, 0, 1, new byte[16_000]);
+        }
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 3, post());
+        client.send(Frames.DATA, Frames.END_STREAM, 3, new byte[16_000]);
+        assertTrue(client.request(1).ended);
+        client.request(0).server().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, ""));
+        client.collect();
+        client.request(0).server().consumed(1_000); // ignored: closing gave it all back
+    }
+
+    @Test
+    void paddingIsGivenBackAtOnce() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        byte[] padded = new byte[256];
+        padded[0] = (byte) 255;
+        for (int i = 0; i < 1_100; i++) {
+            client.send(Frames.DATA, 8, 1, padded);
+        }
+        assertEquals(0, client.request(0).received);
+        assertNull(client.first(Frames.RST_STREAM, 1));
+        assertFalse(client.all(Frames.WINDOW_UPDATE, 1).isEmpty());
+    }
+
+    @Test
+    void aClientThatStopsInTheMiddleOfItsBodyIsTimedOut() {
+        with(false, 100);
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.advance(20_000);
+        client.send(Frames.DATA, 0, 1, new byte[1]);
+        client.advance(20_000);
+        assertNull(client.request(0).failure);
+        client.advance(11_000);
+        assertEquals(Cause.CLIENT_TIMEOUT, client.request(0).failed().cause());
+        assertEquals(CANCEL, client.reset(1));
+    }
+
+    @Test
+    void aClientThatWaitsForUsIsNotTimedOut() {
+        with(false, 100);
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        client.send(Frames.DATA, 0, 1, new byte[1]);
+        client.advance(40_000);
+        assertNull(client.request(0).failure);
+    }
+
+    @Test
+    void anOldConnectionIsDrained() {
+        with(false, 100);
+        client.advance(61_000);
+        assertEquals(Integer.MAX_VALUE, client.all(Frames.GOAWAY, 0).get(0).number(0));
+        byte[] ping = ByteBufUtil.getBytes(client.all(Frames.PING, 0).get(0).payload());
+        client.send(frame(Frames.HEADERS, END, 1, get()), frame(Frames.PING, Frames.ACK, 0, ping));
+        assertEquals(1, client.all(Frames.GOAWAY, 0).get(1).number(0));
+        client.send(Frames.HEADERS, END, 3, get());
+        assertEquals(1, client.recorder.requests.size());
+        client.request(0).server().head(Http2ConnectionsTest.response(200), true);
+        client.request(0).server().flush();
+        client.collect();
+        assertNotNull(client.first(Frames.HEADERS, 1));
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void anExtendedConnectNamesItsProtocol() {
+        with(true, 100);
+        client.send(
+                Frames.HEADERS,
+                Frames.END_HEADERS,
+                1,
+                block(
+                        ":method", "CONNECT",
+                        ":protocol", "websocket",
+                        ":scheme", "https",
+                        ":path", "/chat",
+                        ":authority", "example.org",
+                        "sec-websocket-version", "13"));
+        RequestHead head = client.request(0).request();
+        assertEquals("websocket", String.valueOf(head.protocol()));
+        assertEquals("/chat", head.path().toString());
+        assertTrue(head.isConnect());
+    }
+
+    @Test
+    void aRequestUpgradedFromHttp1IsAnsweredOnStreamOne() {
+        RawClient upgraded = new RawClient(Http2ServerSettings.DEFAULT, false);
+        RequestHead head = new RequestHead(
+                Method.GET,
+                new AsciiString("http"),
+                new AsciiString("example.org"),
+                new AsciiString("/"),
+                new Fields(),
+                0);
+        byte[] settings = {0, 4, 0, 0, 0, 5}; // INITIAL_WINDOW_SIZE 5
+        upgraded.server.upgrade(
+                head, new AsciiString(Base64.getUrlEncoder().withoutPadding().encodeToString(settings)));
+        assertTrue(upgraded.request(0).ended);
+        upgraded.request(0).server().head(Http2ConnectionsTest.response(200), false);
+        upgraded.request(0).server().data(Unpooled.copiedBuffer(new byte[8]), true);
+        upgraded.request(0).server().flush();
+        upgraded.collect();
+        assertEquals(5, upgraded.all(Frames.DATA, 1).get(0).payload().readableBytes());
+        upgraded.send(Frames.preface(), frame(Frames.WINDOW_UPDATE, 0, 1, number(100)));
+        assertEquals(3, upgraded.all(Frames.DATA, 1).get(1).payload().readableBytes());
+        upgraded.send(Frames.HEADERS, END, 3, get());
+        assertEquals(2, upgraded.recorder.requests.size());
+        upgraded.close();
+    }
+
+    @Test
+    void responsesOfManyStreamsLeaveInOneFlush() {
+        client.send(frame(Frames.HEADERS, END, 1, get()), frame(Frames.HEADERS, END, 3, get()));
+        int before = client.counts.flushes;
+        for (int i = 0; i < 2; i++) {
+            client.request(i).server().head(Http2ConnectionsTest.response(200), false);
+            client.request(i).server().data(Unpooled.copiedBuffer(new byte[8]), true);
+        }
+        client.request(0).server().flush();
+        client.request(1).server().flush();
+        client.collect();
+        assertEquals(1, client.counts.flushes - before);
+        assertEquals(
+                2,
+                client.all(Frames.DATA, 1).size() + client.all(Frames.DATA, 3).size());
+    }
+}
