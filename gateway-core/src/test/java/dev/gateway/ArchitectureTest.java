@@ -52,7 +52,7 @@ class ArchitectureTest {
     static final ArchRule poolUses = mayUse("pool", "http1", "http2", "net", "upstream", "stream", "message", "time");
 
     @ArchTest
-    static final ArchRule listenerUses = mayUse("listener", "http1", "http2", "net", "stream", "time");
+    static final ArchRule listenerUses = mayUse("listener", "http1", "http2", "net", "message", "stream", "time");
 
     @ArchTest
     static final ArchRule exchangeUses =

@@ -1,0 +1,181 @@
+package dev.gateway.listener;
+
+import dev.gateway.http1.Http1ServerConnection;
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.http2.Http2ServerConnection;
+import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.net.Drainable;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.ServerTls;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.stream.HttpVersion;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.util.AsciiString;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An accepted connection, from its first byte: finds out whose it is (PROXY protocol), secures it (TLS), and settles on
+ * a protocol, whose handler then has the channel for itself. Made by {@link ConnectionInitializer}, confined to the
+ * channel's event loop, gone when the channel closes.
+ */
+final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.Callback {
+    private static final Logger log = LoggerFactory.getLogger(Connection.class);
+
+    private static final AsciiString UNIX = new AsciiString("unix");
+    private static final byte[] HTTP_ON_TLS = String.join(
+                    "\r\n",
+                    "HTTP/1.1 400 Bad Request",
+                    "Connection: close",
+                    "Content-Type: text/plain",
+                    "Content-Length: 32",
+                    "",
+                    "This port speaks TLS: https://",
+                    "")
+            .getBytes(StandardCharsets.US_ASCII);
+
+    final LoopConnections owner;
+    private final Channel channel;
+    private @Nullable InetSocketAddress peer;
+    private @Nullable InetSocketAddress local;
+    private @Nullable TlsInfo tls;
+    private @Nullable Drainable protocol; // null until it is known
+
+    Connection(Channel channel, LoopConnections owner) {
+        this.channel = channel;
+        this.owner = owner;
+    }
+
+    /** Begins; the callbacks that follow add one handler after the other to the channel's pipeline. */
+    void start() {
+        ProxyProtocol proxyProtocol = owner.settings.proxyProtocol();
+        if (proxyProtocol != null) {
+            proxyProtocol.expect(channel.pipeline(), this);
+        } else {
+            onAddresses(
+                    channel,
+                    channel.remoteAddress() instanceof InetSocketAddress inet ? inet : null,
+                    channel.localAddress() instanceof InetSocketAddress inet ? inet : null);
+        }
+    }
+
+    @Override
+    public void onAddresses(
+            Channel channel, @Nullable InetSocketAddress clientAddress, @Nullable InetSocketAddress localAddress) {
+        peer = clientAddress;
+        local = localAddress;
+        ServerTls serverTls = owner.settings.tls();
+        if (serverTls != null) {
+            serverTls.secure(channel.pipeline(), this);
+        } else if (owner.settings.protocols().http2() != null) {
+            channel.pipeline().addLast(new PrefaceDetector(this));
+        } else {
+            speakHttp1();
+        }
+    }
+
+    @Override
+    public void onRefused(Channel channel, String detail) {
+        owner.loop.observer().onViolation("proxy_protocol");
+        log.debug("{}: refused {}: {}", owner.settings.name(), channel.remoteAddress(), detail);
+    }
+
+    @Override
+    public void onSecured(Channel channel, @Nullable String alpn, TlsInfo info) {
+        tls = info;
+        if ("h2".equals(alpn)) {
+            speakHttp2();
+        } else {
+            speakHttp1(); // also without ALPN, as by clients that know nothing else
+        }
+        if (owner.isDraining()) {
+            drain();
+        }
+    }
+
+    @Override
+    public void onHandshakeFailed(Channel channel, Throwable failure) {
+        owner.loop.observer().onHandshakeFailed();
+        log.debug("{}: TLS handshake with {} failed", owner.settings.name(), channel.remoteAddress(), failure);
+        ChannelHandlerContext first = channel.pipeline().firstContext();
+        if (failure instanceof NotSslRecordException && first != null && channel.isActive()) {
+            owner.loop.observer().onViolation("cleartext_on_tls");
+            // Most likely a person with http:// in a browser. Written from the first handler on, past the TLS handler.
+            first.writeAndFlush(Unpooled.wrappedBuffer(HTTP_ON_TLS));
+        }
+    }
+
+    /** Adds the handler of HTTP/1. */
+    void speakHttp1() {
+        ListenerSettings.Protocols protocols = owner.settings.protocols();
+        Http1ServerSettings settings = protocols.http1();
+        if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
+            settings = new Http1ServerSettings(
+                    settings.limits(),
+                    settings.maxBodyBytes(),
+                    settings.requestHeadersMillis(),
+                    settings.requestBodyIdleMillis(),
+                    settings.idleMillis(),
+                    settings.maxConnectionAgeMillis(),
+                    settings.responseWriteIdleMillis(),
+                    new H2cUpgrade(this));
+        }
+        ListenerLoop loop = owner.loop;
+        Http1ServerConnection http1 = new Http1ServerConnection(
+                info(HttpVersion.HTTP_1_1), loop.handler(), loop.observer(), loop.timers(), settings);
+        protocol = http1;
+        channel.pipeline().addLast(http1);
+    }
+
+    /** Adds the handler of HTTP/2, which sends its preface. */
+    Http2ServerConnection speakHttp2() {
+        Http2ServerSettings settings = owner.settings.protocols().http2();
+        if (settings == null) {
+            throw new IllegalStateException(owner.settings.name() + " does not speak HTTP/2, but offered it");
+        }
+        ListenerLoop loop = owner.loop;
+        Http2ServerConnection http2 = Http2ServerConnection.create(
+                info(HttpVersion.HTTP_2), loop.handler(), loop.observer(), loop.timers(), settings);
+        protocol = http2;
+        channel.pipeline().addLast(http2);
+        return http2;
+    }
+
+    private ConnectionInfo info(HttpVersion version) {
+        return new ConnectionInfo(
+                owner.settings.index(), owner.settings.name(), version, peer, peerIp(peer), local, tls);
+    }
+
+    private static AsciiString peerIp(@Nullable InetSocketAddress peer) {
+        if (peer == null) {
+            return UNIX;
+        }
+        String text = peer.getAddress().getHostAddress();
+        int zone = text.indexOf('%'); // it means something on this machine only
+        return new AsciiString(zone < 0 ? text : text.substring(0, zone));
+    }
+
+    /** Lets the protocol finish; as long as there is none, it is told as soon as it is there. */
+    @Override
+    public void drain() {
+        if (protocol != null) {
+            protocol.drain();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (protocol != null) {
+            protocol.close();
+        } else {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.gateway.listener;
+
+import dev.gateway.http1.Upgrade;
+import dev.gateway.http2.Http2ServerConnection;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.RequestHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Goes over from HTTP/1.1 to HTTP/2 on a connection whose first request asks for it (RFC 7540, section 3.2). */
+final class H2cUpgrade implements Upgrade {
+    private static final int SETTING_BYTES = 6;
+    private static final byte[] SWITCHING =
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+                    .getBytes(StandardCharsets.US_ASCII);
+
+    private final Connection connection;
+
+    H2cUpgrade(Connection connection) {
+        this.connection = connection;
+    }
+
+    @Override
+    public boolean upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
+        @Nullable AsciiString value = head.fields().first(FieldName.HTTP2_SETTINGS);
+        if (value == null || settings.length % SETTING_BYTES != 0) {
+            return false; // as if it had not asked
+        }
+        ctx.write(Unpooled.wrappedBuffer(SWITCHING));
+        Http2ServerConnection http2 = connection.speakHttp2();
+        try {
+            http2.upgrade(head, value);
+        } catch (IllegalArgumentException e) {
+            // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
+            connection.owner.loop.observer().onViolation("settings");
+            unread.release();
+            ctx.close();
+            return true;
+        }
+        ctx.fireChannelRead(unread);
+        ctx.pipeline().remove(ctx.handler());
+        return true;
+    }
+}

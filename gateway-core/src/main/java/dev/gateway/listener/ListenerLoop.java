@@ -1,0 +1,15 @@
+package dev.gateway.listener;
+
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.time.TimerWheel;
+import io.netty.channel.EventLoop;
+
+/**
+ * One event loop's part in a listener. All but {@code eventLoop} is used on that loop only.
+ *
+ * @param handler the front door of the loop
+ * @param observer counts the listener's connections of the loop
+ */
+public record ListenerLoop(
+        EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer) {}

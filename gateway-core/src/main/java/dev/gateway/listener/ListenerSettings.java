@@ -1,0 +1,48 @@
+package dev.gateway.listener;
+
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.ServerTls;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a listener binds and how it treats connections.
+ *
+ * @param index its position in its generation, the {@code listener} of its connections
+ * @param bound where
+ * @param reusePort whether every event loop listens for itself with {@code SO_REUSEPORT}, where the platform can
+ * @param maxConnections at once, 0 for no limit; more are closed at once
+ * @param tls null for cleartext
+ * @param proxyProtocol null if connections begin with what their client sends
+ * @param protocols what is spoken
+ */
+public record ListenerSettings(
+        int index,
+        String name,
+        Address bound,
+        boolean reusePort,
+        int maxConnections,
+        @Nullable ServerTls tls,
+        @Nullable ProxyProtocol proxyProtocol,
+        Protocols protocols) {
+
+    /** Where a listener is bound. */
+    public sealed interface Address {
+        /** A TCP address; port 0 for any free one. */
+        record Tcp(InetSocketAddress address) implements Address {}
+
+        /** A socket file, which is made at the start and removed at the end. */
+        record Unix(Path path) implements Address {}
+    }
+
+    /**
+     * What is spoken on a listener.
+     *
+     * @param http2 null if HTTP/1.1 is all
+     * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted in cleartext besides prior knowledge
+     */
+    public record Protocols(Http1ServerSettings http1, @Nullable Http2ServerSettings http2, boolean h2cUpgrade) {}
+}
