@@ -306,6 +306,10 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
     }
 
+    private boolean hasUnread() {
+        return unread != null && unread.isReadable();
+    }
+
     private void releaseUnread() {
         ByteBuf rest = unread;
         unread = null;
@@ -617,15 +621,17 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             return;
         }
         if (from.isTunnel()) {
-            dirty = false;
-            HalfClose.afterWrites(ctx);
-            closeTunnelIfDone(from);
+            if (!closeTunnelIfDone(from)) {
+                dirty = false;
+                HalfClose.afterWrites(ctx);
+                watchWrites();
+            }
             return;
         }
         from.setEvents(null);
         stream = null;
         credit.reset();
-        if (!from.isKeepAlive() || (from.isConnect() && unread != null)) {
+        if (!from.isKeepAlive() || (from.isConnect() && hasUnread())) {
             finish(); // after a refused CONNECT, bytes sent in hope of a tunnel are no request
         } else if (input == Input.WAITING) {
             next();
@@ -645,24 +651,26 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
     }
 
-    private void closeTunnelIfDone(@Nullable Http1ServerStream tunnel) {
-        if (tunnel != null && tunnel == stream && tunnel.isEnded() && tunnelInputEnded) {
+    private boolean closeTunnelIfDone(Http1ServerStream tunnel) {
+        boolean done = tunnel == stream && tunnel.isEnded() && tunnelInputEnded;
+        if (done) {
             stream = null;
             tunnel.setEvents(null);
             closeAfterWrites();
         }
+        return done;
     }
 
     /** Both the request and its response have ended: on to the next request. */
     private void next() {
         credit.reset();
         credit.release();
-        if (draining || (inputEnded && unread == null)) {
+        if (draining || (inputEnded && !hasUnread())) {
             finish();
             return;
         }
         input = Input.HEAD;
-        if (unread == null) {
+        if (!hasUnread()) {
             arm(inputTimer, settings.idleMillis());
         } else {
             process();
@@ -671,7 +679,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     /** Closes after the last response, in a way that lets the client read it. */
     private void finish() {
-        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || unread != null;
+        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || hasUnread();
         releaseUnread();
         if (inputEnded || !moreMayCome) {
             closeAfterWrites();

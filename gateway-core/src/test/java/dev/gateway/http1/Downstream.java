@@ -12,6 +12,8 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -35,6 +37,12 @@ final class Downstream implements RequestHandler {
 
     /** What the core does as soon as a request has come completely. */
     Answer answer = Downstream::echo;
+
+    /** What the core does when a request fails. */
+    Answer answerReset = request -> {};
+
+    /** Whether the core passes body bytes on at once. */
+    boolean consuming = true;
 
     interface Answer {
         void to(Received request);
@@ -64,9 +72,9 @@ final class Downstream implements RequestHandler {
             }
         };
         connection = new Http1ServerConnection(info, this, observer, clock.timers(), settings);
-        channel.pipeline().addLast(new io.netty.channel.ChannelOutboundHandlerAdapter() {
+        channel.pipeline().addLast(new ChannelOutboundHandlerAdapter() {
             @Override
-            public void flush(io.netty.channel.ChannelHandlerContext ctx) {
+            public void flush(ChannelHandlerContext ctx) {
                 flushes++;
                 ctx.flush();
             }
@@ -82,7 +90,11 @@ final class Downstream implements RequestHandler {
         request.stream.flush();
     }
 
+    /** Sends; what comes after the connection has closed is lost, as it is on a network. */
     void send(String bytes) {
+        if (!channel.isOpen()) {
+            return;
+        }
         channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
         channel.runPendingTasks();
     }
@@ -158,7 +170,9 @@ final class Downstream implements RequestHandler {
             int length = data.readableBytes();
             body.append(data.toString(StandardCharsets.ISO_8859_1));
             data.release();
-            stream.consumed(length);
+            if (consuming) {
+                stream.consumed(length);
+            }
             if (last) {
                 end();
             }
@@ -188,6 +202,7 @@ final class Downstream implements RequestHandler {
         @Override
         public void onReset(Failure failure) {
             reset = failure;
+            answerReset.to(this);
         }
     }
 }

@@ -1,0 +1,398 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a client meets that is too large, too slow or too early, and how its connection ends. */
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class Http1ServerLimitsTest {
+    private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    private static final String OK_CLOSE = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    private Downstream client = new Downstream();
+
+    @AfterEach
+    void releaseEverything() {
+        client.finish();
+        assertEquals(client.opened, client.closed);
+    }
+
+    private static String post(String framing) {
+        return "POST / HTTP/1.1\r\nHost: a.test\r\n" + framing + "\r\n\r\n";
+    }
+
+    private Failure reset() {
+        Failure reset = client.last().reset;
+        assertNotNull(reset);
+        return reset;
+    }
+
+    private void assertRefused(String status) {
+        String sent = client.sent();
+        assertTrue(sent.startsWith("HTTP/1.1 " + status + " "), sent);
+        assertTrue(sent.endsWith("Connection: close\r\n\r\n"), sent);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aTooLongRequestLineIs414() {
+        client.send("GET /" + "x".repeat(1020));
+        assertRefused("414");
+    }
+
+    @Test
+    void tooLargeFieldsAre431EvenBeforeTheyAreComplete() {
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\nX: " + "x".repeat(4096));
+        assertRefused("431");
+    }
+
+    @Test
+    void tooManyFieldsAre431() {
+        client.send("GET / HTTP/1.1\r\nHost: a.test\r\n" + "X: 1\r\n".repeat(20) + "\r\n");
+        assertRefused("431");
+    }
+
+    @Test
+    void tooLargeTrailersAre431() {
+        client.send(post("Transfer-Encoding: chunked") + "0\r\nX: " + "x".repeat(5000));
+        assertRefused("431");
+        assertEquals(Cause.CLIENT_PROTOCOL_ERROR, reset().cause());
+    }
+
+    @Test
+    void tooManyChunkExtensionsAreRefused() {
+        client.send(post("Transfer-Encoding: chunked") + ("1;" + "x".repeat(1000) + "\r\nx\r\n").repeat(9));
+        assertRefused("400");
+        assertEquals("[chunk_extensions_too_large]", client.violations.toString());
+    }
+
+    @Test
+    void aChunkedBodyThatGrowsTooLargeIs413() {
+        client.send(post("Transfer-Encoding: chunked") + "200000\r\n" + "x".repeat(0x200000));
+        assertRefused("413");
+        assertEquals(Cause.BODY_TOO_LARGE, reset().cause());
+        assertTrue(client.last().body.length() <= 1 << 20);
+    }
+
+    @Test
+    void theCoreItselfMayAnswerAFailedRequest() {
+        List<Integer> statuses = new ArrayList<>();
+        client.answerReset = request -> {
+            Fields fields = new Fields();
+            fields.add(FieldName.SERVER, "x");
+            request.stream.head(new ResponseHead(413, null, fields, 0), true);
+            statuses.add(413);
+        };
+        client.send(post("Transfer-Encoding: chunked") + "200000\r\n" + "x".repeat(0x200000));
+        assertEquals(
+                "HTTP/1.1 413 Content Too Large\r\nServer: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                client.sent());
+        assertEquals(1, statuses.size());
+    }
+
+    @Test
+    void aResponseThatHasBegunIsCutOffWhenItsRequestFails() {
+        client.send(post("Transfer-Encoding: chunked") + "1\r\nx\r\n");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 10), false);
+        client.last().stream.data(Unpooled.copiedBuffer(new byte[5]), false);
+        client.send("zz");
+        assertEquals(Cause.CLIENT_PROTOCOL_ERROR, reset().cause());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aSlowHeadIs408() {
+        client.send("GET / HTTP/1.1\r\n");
+        client.clock.advance(900);
+        client.send("Host: a.t");
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertRefused("408");
+        Failure refused = client.last().refused;
+        assertNotNull(refused);
+        assertEquals(Cause.CLIENT_TIMEOUT, refused.cause());
+    }
+
+    @Test
+    void anIdleConnectionIsClosedWithoutAWord() {
+        client.clock.advance(4_900);
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertFalse(client.channel.isOpen());
+        assertEquals("", client.sent());
+    }
+
+    @Test
+    void aConnectionIdleBetweenRequestsIsClosedWithoutAWord() {
+        client.clock.advance(4_000);
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        client.clock.advance(4_900);
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertFalse(client.channel.isOpen());
+        assertEquals("", client.sent());
+    }
+
+    @Test
+    void waitingForAResponseIsNotIdleness() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.clock.advance(60_000);
+        assertNull(client.last().reset);
+        Downstream.echo(client.last());
+        assertEquals(OK, client.sent());
+    }
+
+    @Test
+    void aBodyThatStopsComingIs408() {
+        client.send(post("Content-Length: 10") + "abc");
+        client.clock.advance(1_900);
+        client.send("d");
+        client.clock.advance(1_900);
+        assertNull(client.last().reset);
+        client.clock.advance(200);
+        assertEquals(Cause.CLIENT_TIMEOUT, reset().cause());
+        assertRefused("408");
+    }
+
+    @Test
+    void aBodyThatWeDoNotReadIsNotSlow() {
+        client.consuming = false;
+        client.send(post("Content-Length: 1000000") + "x".repeat(300_000));
+        assertFalse(client.channel.config().isAutoRead());
+        client.clock.advance(10_000);
+        assertNull(client.last().reset);
+        client.last().stream.consumed(300_000);
+        assertTrue(client.channel.config().isAutoRead());
+    }
+
+    @Test
+    void aConnectionThatHasLivedLongEnoughTakesNoMoreRequests() {
+        client.finish();
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 1_000, 0, null));
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        client.answer = request -> {};
+        client.send(GET);
+        client.clock.advance(1_100);
+        assertTrue(client.channel.isOpen());
+        Downstream.echo(client.last());
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void drainingClosesAnIdleConnection() {
+        client.connection.drain();
+        client.channel.runPendingTasks();
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void drainingLetsARequestInFlightFinish() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.connection.drain();
+        Downstream.echo(client.last());
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void drainingAnswersARequestHalfReceived() {
+        client.send("GET / HTTP/1.1\r\nHost:");
+        client.connection.drain();
+        client.send(" a.test\r\n\r\n");
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void relaysA100ToTheClientThatWaitsForIt() {
+        client.send(post("Content-Length: 2\r\nExpect: 100-continue"));
+        client.last().stream.head(new ResponseHead(100, null, new Fields(), -1), false);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.sent());
+        client.send("ok");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", client.sent());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void doesNotWaitForABodyThatTheClientHoldsBack() {
+        client.send(post("Content-Length: 2\r\nExpect: 100-continue"));
+        client.last().stream.head(new ResponseHead(403, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertEquals(
+                "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void relaysEarlyHintsToHttp11Only() {
+        client.answer = request -> {
+            Fields hints = new Fields();
+            hints.add(FieldName.of("Link"), "</x>");
+            request.stream.head(new ResponseHead(103, null, hints, -1), false);
+            Downstream.echo(request);
+        };
+        client.send(GET);
+        assertEquals("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + OK, client.sent());
+        client.send("GET / HTTP/1.0\r\n\r\n");
+        assertEquals(OK_CLOSE, client.sent());
+    }
+
+    @Test
+    void dropsTheSmallRestOfABodyNobodyWantsAndGoesOn() {
+        client.send(post("Content-Length: 10") + "abc");
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", client.sent());
+        client.send("defghij" + GET);
+        assertEquals(2, client.requests.size());
+        assertEquals(OK, client.sent());
+    }
+
+    @Test
+    void closesInsteadOfReadingTheLargeRestOfABodyNobodyWants() {
+        client.send(post("Content-Length: 1000000") + "abc");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void closesWhenTheChunkedRestOfABodyNobodyWantsGrowsLarge() {
+        client.send(post("Transfer-Encoding: chunked") + "1\r\nx\r\n");
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", client.sent());
+        client.send("1000\r\n" + "x".repeat(0x1000) + "\r\n");
+        assertTrue(client.channel.isOpen());
+        client.send("20000\r\n" + "x".repeat(0x20000) + "\r\n0\r\n\r\n" + GET);
+        assertFalse(client.channel.isOpen());
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aResetClosesTheConnection() {
+        client.answer = request -> request.stream.reset(Failure.of(Cause.ADMIN_CLOSED, "test"));
+        client.send(GET + GET);
+        assertFalse(client.channel.isOpen());
+        assertEquals(1, client.requests.size());
+        assertNull(client.last().reset);
+    }
+
+    @Test
+    void aResponseShorterThanAnnouncedIsCutOff() {
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[4]), true);
+        };
+        client.send(GET + GET);
+        assertFalse(client.channel.isOpen());
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aResponseLongerThanAnnouncedSendsNothingBeyond() {
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 1), false);
+            request.stream.data(Unpooled.copiedBuffer(new byte[2]), true);
+        };
+        client.send(GET);
+        assertFalse(client.channel.isOpen());
+        assertFalse(client.sent().contains("\0"));
+    }
+
+    @Test
+    void framingFieldsTheCoreLeftDoNotContradict() {
+        client.answer = request -> {
+            Fields fields = new Fields();
+            fields.add(FieldName.CONTENT_LENGTH, "7");
+            fields.add(FieldName.TRANSFER_ENCODING, "gzip");
+            fields.add(FieldName.CONNECTION, "close");
+            request.stream.head(new ResponseHead(200, null, fields, 0), true);
+        };
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aTunnelPassesBytesBothWaysUntilBothHaveEnded() {
+        client.answer = request -> {};
+        client.send("CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n\r\nearly");
+        assertEquals("", client.last().body.toString());
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        client.last().stream.flush();
+        assertEquals("early", client.last().body.toString());
+        assertEquals("HTTP/1.1 200 OK\r\n\r\n", client.sent());
+        client.send("GET / HTTP/1.1\r\n\r\n");
+        assertEquals("earlyGET / HTTP/1.1\r\n\r\n", client.last().body.toString());
+        ByteBuf down = Unpooled.copiedBuffer("down", StandardCharsets.ISO_8859_1);
+        client.last().stream.data(down, false);
+        client.last().stream.flush();
+        assertEquals("down", client.sent());
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        assertTrue(client.last().complete);
+        assertTrue(client.channel.isOpen());
+        client.last().stream.data(Unpooled.copiedBuffer("bye", StandardCharsets.ISO_8859_1), true);
+        assertEquals("bye", client.sent());
+        assertFalse(client.channel.isOpen());
+        assertNull(client.last().reset);
+    }
+
+    @Test
+    void aRefusedConnectKeepsTheConnectionUnlessBytesFollowed() {
+        client.answer = request -> {};
+        client.send("CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n\r\n");
+        client.last().stream.head(new ResponseHead(403, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertTrue(client.channel.isOpen());
+        client.send("CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n\r\n" + GET);
+        client.last().stream.head(new ResponseHead(403, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertFalse(client.channel.isOpen());
+        assertEquals(2, client.requests.size());
+    }
+
+    @Test
+    void handsAConnectionOverThatAsksForH2c() {
+        List<String> taken = new ArrayList<>();
+        Upgrade upgrade = new Upgrade() {
+            @Override
+            public boolean upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
+                taken.add(head.path() + " " + settings.length + " " + unread.toString(StandardCharsets.ISO_8859_1));
+                unread.release();
+                ctx.pipeline().remove(ctx.handler());
+                return true;
+            }
+        };
+        client.finish();
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, 0, upgrade));
+        client.send("GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                + "HTTP2-Settings: AAMAAABk\r\n\r\nPRI");
+        assertEquals("[/x 6 PRI]", taken.toString());
+        assertTrue(client.requests.isEmpty());
+    }
+}
