@@ -98,7 +98,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
      * @throws IllegalStateException if an exchange is in progress or the connection is closed
      */
     public ClientStream open(ResponseEvents events) {
-        if (input != Input.IDLE) {
+        if (!isIdle()) {
             throw new IllegalStateException("not idle: " + input);
         }
         Http1ClientStream open = new Http1ClientStream(this, ctx, events);
@@ -111,7 +111,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
 
     /** Whether {@link #open} may be called. */
     public boolean isIdle() {
-        return input == Input.IDLE;
+        return input == Input.IDLE && ctx.channel().isActive();
     }
 
     /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */

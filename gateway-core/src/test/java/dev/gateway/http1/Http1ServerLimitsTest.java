@@ -243,8 +243,7 @@ class Http1ServerLimitsTest {
         client.send(post("Content-Length: 2\r\nExpect: 100-continue"));
         client.last().stream.head(new ResponseHead(403, null, new Fields(), 0), true);
         client.last().stream.flush();
-        assertEquals(
-                "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertEquals("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
         assertFalse(client.channel.isOpen());
     }
 

@@ -94,8 +94,7 @@ public final class RawRequests {
         private void replaceLast(String body) {
             Verdict last = last();
             verdicts.set(
-                    verdicts.size() - 1,
-                    new Verdict(last.status(), last.line(), body, last.fields(), last.trailers()));
+                    verdicts.size() - 1, new Verdict(last.status(), last.line(), body, last.fields(), last.trailers()));
         }
 
         void addTo(List<Case> cases) {
