@@ -38,10 +38,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         }
     }
 
-    /** Returns null until the stream is open. */
-    @Nullable
-    ClientStream stream() {
-        return stream;
+    /** Whether the stream was opened inside the call that asked for it. */
+    boolean isOpenedAtOnce() {
+        return stream != null && opening == null;
     }
 
     boolean isOver() {

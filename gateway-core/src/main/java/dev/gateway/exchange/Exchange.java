@@ -148,7 +148,9 @@ final class Exchange implements StreamEvents {
         endpoint = chosen;
         record.endpoint = chosen;
         record.attempts++;
-        record.attemptNanos = handler.wheel.nanoTime();
+        // The clock is read where time may have passed: not on the straight way from head to kept connection.
+        boolean straight = record.attempts == 1 && filters == null;
+        record.attemptNanos = straight ? record.startNanos : handler.wheel.nanoTime();
         attempting = true;
         handler.observer.onAttemptBegun(record);
         if (!route().preserveHost()) {
@@ -165,7 +167,7 @@ final class Exchange implements StreamEvents {
         if (state.on(Event.OPENED) != Action.SEND_REQUEST || mine == null) {
             return;
         }
-        record.requestedNanos = handler.wheel.nanoTime();
+        record.requestedNanos = mine.isOpenedAtOnce() ? record.attemptNanos : handler.wheel.nanoTime();
         requestRelay.join(server, stream);
         responseRelay.join(stream, server);
         long headMillis = upstream == null ? 0 : upstream.settings().responseHeadersMillis();
@@ -271,12 +273,16 @@ final class Exchange implements StreamEvents {
         if (state.isDone()) {
             return;
         }
-        if (record.respondedNanos == 0) {
-            record.status = failure.status();
-        }
         Pending pending = state.pending();
         state.on(Event.CLIENT_GONE);
         undo(pending, failure);
+        if (record.respondedNanos == 0) {
+            record.status = failure.status();
+            if (failure.cause() != Cause.CLIENT_CLOSED) {
+                // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
+                record.sentBytes = handler.replies.send(server, head, failure, settings, record.requestId);
+            }
+        }
         complete(failure);
     }
 

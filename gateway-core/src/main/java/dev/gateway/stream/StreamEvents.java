@@ -21,6 +21,10 @@ public interface StreamEvents {
     /** What the socket had has been read: a good moment to flush the other side. */
     void onReadComplete();
 
-    /** The stream has failed; the last event of a stream that did not end well. */
+    /**
+     * The stream has failed; the last event of a stream that did not end well. If it is a request that broke off by its
+     * client's error or slowness, and no response has begun, the receiver may answer before it returns; an adapter that
+     * cannot send that answer any more drops it.
+     */
     void onReset(Failure failure);
 }

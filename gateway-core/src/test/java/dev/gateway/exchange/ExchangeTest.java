@@ -798,6 +798,26 @@ class ExchangeTest {
     }
 
     @Test
+    void aClientThatStopsSendingItsBodyIsToldSo() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onReset(Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
+        assertAnswered(408, Cause.CLIENT_TIMEOUT);
+        assertThat(upstream().reset).isNotNull();
+    }
+
+    @Test
+    void aClientThatStopsSendingItsBodyOnceAnsweredIsNotAnsweredAgain() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        events.onReset(Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
+        assertThat(client.heads).hasSize(1);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(record().cause).isEqualTo(Cause.CLIENT_TIMEOUT);
+    }
+
+    @Test
     void aClientThatLeavesInTheBodyResetsTheUpstream() {
         StreamEvents events = get();
         opener.last().succeed();
