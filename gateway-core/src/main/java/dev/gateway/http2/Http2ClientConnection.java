@@ -120,6 +120,10 @@ public final class Http2ClientConnection extends MultiplexedConnection {
 
     void released() {
         reserved--;
+        capacityChanged();
+    }
+
+    void capacityChanged() {
         if (isOpen()) {
             listener.onCapacityChanged();
             closeIfDone();
@@ -180,10 +184,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     void onStreamClosed(@Nullable MultiplexedStream stream) {
         served++;
-        if (isOpen()) {
-            listener.onCapacityChanged();
-            closeIfDone();
-        }
+        capacityChanged();
     }
 
     @Override

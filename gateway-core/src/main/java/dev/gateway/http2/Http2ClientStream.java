@@ -44,6 +44,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     Cause.UPSTREAM_RESET_BEFORE_HEADERS,
                     RetrySafety.ALWAYS,
                     "the connection took no new stream any more"));
+            client.capacityChanged();
         }
     }
 

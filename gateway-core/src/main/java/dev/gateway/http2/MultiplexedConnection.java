@@ -539,7 +539,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
-        if (cause instanceof IOException) {
+        // TLS reports what is wrong with its records wrapped by Netty's decoder.
+        if (cause instanceof IOException || cause.getCause() instanceof IOException) {
             observer.onSocketError();
             ctx.close();
         } else {

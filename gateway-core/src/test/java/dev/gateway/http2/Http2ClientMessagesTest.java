@@ -1,0 +1,260 @@
+package dev.gateway.http2;
+
+import static dev.gateway.http2.Frames.block;
+import static dev.gateway.http2.Frames.frame;
+import static dev.gateway.http2.Frames.number;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.http2.Frames.Frame;
+import dev.gateway.message.Method;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an upstream may and may not send, frame by frame, and which failures may be tried again. */
+class Http2ClientMessagesTest {
+    private static final int END = Frames.END_STREAM | Frames.END_HEADERS;
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final Pair.Counts counts = new Pair.Counts();
+    private final List<String> life = new ArrayList<>();
+    private final ByteBuf unread = Unpooled.buffer();
+    private final List<Frame> received = new ArrayList<>();
+    private final Http2ClientConnection client = Http2ClientConnection.create(
+            new Http2ClientConnection.Listener() {
+                @Override
+                public void onReady() {
+                    life.add("ready");
+                }
+
+                @Override
+                public void onCapacityChanged() {
+                    life.add("capacity");
+                }
+
+                @Override
+                public void onGoingAway() {
+                    life.add("going away");
+                }
+
+                @Override
+                public void onClosed() {
+                    life.add("closed");
+                }
+            },
+            counts,
+            Pair.wheel(channel),
+            Http2ClientSettings.DEFAULT);
+
+    @BeforeEach
+    void connect() {
+        channel.freezeTime();
+        channel.pipeline().addLast(client);
+        assertEquals(0, client.availableStreams());
+        // MAX_CONCURRENT_STREAMS 3
+        send(frame(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 3, (byte) 0, (byte) 0, (byte) 0, (byte) 3));
+        send(frame(Frames.SETTINGS, Frames.ACK, 0));
+        assertEquals(3, client.availableStreams());
+        assertEquals(List.of("ready"), life);
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        channel.finishAndReleaseAll();
+        assertEquals(counts.opened, counts.closed);
+    }
+
+    private void send(ByteBuf... frames) {
+        channel.writeInbound(Unpooled.wrappedBuffer(frames));
+        collect();
+    }
+
+    private void collect() {
+        channel.runPendingTasks();
+        for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+            unread.writeBytes(out);
+            out.release();
+        }
+        if (received.isEmpty() && unread.readableBytes() > 24) {
+            unread.skipBytes(24); // the preface
+        }
+        received.addAll(Frames.read(unread));
+    }
+
+    private Pair.Exchange request(Method method, boolean last) {
+        Pair.Exchange exchange = new Pair.Exchange();
+        exchange.client = client.open(exchange);
+        exchange.stream = exchange.client;
+        exchange.client().head(Http2ConnectionsTest.head(method, "/"), last);
+        exchange.client().flush();
+        collect();
+        return exchange;
+    }
+
+    private List<Frame> sent(int type, int stream) {
+        return received.stream()
+                .filter(frame -> frame.type() == type && frame.stream() == stream)
+                .toList();
+    }
+
+    /** Each case is the header list, fields separated by '|', names and values by '~'. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "server~x",
+                ":status~20",
+                ":status~abc",
+                ":status~099",
+                ":status~101",
+                ":status~200|:status~200",
+                ":status~200|:path~/",
+                "server~x|:status~200",
+                ":status~200|Server~x",
+                ":status~200|connection~close",
+                ":status~200|transfer-encoding~chunked",
+                ":status~200|x~a\nb",
+                ":status~200|content-length~1|content-length~1",
+                ":status~200|content-length~5"
+            })
+    void aMalformedResponseFailsItsStreamOnly(String list) {
+        Pair.Exchange exchange = request(Method.GET, true);
+        Pair.Exchange other = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3, block(list.replace("|", "~").split("~", -1))));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(RetrySafety.NEVER, exchange.failed().retry());
+        assertEquals(1, sent(Frames.RST_STREAM, 3).get(0).number(0));
+        send(frame(Frames.HEADERS, END, 5, block(":status", "204")));
+        assertTrue(other.ended);
+    }
+
+    @Test
+    void dataBeforeAHeadFailsTheStream() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.DATA, 0, 3, new byte[3]));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(0, exchange.received);
+    }
+
+    @Test
+    void aBodyShorterThanAnnouncedFailsTheStream() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200", "content-length", "9")));
+        send(frame(Frames.DATA, Frames.END_STREAM, 3, new byte[8]));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertFalse(exchange.ended);
+    }
+
+    @Test
+    void aResponseToHeadAnnouncesABodyThatDoesNotCome() {
+        Pair.Exchange exchange = request(Method.HEAD, true);
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200", "content-length", "9")));
+        assertTrue(exchange.ended);
+        assertNull(exchange.failure);
+        assertEquals(9, exchange.heads.get(0).contentLength());
+        Pair.Exchange unchanged = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 5, block(":status", "304", "content-length", "9")));
+        assertTrue(unchanged.ended);
+    }
+
+    @Test
+    void aRefusedStreamMayAlwaysBeTriedAgain() {
+        Pair.Exchange exchange = request(Method.POST, false);
+        send(frame(Frames.RST_STREAM, 0, 3, number(7)));
+        assertEquals(RetrySafety.ALWAYS, exchange.failed().retry());
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, exchange.failed().cause());
+    }
+
+    @Test
+    void aResetWithoutErrorAfterTheWholeResponseIsNone() {
+        Pair.Exchange exchange = request(Method.POST, false);
+        send(
+                frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "413")),
+                frame(Frames.DATA, Frames.END_STREAM, 3, new byte[3]),
+                frame(Frames.RST_STREAM, 0, 3, number(0)));
+        assertTrue(exchange.ended);
+        assertEquals(3, exchange.received);
+        assertNull(exchange.failure);
+        assertEquals(0, client.activeStreams());
+    }
+
+    @Test
+    void aResetWithoutErrorAmidTheResponseIsAFailure() {
+        Pair.Exchange exchange = request(Method.POST, false);
+        send(
+                frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200")),
+                frame(Frames.RST_STREAM, 0, 3, number(0)));
+        assertEquals(Cause.UPSTREAM_RESET_IN_BODY, exchange.failed().cause());
+    }
+
+    @Test
+    void streamsThatAGoAwayLeavesOutMayAlwaysBeTriedAgainAndOthersFinish() {
+        Pair.Exchange taken = request(Method.POST, true);
+        Pair.Exchange left = request(Method.POST, true);
+        send(frame(
+                Frames.GOAWAY, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 3, (byte) 0, (byte) 0, (byte) 0, (byte) 0));
+        assertEquals(RetrySafety.ALWAYS, left.failed().retry());
+        assertNull(taken.failure);
+        assertEquals(0, client.availableStreams());
+        assertTrue(life.contains("going away"));
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertTrue(taken.ended);
+        assertFalse(channel.isOpen());
+        assertEquals("closed", life.get(life.size() - 1));
+    }
+
+    @Test
+    void roomIsCountedFromOpeningAStreamToItsEnd() {
+        Pair.Exchange exchange = new Pair.Exchange();
+        exchange.client = client.open(exchange);
+        assertEquals(2, client.availableStreams());
+        exchange.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+        assertEquals(3, client.availableStreams());
+        assertEquals(List.of("ready", "capacity"), life);
+        request(Method.GET, true);
+        assertEquals(2, client.availableStreams());
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertEquals(3, client.availableStreams());
+    }
+
+    @Test
+    void aPushedStreamEndsTheConnection() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        byte[] promise = new byte[4 + block(":method", "GET").length];
+        promise[3] = 2;
+        send(frame(5, Frames.END_HEADERS, 3, promise));
+        assertEquals(1, sent(Frames.GOAWAY, 0).size());
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, exchange.failed().cause());
+    }
+
+    @Test
+    void bytesOfAResetStreamGoBackToTheConnection() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        exchange.keepCredit = true;
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200")));
+        for (int i = 0; i < 16; i++) {
+            send(frame(Frames.DATA, 0, 3, new byte[16_000]));
+        }
+        exchange.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+        collect();
+        assertEquals(8, sent(Frames.RST_STREAM, 3).get(0).number(0));
+        assertEquals(256_000, exchange.received);
+        assertNull(exchange.failure);
+        exchange.client().consumed(256_000);
+        exchange.client().flush();
+        collect();
+        assertTrue(channel.isOpen());
+    }
+}
