@@ -72,7 +72,6 @@ final class BodyReader {
     }
 
     /** Returns what was wrong with a body refused. */
-    @Nullable
     Violation violation() {
         return chunks.violation();
     }

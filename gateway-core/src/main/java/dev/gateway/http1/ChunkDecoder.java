@@ -5,6 +5,7 @@ import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.buffer.ByteBuf;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,9 +68,8 @@ final class ChunkDecoder {
     }
 
     /** Returns what was wrong after {@link Progress#REFUSED}. */
-    @Nullable
     Violation violation() {
-        return violation;
+        return Objects.requireNonNull(violation);
     }
 
     /** Returns the trailer fields once the body is complete, null if there are none. */

@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.message.Fields;
 import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,10 +61,9 @@ final class HeadCollector {
         return end;
     }
 
-    /** Returns what was wrong once {@link #collect} has returned {@link Progress#REFUSED}, else null. */
-    @Nullable
+    /** Returns what was wrong once {@link #collect} has returned {@link Progress#REFUSED}. */
     Violation violation() {
-        return violation;
+        return Objects.requireNonNull(violation);
     }
 
     /** Takes the section's bytes off the buffer, none beyond them. */

@@ -7,6 +7,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +58,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return found == null ? Progress.COMPLETE : refuse(found);
     }
 
-    private Progress refuse(@Nullable Violation found) {
+    private Progress refuse(Violation found) {
         violation = found;
         collector.reset();
         return Progress.REFUSED;
@@ -75,8 +76,8 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     }
 
     /** Returns what was wrong after {@link Progress#REFUSED}. */
-    final @Nullable Violation violation() {
-        return violation;
+    final Violation violation() {
+        return Objects.requireNonNull(violation);
     }
 
     /** Whether the peer spoke HTTP/1.0. */

@@ -18,6 +18,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -138,7 +139,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof IOException || cause instanceof DecoderException) { // a DecoderException is TLS's
             if (input != Input.CLOSED) {
                 observer.onSocketError();
             }
@@ -258,6 +259,12 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         }
         switch (input) {
             case HEAD -> {
+                if (!requestReceived) {
+                    in.release();
+                    observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+                    lost("bytes came before the request was sent"); // a farewell, most likely
+                    return null;
+                }
                 return readHead(open, in) ? in : null;
             }
             case BODY -> {
@@ -293,8 +300,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         }
         if (progress == Progress.REFUSED || head == null) {
             in.release();
-            Violation found = parser.violation();
-            violation(found == null ? Violation.BAD_STATUS_LINE : found);
+            violation(parser.violation());
             return false;
         }
         touched = open.events();
@@ -381,8 +387,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
             }
             case REFUSED -> {
                 in.release();
-                Violation found = body.violation();
-                violation(found == null ? Violation.BAD_CHUNK_SIZE : found);
+                violation(body.violation());
                 return null;
             }
             case COMPLETE -> {

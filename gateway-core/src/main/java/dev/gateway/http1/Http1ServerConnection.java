@@ -17,13 +17,11 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -63,13 +61,15 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     private final BodyReader body;
     private final Timer inputTimer = new InputTimer();
     private final Timer ageTimer = new AgeTimer();
-    private final WriteTimer writeTimer = new WriteTimer();
 
     @SuppressWarnings("NullAway.Init")
     private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
 
     @SuppressWarnings("NullAway.Init")
     private ReadCredit credit;
+
+    @SuppressWarnings("NullAway.Init")
+    private ServerOutput output;
 
     private Input input = Input.HEAD;
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
@@ -78,11 +78,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     private boolean first = true;
     private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
-    private boolean dirty; // written and not flushed
     private boolean draining;
     private boolean inputEnded;
     private boolean tunnelInputEnded;
-    private long written;
     private long received; // of the request body
     private long discarded;
 
@@ -128,6 +126,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     public void handlerAdded(ChannelHandlerContext ctx) {
         this.ctx = ctx;
         credit = new ReadCredit(ctx.channel());
+        output = new ServerOutput(ctx, this, timers, settings.responseWriteIdleMillis());
         HalfClose.allow(ctx.channel());
         if (ctx.channel().isActive()) {
             open();
@@ -166,7 +165,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         input = Input.CLOSED;
         inputTimer.cancel();
         ageTimer.cancel();
-        writeTimer.cancel();
+        output.stop();
         releaseUnread();
         if (opened) {
             opened = false;
@@ -191,7 +190,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof IOException || cause instanceof DecoderException) { // a DecoderException is TLS's
             if (input != Input.CLOSED && input != Input.DROPPED) {
                 observer.onSocketError();
             }
@@ -231,7 +230,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             }
             case DROPPED -> {
                 if (stream == null) {
-                    ctx.close();
+                    closeAfterWrites();
                 }
             }
             case CLOSED -> {}
@@ -262,7 +261,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         if (events != null) {
             events.onReadComplete();
         }
-        flushNow();
+        output.flush();
     }
 
     /** Goes through what was read as far as the state lets it. */
@@ -329,10 +328,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
         inputTimer.cancel();
         RequestHead head = parser.head();
-        Violation violation = parser.violation();
-        if (violation != null || head == null) {
-            observer.onViolation(violation == null ? "" : violation.kind());
-            refuse(head, (violation == null ? Violation.BAD_REQUEST_LINE : violation).downstream());
+        if (progress == Progress.REFUSED || head == null) {
+            observer.onViolation(parser.violation().kind());
+            refuse(head, parser.violation().downstream());
             return true;
         }
         if (settings.maxBodyBytes() > 0 && head.contentLength() > settings.maxBodyBytes()) {
@@ -357,17 +355,18 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             return false;
         }
         ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
-        if (upgrade.upgrade(ctx, head, payload, rest)) {
+        boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
+        if (upgraded) {
             releaseUnread();
-            return true;
+        } else {
+            rest.release();
         }
-        rest.release();
-        return false;
+        return upgraded;
     }
 
     private void begin(RequestHead head) {
         Http1ServerStream open =
-                new Http1ServerStream(this, ctx, head.method(), parser.isHttp10(), parser.isKeepAlive() && !inputEnded);
+                new Http1ServerStream(this, ctx, head.method(), parser.isHttp10(), parser.isKeepAlive());
         stream = open;
         received = discarded = 0;
         boolean last = !parser.isChunked() && head.contentLength() <= 0;
@@ -422,13 +421,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
                 return false;
             }
             case REFUSED -> {
-                Violation violation = body.violation();
-                Violation found = violation == null ? Violation.BAD_CHUNK_SIZE : violation;
-                observer.onViolation(found.kind());
+                observer.onViolation(body.violation().kind());
                 if (open == null) {
                     finish();
                 } else {
-                    fail(open, found.downstream());
+                    fail(open, body.violation().downstream());
                 }
             }
             case COMPLETE -> {
@@ -534,10 +531,10 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         Http1ServerStream open = stream;
         if (input == Input.HEAD && parser.isStarted()) {
             refuse(null, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
-            flushNow();
+            output.flush();
         } else if (input == Input.BODY && open != null) {
             fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
-            flushNow();
+            output.flush();
         } else {
             if (input == Input.HEAD) {
                 observer.onIdleClosed();
@@ -549,39 +546,14 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     // ---- output, called by the stream ----
 
     void write(ByteBuf data) {
-        dirty = true;
-        written += data.readableBytes();
-        ctx.write(data, ctx.voidPromise());
-        if (!ctx.channel().isWritable()) {
-            flushNow();
-        }
+        output.write(data);
     }
 
     /** Also for a stream that has ended: what it wrote last may be waiting. */
     void flush() {
         if (!reading && !processing) {
-            flushNow();
+            output.flush();
         }
-    }
-
-    private void flushNow() {
-        if (dirty) {
-            dirty = false;
-            ctx.flush();
-            watchWrites();
-        }
-    }
-
-    /** Sees to it that a client takes what is waiting for it. */
-    private void watchWrites() {
-        if (!writeTimer.isArmed() && pendingWrites() > 0) {
-            writeTimer.start();
-        }
-    }
-
-    private long pendingWrites() {
-        ChannelOutboundBuffer buffer = ctx.channel().unsafe().outboundBuffer();
-        return buffer == null ? 0 : buffer.totalPendingWriteBytes();
     }
 
     void consumed(Http1ServerStream from, int bytes) {
@@ -592,7 +564,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
-        return !draining && !inputEnded && !(withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED);
+        boolean noMoreComes = inputEnded && !hasUnread();
+        boolean tooMuchToDiscard = withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED;
+        return !draining && !noMoreComes && !tooMuchToDiscard;
     }
 
     void reset(Http1ServerStream from) {
@@ -600,12 +574,12 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             stream = null;
             from.end();
             from.setEvents(null);
-            if (from.isStarted()) {
-                // A response cut short must not look complete to who waits for the connection's end.
-                ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
-            }
             input = Input.CLOSED;
-            ctx.close();
+            if (from.isStarted()) {
+                output.abort();
+            } else {
+                ctx.close();
+            }
         }
     }
 
@@ -622,9 +596,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
         if (from.isTunnel()) {
             if (!closeTunnelIfDone(from)) {
-                dirty = false;
-                HalfClose.afterWrites(ctx);
-                watchWrites();
+                output.shutdown();
             }
             return;
         }
@@ -689,16 +661,18 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         input = Input.DROPPED;
         credit.reset();
         credit.release();
-        dirty = false;
-        HalfClose.afterWrites(ctx).addListener(sent -> timers.arm(inputTimer, LINGER_MILLIS));
-        watchWrites();
+        output.shutdown().addListener(sent -> timers.arm(inputTimer, LINGER_MILLIS));
     }
 
     private void closeAfterWrites() {
         input = Input.CLOSED;
-        dirty = false;
-        ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-        watchWrites();
+        output.closeAfterWrites();
+    }
+
+    /** What was written waits for a client that takes none of it. */
+    void onClientNotReading() {
+        closed(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
+        output.abort();
     }
 
     @Override
@@ -745,30 +719,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         @Override
         protected void onExpired() {
             drain();
-        }
-    }
-
-    /** Closes a connection whose client takes nothing of what waits for it. */
-    private final class WriteTimer extends Timer {
-        private long taken;
-
-        void start() {
-            taken = written - pendingWrites();
-            arm(this, settings.responseWriteIdleMillis());
-        }
-
-        @Override
-        protected void onExpired() {
-            if (pendingWrites() == 0) {
-                return;
-            }
-            if (written - pendingWrites() != taken) {
-                start();
-                return;
-            }
-            closed(Failure.of(Cause.CLIENT_TIMEOUT, "the client does not read its response"));
-            ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
-            ctx.close();
         }
     }
 }

@@ -203,4 +203,17 @@ class Http1ClientConnectionTest {
         assertTrue(upstream.channel.config().isAutoRead());
         assertEquals(1, upstream.reusable);
     }
+
+    @Test
+    void takesNoResponseForARequestThatIsNotSentYet() {
+        upstream.get();
+        upstream.respond(OK);
+        Received exchange = upstream.open();
+        exchange.stream().head(Upstream.request("POST", -1), true);
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison");
+        assertTrue(exchange.heads.isEmpty());
+        assertEquals(RetrySafety.ALWAYS, failure(exchange).retry());
+        assertTrue(failure(exchange).stale());
+        assertFalse(upstream.channel.isOpen());
+    }
 }

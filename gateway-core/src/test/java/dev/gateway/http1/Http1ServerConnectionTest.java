@@ -151,6 +151,18 @@ class Http1ServerConnectionTest {
     }
 
     @Test
+    void answersEveryRequestPipelinedBeforeAFin() {
+        client.answer = request -> {};
+        client.send(GET + GET);
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
     void tellsTheCoreWhenAClientGoesAway() {
         client.answer = request -> {};
         client.send(GET);
