@@ -36,8 +36,8 @@ final class AddressChecks {
             if (!isLoopback(admin.address())) {
                 scope.problems.warning(
                         scope.at(admin, "address"),
-                        "admin has no authentication and can be reached from other machines at " + admin.address()
-                                + ": prefer 127.0.0.1");
+                        "admin has no authentication, and other machines can reach it at '" + admin.address()
+                                + "': prefer 127.0.0.1");
             }
         }
     }

@@ -234,18 +234,18 @@ final class FilterSchema {
         o.constraint(values -> misplaced(values, settings), choiceSchema(settings));
     }
 
-    private static @Nullable String misplaced(Values values, Map<String, String> settings) {
+    private static ObjectType.@Nullable Finding misplaced(Values values, Map<String, String> settings) {
         String type = values.resolved("type");
         String needed = settings.get(type);
         if (needed == null) {
             return null;
         }
         if (!values.has(needed)) {
-            return "type " + type + " needs '" + needed + "'";
+            return new ObjectType.Finding("type", "type " + type + " needs '" + needed + "'");
         }
         for (String other : settings.values()) {
             if (!other.equals(needed) && values.has(other)) {
-                return "'" + other + "' does not belong to type " + type + ": remove it";
+                return new ObjectType.Finding(other, "'" + other + "' does not belong to type " + type + ": remove it");
             }
         }
         return null;

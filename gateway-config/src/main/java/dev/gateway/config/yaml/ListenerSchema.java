@@ -323,15 +323,17 @@ final class ListenerSchema {
 
     private ListenerSchema() {}
 
-    private static @Nullable String tlsProblem(Values values) {
-        return switch (values.resolved("protocol")) {
-            case "HTTPS" ->
-                values.has("tls")
-                        ? null
-                        : "protocol HTTPS needs 'tls': write {selfSigned: true} to try, or certificateRefs";
-            case "HTTP" -> values.has("tls") ? "protocol HTTP has no 'tls': write HTTPS, or remove it" : null;
-            default -> null;
-        };
+    private static ObjectType.@Nullable Finding tlsProblem(Values values) {
+        String problem =
+                switch (values.resolved("protocol")) {
+                    case "HTTPS" ->
+                        values.has("tls")
+                                ? null
+                                : "protocol HTTPS needs 'tls': write {selfSigned: true} to try, or certificateRefs";
+                    case "HTTP" -> values.has("tls") ? "protocol HTTP has no 'tls': write HTTPS, or remove it" : null;
+                    default -> null;
+                };
+        return problem == null ? null : new ObjectType.Finding("protocol", problem);
     }
 
     private static Duration seconds(long seconds) {

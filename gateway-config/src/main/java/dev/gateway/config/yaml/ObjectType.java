@@ -1,9 +1,11 @@
 package dev.gateway.config.yaml;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +39,10 @@ final class ObjectType<T> extends Type<T> {
     }
 
     /** A rule about which keys may be together, that a schema can express. */
-    record Constraint(Function<Values, @Nullable String> problem, Map<String, Object> schema) {}
+    record Constraint(Function<Values, @Nullable Finding> problem, Map<String, Object> schema) {}
+
+    /** A broken rule, and the key whose value shows it best. */
+    record Finding(String key, String message) {}
 
     /** What can be said when declaring an object. */
     static final class Declaration<T> {
@@ -71,29 +76,24 @@ final class ObjectType<T> extends Type<T> {
         void exactlyOneOf(String one, String other) {
             type.constraints.add(new Constraint(
                     values -> values.has(one) == values.has(other)
-                            ? "a " + type.name + " needs exactly one of '" + one + "' and '" + other + "'"
+                            ? new Finding(
+                                    other, type.described() + " needs exactly one of '" + one + "' and '" + other + "'")
                             : null,
                     Map.of("oneOf", List.of(requires(one), requires(other)))));
-        }
-
-        void notTogether(String one, String other) {
-            type.constraints.add(new Constraint(
-                    values -> values.has(one) && values.has(other)
-                            ? "'" + one + "' and '" + other + "' exclude each other: remove one"
-                            : null,
-                    Map.of("not", Map.of("required", List.of(one, other)))));
         }
 
         void together(String one, String other) {
             type.constraints.add(new Constraint(
                     values -> values.has(one) != values.has(other)
-                            ? "'" + one + "' and '" + other + "' need each other: add '"
-                                    + (values.has(one) ? other : one) + "'"
+                            ? new Finding(
+                                    values.has(one) ? one : other,
+                                    "'" + one + "' and '" + other + "' need each other: add '"
+                                            + (values.has(one) ? other : one) + "'")
                             : null,
                     Map.of("dependentRequired", Map.of(one, List.of(other), other, List.of(one)))));
         }
 
-        void constraint(Function<Values, @Nullable String> problem, Map<String, Object> schema) {
+        void constraint(Function<Values, @Nullable Finding> problem, Map<String, Object> schema) {
             type.constraints.add(new Constraint(problem, schema));
         }
 
@@ -111,13 +111,14 @@ final class ObjectType<T> extends Type<T> {
     T read(Node node, String label, Scope scope) {
         Scope quiet = scope;
         Node.Mapping mapping;
+        Set<String> meant = Set.of();
         if (node instanceof Node.Mapping written) {
             mapping = written;
-            reportUnknown(mapping, scope);
+            meant = reportUnknown(mapping, scope);
         } else {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
-                    : label + ": expected a mapping (a " + name + " with keys such as '"
+                    : label + ": expected a mapping (" + described() + " with keys such as '"
                             + keys.keySet().iterator().next() + "'), not " + describe(node);
             scope.problems.error(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
@@ -125,12 +126,12 @@ final class ObjectType<T> extends Type<T> {
         }
         Values values = new Values(mapping, quiet);
         for (Key<T, ?> key : keys.values()) {
-            readKey(key, mapping, values, quiet);
+            readKey(key, mapping, values, meant.contains(key.name()) ? quiet.quiet() : quiet);
         }
         for (Constraint constraint : constraints) {
-            String problem = constraint.problem().apply(values);
-            if (problem != null) {
-                quiet.problems.error(mapping.position(), problem);
+            Finding finding = constraint.problem().apply(values);
+            if (finding != null) {
+                quiet.problems.error(values.at(finding.key()), finding.message());
             }
         }
         T result = constructor.apply(values);
@@ -153,7 +154,7 @@ final class ObjectType<T> extends Type<T> {
             }
             case SECTION -> values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), scope)));
             case REQUIRED -> {
-                scope.problems.error(mapping.position(), "a " + name + " needs '" + key.name() + "'");
+                scope.problems.error(mapping.position(), described() + " needs '" + key.name() + "'");
                 Scope silent = scope.quiet();
                 values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), silent)));
             }
@@ -171,26 +172,53 @@ final class ObjectType<T> extends Type<T> {
         return new Node.Mapping(parent.position(), Map.of());
     }
 
-    private void reportUnknown(Node.Mapping mapping, Scope scope) {
+    /** Returns the keys that were probably meant. */
+    private Set<String> reportUnknown(Node.Mapping mapping, Scope scope) {
+        Set<String> meant = new HashSet<>();
         mapping.entries().forEach((key, entry) -> {
             if (keys.containsKey(key)) {
                 return;
             }
             String later = reserved.get(key);
-            String message = later != null
-                    ? "'" + key + "' (" + later + ") is not available yet: remove it"
-                    : "unknown key '" + Type.shorten(key) + "' in a " + name + Suggestions.forKey(key, keys.keySet());
-            scope.problems.error(entry.keyPosition(), message);
+            if (later != null) {
+                scope.problems.error(
+                        entry.keyPosition(), "'" + key + "' (" + later + ") is not available yet: remove it");
+                return;
+            }
+            String probable = Suggestions.key(key, keys.keySet());
+            String hint = probable != null
+                    ? ": did you mean '" + probable + "'?"
+                    : ": expected one of " + String.join(", ", keys.keySet());
+            scope.problems.error(
+                    entry.keyPosition(), "unknown key '" + Type.shorten(key) + "' in " + described() + hint);
+            if (probable != null) {
+                meant.add(probable);
+            }
         });
+        return meant;
+    }
+
+    private String described() {
+        return (name.matches("[aeiou].*") ? "an " : "a ") + name;
+    }
+
+    /** Returns what a schema calls this. */
+    private String definitionName() {
+        StringBuilder words = new StringBuilder();
+        for (String word : name.split(" ")) {
+            words.append(words.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        return words.toString();
     }
 
     @Override
     Map<String, Object> schema(Map<String, Object> definitions) {
-        if (!definitions.containsKey(name)) {
-            definitions.put(name, Map.of()); // keeps the place, and ends recursion
-            definitions.put(name, definition(definitions));
+        String key = definitionName();
+        if (!definitions.containsKey(key)) {
+            definitions.put(key, Map.of()); // keeps the place, and ends recursion
+            definitions.put(key, definition(definitions));
         }
-        return Map.of("$ref", "#/$defs/" + name.replace(" ", "%20"));
+        return Map.of("$ref", "#/$defs/" + key);
     }
 
     /** Returns the schema itself rather than a reference to it. */

@@ -38,7 +38,8 @@ final class RouteChecks {
 
     static void run(GatewayConfig config, Scope scope) {
         RouteChecks checks = new RouteChecks(
-                scope, config.listeners().stream().map(ListenerConfig::name).toList());
+                scope,
+                config.listeners().stream().map(ListenerConfig::name).distinct().toList());
         for (RouteConfig route : config.routes()) {
             for (RuleConfig rule : route.rules()) {
                 checks.filters(rule);

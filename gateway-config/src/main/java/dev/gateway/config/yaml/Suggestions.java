@@ -80,13 +80,10 @@ final class Suggestions {
 
     private Suggestions() {}
 
-    /** Returns {@code ": did you mean ...?"} or the list of what is possible. */
-    static String forKey(String written, Collection<String> known) {
-        String best = foreign(written, known);
-        if (best == null) {
-            best = nearest(written, known);
-        }
-        return best != null ? ": did you mean '" + best + "'?" : ": expected one of " + String.join(", ", known);
+    /** Returns the key that was probably meant, null if there is none. */
+    static @Nullable String key(String written, Collection<String> known) {
+        String ours = foreign(written, known);
+        return ours != null ? ours : nearest(written, known);
     }
 
     /** Returns the known word that is most like the one written, null if none is. */
@@ -104,7 +101,16 @@ final class Suggestions {
                 best = word;
             }
         }
-        return best;
+        return best != null ? best : containing(plain, known);
+    }
+
+    private static @Nullable String containing(String plain, Collection<String> known) {
+        for (String word : known) {
+            if (plain.length() >= 4 && plain(word).contains(plain)) {
+                return word;
+            }
+        }
+        return null;
     }
 
     private static @Nullable String foreign(String written, Collection<String> known) {

@@ -187,13 +187,16 @@ final class UpstreamSchema {
 
     private UpstreamSchema() {}
 
-    private static @Nullable String tlsProblem(Values values) {
-        return switch (values.resolved("protocol")) {
-            case "h2" -> values.has("tls") ? null : "protocol h2 needs 'tls': add tls: {}, or write h2c for cleartext";
-            case "h2c" ->
-                values.has("tls") ? "protocol h2c is cleartext and has no 'tls': write h2, or remove it" : null;
-            default -> null;
-        };
+    private static ObjectType.@Nullable Finding tlsProblem(Values values) {
+        String problem =
+                switch (values.resolved("protocol")) {
+                    case "h2" ->
+                        values.has("tls") ? null : "protocol h2 needs 'tls': add tls: {}, or write h2c for cleartext";
+                    case "h2c" ->
+                        values.has("tls") ? "protocol h2c is cleartext and has no 'tls': write h2, or remove it" : null;
+                    default -> null;
+                };
+        return problem == null ? null : new ObjectType.Finding("protocol", problem);
     }
 
     private static Map<String, Object> ifProtocol(String protocol, Map<String, Object> then) {

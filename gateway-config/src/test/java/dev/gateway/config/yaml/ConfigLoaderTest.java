@@ -1,0 +1,276 @@
+package dev.gateway.config.yaml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.config.Cidr;
+import dev.gateway.config.FilterConfig.RequestHeaderModifier;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.LoadResult.Valid;
+import dev.gateway.config.RuleConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigLoaderTest {
+    private static final Path TEST_FILES = Path.of("src/test/resources").toAbsolutePath();
+    private static final String LISTENER = "listeners: [{name: web, port: 8080, protocol: HTTP}]\n";
+    private static final String ROUTE = "routes: [{rules: [{backendRefs: [{name: app}]}]}]\n";
+    private static final String UPSTREAM = "upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]\n";
+
+    @Test
+    void whatIsNotWrittenHasADefault() {
+        GatewayConfig config = valid(LISTENER + ROUTE + UPSTREAM, Map.of());
+        assertThat(config.listeners().get(0).address()).isEqualTo("0.0.0.0");
+        assertThat(config.listeners().get(0).limits().maxHeaders()).isEqualTo(100);
+        assertThat(config.routes().get(0).name()).isEqualTo("route-1");
+        assertThat(config.routes().get(0).rules().get(0).matches().get(0).path().value())
+                .isEqualTo("/");
+        assertThat(config.upstreams().get(0).timeouts().connect()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(config.admin()).isNull();
+    }
+
+    @Test
+    void durationsAndSizesMeanWhatTheySay() {
+        GatewayConfig config = valid(
+                """
+                listeners:
+                  - name: web
+                    port: 8080
+                    protocol: HTTP
+                    limits: {maxBody: 10MiB, maxRequestLine: 4096, maxHeaderBytes: 64KiB}
+                    timeouts: {idle: 1h2m3s4ms, requestHeaders: 500ms, maxConnectionAge: 0s}
+                """,
+                Map.of());
+        assertThat(config.listeners().get(0).limits().maxBody()).isEqualTo(10L << 20);
+        assertThat(config.listeners().get(0).limits().maxRequestLine()).isEqualTo(4096);
+        assertThat(config.listeners().get(0).timeouts().idle())
+                .isEqualTo(Duration.ofHours(1).plusMinutes(2).plusSeconds(3).plusMillis(4));
+        assertThat(config.listeners().get(0).timeouts().requestHeaders()).isEqualTo(Duration.ofMillis(500));
+    }
+
+    @Test
+    void variablesAreReplacedInTextsAndNumbers() {
+        GatewayConfig config = valid(
+                """
+                listeners: [{name: "web-${STAGE:-dev}", port: "${PORT}", protocol: HTTP}]
+                routes:
+                  - rules:
+                      - filters:
+                          - type: DirectResponse
+                            directResponse: {body: "$${PORT} is ${PORT}, ${EMPTY:-nothing} is ${WEIRD}"}
+                """,
+                Map.of("PORT", "8081", "EMPTY", "", "WEIRD", "${PORT}: \"x"));
+        assertThat(config.listeners().get(0).name()).isEqualTo("web-dev");
+        assertThat(config.listeners().get(0).port()).isEqualTo(8081);
+        assertThat(config.routes().get(0).rules().get(0).filters().get(0).toString())
+                .contains("${PORT} is 8081, nothing is ${PORT}: \"x");
+        String printed = ConfigPrinter.yaml(config);
+        assertThat(ConfigPrinter.yaml(valid(printed, Map.of()))).isEqualTo(printed);
+    }
+
+    @Test
+    void secretsAreNotPrintedAndWhatIsPrintedStillLoads() {
+        GatewayConfig config = valid(
+                LISTENER
+                        + """
+                routes:
+                  - rules:
+                      - matches: [{headers: [{name: X-Api-Key, value: hunter0}]}]
+                        filters:
+                          - type: RequestHeaderModifier
+                            requestHeaderModifier:
+                              set:
+                                - {name: Authorization, value: Basic hunter1}
+                                - {name: X-Plain, value: "${UPSTREAM_TOKEN}"}
+                                - {name: X-Tier, value: "${TIER}"}
+                        backendRefs: [{name: app}]
+                """
+                        + UPSTREAM,
+                Map.of("UPSTREAM_TOKEN", "hunter2", "TIER", "gold"));
+        RuleConfig rule = config.routes().get(0).rules().get(0);
+        RequestHeaderModifier modifier = (RequestHeaderModifier) rule.filters().get(0);
+        assertThat(modifier.edits().set().get(1).value()).isEqualTo("hunter2");
+        assertThat(config.toString()).doesNotContain("hunter");
+        String printed = ConfigPrinter.yaml(config);
+        assertThat(printed).doesNotContain("hunter").contains("gold");
+        assertThat(ConfigPrinter.yaml(valid(printed, Map.of()))).isEqualTo(printed);
+    }
+
+    @Test
+    void pathsStartAtTheDirectoryOfTheFile(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("gateway.yaml"), "listeners: [{name: web, unix: run/web.sock, protocol: HTTP}]\n");
+        GatewayConfig config = ((Valid) ConfigLoader.load(file, Map.of())).config();
+        assertThat(config.listeners().get(0).unix()).isEqualTo(directory.resolve("run/web.sock"));
+    }
+
+    @Test
+    void aHugeFileIsOneClearError() {
+        byte[] huge = (LISTENER + "# ".repeat(600_000)).getBytes(StandardCharsets.UTF_8);
+        LoadResult result = ConfigLoader.parse("huge.yaml", huge, Path.of(""), Map.of());
+        assertThat(texts(result))
+                .containsExactly("huge.yaml:1:1: the file is larger than 1 MiB, too large for a configuration");
+    }
+
+    @Test
+    void aFileThatIsNoneIsOneClearError(@TempDir Path directory) {
+        assertThat(texts(ConfigLoader.load(directory.resolve("no.yaml"), Map.of())))
+                .containsExactly(directory.resolve("no.yaml") + ":1:1: there is no such file");
+        assertThat(texts(ConfigLoader.load(directory, Map.of())))
+                .containsExactly(directory + ":1:1: this is a directory");
+    }
+
+    @Test
+    void aFileOfNothingButMistakesEndsSomewhere() {
+        String text = LISTENER + "x: 1\n" + "y".repeat(3) + ": {}\n" + many();
+        assertThat(texts(result(text, Map.of()))).hasSize(201).last().asString().contains("and 803 more problems");
+    }
+
+    private static String many() {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 1000; i++) {
+            text.append("unknown").append(i).append(": 1\n");
+        }
+        return text.toString();
+    }
+
+    @Test
+    void tenThousandRoutesAreCheckedAtOnce() {
+        StringBuilder text = new StringBuilder(LISTENER).append("routes:\n");
+        for (int i = 0; i < 10_000; i++) {
+            text.append("- {rules: [{matches: [{path: {value: /p")
+                    .append(i)
+                    .append("}}], backendRefs: [{name: app}]}]}\n");
+        }
+        GatewayConfig config = valid(text + UPSTREAM, Map.of());
+        assertThat(config.routes()).hasSize(10_000);
+    }
+
+    @Test
+    void routesThatStandInEachOthersWayAreWarnedOf() {
+        assertThat(warnings(LISTENER
+                        + """
+                routes:
+                  - hostnames: [a.example, b.example]
+                    rules:
+                      - matches: [{path: {value: /api}, method: GET}]
+                        backendRefs: [{name: app}]
+                  - hostnames: [b.example]
+                    rules:
+                      - matches: [{path: {value: /api/}, method: GET}]
+                        backendRefs: [{name: app}]
+                  - hostnames: [b.example, c.example]
+                    rules:
+                      - matches: [{path: {value: /api}, method: GET}, {path: {value: /api}, method: PUT}]
+                        backendRefs: [{name: app}]
+                """
+                        + UPSTREAM))
+                .containsExactly(
+                        "9:19: warning: this match is never reached: line 5 has the same one, and comes first",
+                        "13:19: warning: this match overlaps with the same one in line 5, which comes first for some of"
+                                + " its hostnames or listeners");
+    }
+
+    @Test
+    void whatWorksButIsProbablyNotMeantIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes:
+                  - rules:
+                      - matches: [{path: {value: /a}}]
+                        backendRefs: [{name: app, weight: 0}]
+                      - matches: [{path: {value: /b}}]
+                        filters:
+                          - {type: DirectResponse, directResponse: {body: hello}}
+                          - {type: URLRewrite, urlRewrite: {hostname: a.example}}
+                upstreams:
+                  - {name: app, endpoints: [{host: 127.0.0.1, port: 9000}], tls: {verify: false}}
+                  - {name: spare, endpoints: [{host: 127.0.0.1, port: 9001}]}
+                admin: {address: 0.0.0.0}
+                """))
+                .containsExactly(
+                        "5:22: warning: every weight is 0: requests that match are answered 503",
+                        "9:44: warning: no request reaches this filter: DirectResponse before it answers",
+                        "11:75: warning: verify: false lets anybody on the way read and change what is exchanged",
+                        "12:12: warning: no route uses the upstream 'spare'",
+                        "13:18: warning: admin has no authentication, and other machines can reach it at '0.0.0.0': prefer 127.0.0.1");
+    }
+
+    @Test
+    void anExpiredCertificateIsWarnedOf() {
+        assertThat(warnings(
+                        """
+                listeners:
+                  - name: web
+                    port: 8443
+                    protocol: HTTPS
+                    tls: {certificateRefs: [{certFile: tls/expired.crt, keyFile: tls/expired.key}]}
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                """
+                                + UPSTREAM))
+                .containsExactly(
+                        "5:40: warning: certFile: the certificate of CN=expired.test expired at 2020-01-02T00:00:00Z");
+    }
+
+    @Test
+    void portsClashOnlyWhereAddressesOverlap() {
+        String text =
+                """
+                listeners:
+                  - {name: a, address: 127.0.0.1, port: 8080, protocol: HTTP}
+                  - {name: b, address: 127.0.0.2, port: 8080, protocol: HTTP}
+                  - {name: c, address: "::1", port: 8080, protocol: HTTP}
+                  - {name: d, address: "0:0::1", port: 8081, protocol: HTTP}
+                  - {name: any, port: 0, protocol: HTTP}
+                  - {name: any2, port: 0, protocol: HTTP}
+                """;
+        assertThat(result(text, Map.of())).isInstanceOf(Valid.class);
+        assertThat(texts(result(text + "admin: {address: '::', port: 8081}\n", Map.of())))
+                .contains("test.yaml:8:30: port 8081 is already bound by listener 'd' in line 5");
+    }
+
+    @Test
+    void anAddressBlockContainsItsAddresses() throws IOException {
+        Cidr block = Objects.requireNonNull(Cidr.parse("10.1.128.0/17"));
+        assertThat(block.contains(InetAddress.getByName("10.1.255.1"))).isTrue();
+        assertThat(block.contains(InetAddress.getByName("10.1.127.1"))).isFalse();
+        assertThat(block.contains(InetAddress.getByName("::1"))).isFalse();
+        assertThat(Objects.requireNonNull(Cidr.parse("::/0")).contains(InetAddress.getByName("fe80::1")))
+                .isTrue();
+        assertThat(Cidr.parse("localhost")).isNull();
+        assertThat(Cidr.parse("10.0.0.0/33")).isNull();
+    }
+
+    private static LoadResult result(String text, Map<String, String> environment) {
+        return ConfigLoader.parse("test.yaml", text.getBytes(StandardCharsets.UTF_8), TEST_FILES, environment);
+    }
+
+    private static GatewayConfig valid(String text, Map<String, String> environment) {
+        LoadResult result = result(text, environment);
+        assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);
+        return ((Valid) result).config();
+    }
+
+    private static List<String> warnings(String text) {
+        LoadResult result = result(text, Map.of());
+        assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);
+        return texts(result).stream()
+                .map(each -> each.substring("test.yaml:".length()))
+                .toList();
+    }
+
+    private static List<String> texts(LoadResult result) {
+        return result.problems().stream().map(Object::toString).toList();
+    }
+}
