@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns once per tick while any timer is armed,
- * and costs the loop nothing when none is. Timers expire up to one tick late, never early.
+ * and costs the loop nothing when none is. Timers expire up to two ticks late, never early.
  */
 public final class TimerWheel {
     /** How exact timers are. */
@@ -86,15 +86,20 @@ public final class TimerWheel {
     private void turn() {
         long now = elapsedTicks();
         // After a long pause one round visits every slot; more would find nothing new.
-        long from = Math.max(tick + 1, now - SLOTS + 1);
-        for (long t = from; t <= now && armed > 0; t++) {
-            expireSlot((int) (t & (SLOTS - 1)), now);
-        }
-        tick = now;
-        if (armed > 0) {
-            loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
-        } else {
-            ticking = false;
+        tick = Math.max(tick, now - SLOTS);
+        try {
+            while (tick < now && armed > 0) {
+                expireSlot((int) ((tick + 1) & (SLOTS - 1)), now);
+                tick++;
+            }
+            tick = now;
+        } finally {
+            // Also when a timer throws, which is for the loop to report: the others still expire.
+            if (armed > 0) {
+                loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } else {
+                ticking = false;
+            }
         }
     }
 
