@@ -11,6 +11,9 @@ public final class Upstream {
     private final List<Endpoint> endpoints;
     private final Balancer balancer;
     private final UpstreamSettings settings;
+    private final Limit connections;
+    private final Limit pendingRequests;
+    private final Limit requests;
 
     /** Makes an upstream; the balancer chooses among exactly these endpoints. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
@@ -18,6 +21,9 @@ public final class Upstream {
         this.endpoints = List.copyOf(endpoints);
         this.balancer = balancer;
         this.settings = settings;
+        this.connections = new Limit(settings.maxConnections());
+        this.pendingRequests = new Limit(settings.maxPendingRequests());
+        this.requests = new Limit(settings.maxRequests());
     }
 
     public String name() {
@@ -34,6 +40,21 @@ public final class Upstream {
 
     public UpstreamSettings settings() {
         return settings;
+    }
+
+    /** Returns the limit of connections, which the pools keep. */
+    public Limit connections() {
+        return connections;
+    }
+
+    /** Returns the limit of requests that wait for a connection, which the pools keep. */
+    public Limit pendingRequests() {
+        return pendingRequests;
+    }
+
+    /** Returns the limit of requests in flight. */
+    public Limit requests() {
+        return requests;
     }
 
     @Override

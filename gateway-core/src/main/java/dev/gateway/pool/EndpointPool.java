@@ -1,0 +1,419 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.UpstreamSettings;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one event loop to one endpoint, and the requests that wait for one. A stack holds the connections
+ * that have room for a stream: an idle one of HTTP/1.1, or one of HTTP/2 below its limit; the one used last is used
+ * next, so that those not needed grow old and are closed. Confined to its loop.
+ */
+final class EndpointPool {
+    /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
+    private static final int STREAMS_EXPECTED = 100;
+
+    private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
+
+    final LoopPools loopPools;
+    final SharedUpstream shared;
+    final Endpoint endpoint;
+    final UpstreamObserver observer;
+    private final UpstreamSettings settings;
+    private final WaitQueue waiters = new WaitQueue();
+    private final Sweep sweep = new Sweep();
+
+    private PooledConnection[] available = new PooledConnection[4];
+    private int availableCount;
+    private PooledConnection[] all = new PooledConnection[4];
+    private int allCount;
+    private int dialing;
+    private boolean starving; // in the queue for a permit
+    private boolean retired;
+    private boolean closed;
+    private @Nullable HttpVersion known;
+    private int addressTurn;
+
+    EndpointPool(LoopPools loopPools, SharedUpstream shared, Endpoint endpoint, UpstreamObserver observer) {
+        this.loopPools = loopPools;
+        this.shared = shared;
+        this.endpoint = endpoint;
+        this.observer = observer;
+        this.settings = shared.settings;
+        if (!shared.isNegotiated()) {
+            this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
+        }
+        shared.add(this);
+    }
+
+    StreamOpener.Opening open(ResponseEvents events, StreamOpener.Callback callback) {
+        if (!shared.upstream.requests().tryAcquire()) {
+            observer.onPendingOverflow();
+            callback.onOpenFailed(failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+            return StreamOpener.Opening.DONE;
+        }
+        PooledConnection connection = takeUsable();
+        if (connection == null) {
+            return enqueue(events, callback);
+        }
+        openOn(connection, events, callback);
+        return StreamOpener.Opening.DONE;
+    }
+
+    private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
+        ClientStream stream = connection.open(events);
+        if (connection.room() <= 0) {
+            withdraw(connection);
+        }
+        callback.onOpened(stream);
+    }
+
+    private @Nullable PooledConnection takeUsable() {
+        while (availableCount > 0) {
+            PooledConnection connection = available[availableCount - 1];
+            if (connection.room() <= 0) {
+                withdraw(connection); // the peer allows fewer streams than before
+            } else if (connection.isUsable(now())) {
+                return connection;
+            } else {
+                retire(connection);
+            }
+        }
+        return null;
+    }
+
+    // Waiting
+
+    private StreamOpener.Opening enqueue(ResponseEvents events, StreamOpener.Callback callback) {
+        Waiter waiter = new Waiter(this, events, callback, now());
+        waiters.add(waiter);
+        observer.onPending();
+        dial();
+        if (!waiter.queued) {
+            return waiter;
+        }
+        if (waiters.size() > expected()) { // nothing is being made for it
+            if (!shared.upstream.pendingRequests().tryAcquire()) {
+                observer.onPendingOverflow();
+                fail(waiter, failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint));
+                return StreamOpener.Opening.DONE;
+            }
+            waiter.counted = true;
+        }
+        if (settings.poolAcquireMillis() > 0) {
+            loopPools.wheel.arm(waiter.timer, settings.poolAcquireMillis());
+        }
+        return waiter;
+    }
+
+    void onCancelled(Waiter waiter) {
+        leave(waiter);
+        onStreamsEnded(1);
+    }
+
+    void onWaitedTooLong(Waiter waiter) {
+        observer.onPendingTimeout();
+        fail(waiter, failure(Cause.PENDING_TIMEOUT, "no connection to " + endpoint + " became free in time"));
+    }
+
+    private void leave(Waiter waiter) {
+        waiters.remove(waiter);
+        waiter.timer.cancel();
+        if (waiter.counted) {
+            waiter.counted = false;
+            shared.upstream.pendingRequests().release();
+        }
+        observer.onPendingEnded(now() - waiter.sinceNanos);
+    }
+
+    private void fail(Waiter waiter, Failure failure) {
+        leave(waiter);
+        onStreamsEnded(1);
+        waiter.callback.onOpenFailed(failure);
+    }
+
+    /** So many requests that were opened here have ended, or were given up. */
+    void onStreamsEnded(int count) {
+        for (int i = 0; i < count; i++) {
+            shared.upstream.requests().release();
+        }
+    }
+
+    private void serve() {
+        Waiter waiter;
+        PooledConnection connection;
+        while ((waiter = waiters.first()) != null && (connection = takeUsable()) != null) {
+            leave(waiter);
+            openOn(connection, waiter.events, waiter.callback);
+        }
+    }
+
+    static Failure failure(Cause cause, String detail) {
+        return Failure.of(cause, RetrySafety.ALWAYS, detail);
+    }
+
+    // Making connections
+
+    private boolean mayMultiplex() {
+        return known == null || known == HttpVersion.HTTP_2;
+    }
+
+    /** How many requests the connections being made will serve. */
+    private int expected() {
+        return dialing * (mayMultiplex() ? STREAMS_EXPECTED : 1);
+    }
+
+    private void dial() {
+        while (!starving && !closed && waiters.size() > expected() && !(dialing > 0 && mayMultiplex())) {
+            // Others of this loop are asked on this stack, which may close a connection and free its permit.
+            starving = true;
+            if (!shared.tryAcquire(this)) {
+                return;
+            }
+            starving = false;
+            dialing++;
+            new Dial(this, addressTurn++).start();
+        }
+    }
+
+    /** A connection of this upstream may be free to be made now. */
+    void onPermit() {
+        starving = false;
+        if (waiters.size() > expected()) {
+            dial();
+        } else {
+            shared.wakeOne();
+        }
+    }
+
+    void onDialFailed(Failure failure) {
+        dialing--;
+        observer.onConnectFailed(failure.cause());
+        if (allCount == 0 && dialing == 0) {
+            // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
+            for (Waiter waiter : waiters.copy()) {
+                if (waiter.queued) {
+                    fail(waiter, failure);
+                }
+            }
+        } else if (waiters.first() != null) {
+            fail(waiters.first(), failure);
+        }
+        shared.release(); // not before, or the next attempt would begin for those who are told here
+        dial();
+    }
+
+    /** A connection is established; its protocol's handler is in the pipeline. */
+    void onDialed(PooledConnection connection) {
+        known = connection.version();
+        if (connection.room() <= 0) {
+            connection.channel.close();
+            onDialFailed(failure(Cause.CONNECT_FAILED, endpoint + " allows no HTTP/2 streams"));
+            return;
+        }
+        dialing--;
+        connection.expiresAtNanos = now() + lifetimeNanos();
+        if (allCount == all.length) {
+            all = Arrays.copyOf(all, allCount * 2);
+        }
+        all[allCount++] = connection;
+        observer.onOpened(connection.version(), shared.tls != null);
+        connection.channel.closeFuture().addListener(closed -> onClosed(connection));
+        onRoom(connection);
+        dial();
+    }
+
+    private long lifetimeNanos() {
+        long nanos = settings.maxLifetimeMillis() * 1_000_000;
+        // Up to a tenth earlier, so that connections made together do not end together.
+        return nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1);
+    }
+
+    // What becomes of connections
+
+    /** The connection has room for a stream, maybe because one ended. */
+    void onRoom(PooledConnection connection) {
+        if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
+            if (availableCount == available.length) {
+                available = Arrays.copyOf(available, availableCount * 2);
+            }
+            connection.slot = availableCount;
+            available[availableCount++] = connection;
+            if (connection.isIdle()) {
+                connection.idleUntilNanos = now() + idleNanos(connection); // may be leased at once all the same
+            }
+            serve();
+        }
+        if (connection.isIdle()) {
+            onIdle(connection);
+        }
+    }
+
+    private void onIdle(PooledConnection connection) {
+        long now = now();
+        connection.idleUntilNanos = now + idleNanos(connection);
+        if (retired || shared.isStarving() || !connection.isUsable(now)) {
+            retire(connection);
+        } else {
+            sweep.armFor(deadline(connection), now);
+        }
+    }
+
+    private long idleNanos(PooledConnection connection) {
+        long millis = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
+        millis = Math.min(millis, connection.keepAliveMillis());
+        return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
+    }
+
+    /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
+    void retire(PooledConnection connection) {
+        if (!connection.retiring) {
+            connection.retiring = true;
+            withdraw(connection);
+        }
+        connection.finish();
+    }
+
+    private void withdraw(PooledConnection connection) {
+        int slot = connection.slot;
+        if (slot >= 0) {
+            connection.slot = -1;
+            availableCount--;
+            for (int i = slot; i < availableCount; i++) {
+                available[i] = available[i + 1];
+                available[i].slot = i;
+            }
+            clear(available, availableCount);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // behind the count nothing is read
+    private static void clear(PooledConnection[] array, int index) {
+        array[index] = null;
+    }
+
+    private void onClosed(PooledConnection connection) {
+        connection.retiring = true;
+        withdraw(connection);
+        for (int i = 0; i < allCount; i++) {
+            if (all[i] == connection) {
+                all[i] = all[--allCount];
+                clear(all, allCount);
+                break;
+            }
+        }
+        shared.release();
+        observer.onClosed(connection.version(), shared.tls != null);
+        dial();
+    }
+
+    /** Another pool of this upstream has no connection and may not make one: the oldest idle one is closed for it. */
+    void giveUpOne() {
+        for (int i = 0; i < availableCount && shared.isStarving(); i++) {
+            if (available[i].isIdle()) {
+                retire(available[i]);
+                return;
+            }
+        }
+    }
+
+    /** Keeps no connection any longer than it is used. */
+    void retire() {
+        retired = true;
+        for (int i = availableCount - 1; i >= 0; i = Math.min(i, availableCount) - 1) {
+            retire(available[i]);
+        }
+    }
+
+    /** Ends everything at once. */
+    void close() {
+        retired = true;
+        closed = true;
+        for (Waiter waiter : waiters.copy()) {
+            if (waiter.queued) {
+                fail(waiter, Failure.of(Cause.DRAIN, "the upstream " + shared.upstream + " has been removed"));
+            }
+        }
+        for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
+            connection.channel.close();
+        }
+        sweep.cancel();
+    }
+
+    // The rest
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    private long now() {
+        return loopPools.wheel.nanoTime();
+    }
+
+    void onLoop(Runnable task) {
+        if (loopPools.loop.inEventLoop()) {
+            task.run();
+        } else {
+            loopPools.loop.execute(task);
+        }
+    }
+
+    PoolCounts counts() {
+        int idle = 0;
+        for (int i = 0; i < availableCount; i++) {
+            if (available[i].isIdle()) {
+                idle++;
+            }
+        }
+        return new PoolCounts(idle, allCount - idle, dialing, waiters.size());
+    }
+
+    private static long deadline(PooledConnection connection) {
+        return connection.expiresAtNanos - connection.idleUntilNanos < 0
+                ? connection.expiresAtNanos
+                : connection.idleUntilNanos;
+    }
+
+    /** Closes idle connections whose time has come: one timer for all of them. */
+    private final class Sweep extends Timer {
+        private long armedFor;
+
+        void armFor(long deadline, long now) {
+            if (!isArmed() || deadline - armedFor < 0) {
+                armedFor = deadline;
+                loopPools.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
+            }
+        }
+
+        @Override
+        protected void onExpired() {
+            long now = now();
+            int i = 0;
+            while (i < availableCount) {
+                PooledConnection connection = available[i];
+                if (!connection.isIdle()) {
+                    i++;
+                } else if (connection.isUsable(now)) {
+                    armFor(deadline(connection), now);
+                    i++;
+                } else {
+                    if (connection.idleUntilNanos - now <= 0) {
+                        observer.onIdleClosed();
+                    }
+                    retire(connection);
+                }
+            }
+        }
+    }
+}

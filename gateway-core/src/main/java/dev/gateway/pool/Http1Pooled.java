@@ -1,0 +1,84 @@
+package dev.gateway.pool;
+
+import dev.gateway.http1.Http1ClientConnection;
+import dev.gateway.http1.Http1ClientSettings;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+
+/** A connection of HTTP/1.1: room for one stream, as long as there is none. */
+final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
+    /** Closed this much before the peer says it will, so that a request does not cross its FIN. */
+    private static final long MARGIN_MILLIS = 1000;
+
+    private final Http1ClientConnection connection;
+    private long keepAliveMillis = Long.MAX_VALUE;
+    private boolean leased;
+
+    Http1Pooled(Channel channel, EndpointPool pool) {
+        super(channel, pool);
+        this.connection = new Http1ClientConnection(this, pool.observer, Http1ClientSettings.DEFAULT);
+    }
+
+    @Override
+    ChannelHandler handler() {
+        return connection;
+    }
+
+    @Override
+    HttpVersion version() {
+        return HttpVersion.HTTP_1_1;
+    }
+
+    @Override
+    int room() {
+        return connection.isIdle() ? 1 : 0;
+    }
+
+    @Override
+    ClientStream open(ResponseEvents events) {
+        leased = true;
+        return connection.open(events);
+    }
+
+    @Override
+    boolean isIdle() {
+        return connection.isIdle();
+    }
+
+    @Override
+    long keepAliveMillis() {
+        return keepAliveMillis;
+    }
+
+    @Override
+    void finish() {
+        if (connection.isIdle()) {
+            connection.close();
+        }
+    }
+
+    @Override
+    public void onReusable(Http1ClientConnection reusable, long peerKeepsMillis) {
+        if (peerKeepsMillis >= 0) {
+            keepAliveMillis = Math.max(0, peerKeepsMillis - MARGIN_MILLIS);
+        }
+        endLease();
+        pool.onRoom(this);
+    }
+
+    @Override
+    public void onClosed(Http1ClientConnection closed) {
+        endLease();
+        pool.retire(this);
+    }
+
+    private void endLease() {
+        if (leased) {
+            leased = false;
+            pool.onStreamsEnded(1);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package dev.gateway.pool;
+
+import dev.gateway.http2.Http2ClientConnection;
+import dev.gateway.http2.Http2ClientSettings;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+
+/** A connection of HTTP/2: room for as many streams as the peer allows. */
+final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
+    private final Http2ClientConnection connection;
+    private final Dial dial;
+    private int streams; // that the pool knows of
+    private boolean finishing;
+
+    Http2Pooled(Channel channel, EndpointPool pool, Dial dial) {
+        super(channel, pool);
+        this.dial = dial;
+        this.connection =
+                Http2ClientConnection.create(this, pool.observer, pool.loopPools.wheel, Http2ClientSettings.DEFAULT);
+    }
+
+    @Override
+    ChannelHandler handler() {
+        return connection;
+    }
+
+    @Override
+    HttpVersion version() {
+        return HttpVersion.HTTP_2;
+    }
+
+    @Override
+    int room() {
+        return connection.availableStreams();
+    }
+
+    @Override
+    ClientStream open(ResponseEvents events) {
+        streams++;
+        return connection.open(events);
+    }
+
+    @Override
+    boolean isIdle() {
+        return connection.activeStreams() == 0;
+    }
+
+    @Override
+    void finish() {
+        if (!finishing) {
+            finishing = true;
+            connection.drain();
+        }
+    }
+
+    @Override
+    public void onReady() {
+        dial.onReady();
+    }
+
+    @Override
+    public void onCapacityChanged() {
+        countEnded(connection.activeStreams());
+        pool.onRoom(this);
+    }
+
+    @Override
+    public void onGoingAway() {
+        pool.retire(this);
+    }
+
+    @Override
+    public void onClosed() {
+        countEnded(0);
+        pool.retire(this);
+    }
+
+    private void countEnded(int active) {
+        if (streams > active) {
+            int ended = streams - active;
+            streams = active;
+            pool.onStreamsEnded(ended);
+        }
+    }
+}

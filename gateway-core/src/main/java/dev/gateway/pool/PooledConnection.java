@@ -1,0 +1,60 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+
+/**
+ * An upstream connection as its pool sees it, whatever the protocol: room for so many streams, and idle or not. Confined
+ * to its event loop.
+ */
+abstract class PooledConnection {
+    final Channel channel;
+    final EndpointPool pool;
+
+    /** Its position among the pool's available connections, -1 if it is not among them. */
+    int slot = -1;
+
+    /** When it must no longer be used though nothing is wrong with it, by the wheel's clock. */
+    long expiresAtNanos;
+
+    /** When it is closed unless it is used again; counts only while it is idle. */
+    long idleUntilNanos;
+
+    /** Takes no new stream, and is closed as soon as it is idle. */
+    boolean retiring;
+
+    PooledConnection(Channel channel, EndpointPool pool) {
+        this.channel = channel;
+        this.pool = pool;
+    }
+
+    /** Returns the protocol's handler, to be added last to the channel's pipeline. */
+    abstract ChannelHandler handler();
+
+    abstract HttpVersion version();
+
+    /** Returns how many more streams may be opened now. */
+    abstract int room();
+
+    /** Opens a stream; only while there is room. */
+    abstract ClientStream open(ResponseEvents events);
+
+    /** Whether no stream is open. */
+    abstract boolean isIdle();
+
+    /** Closes it now if it is idle, else when its last stream has ended. */
+    abstract void finish();
+
+    /** How long the peer says that it keeps the connection while idle, or {@link Long#MAX_VALUE}. */
+    long keepAliveMillis() {
+        return Long.MAX_VALUE;
+    }
+
+    /** Whether a stream may be opened on it at that time. */
+    final boolean isUsable(long now) {
+        return !retiring && expiresAtNanos - now > 0 && channel.isActive() && (!isIdle() || idleUntilNanos - now > 0);
+    }
+}

@@ -1,0 +1,117 @@
+package dev.gateway.pool;
+
+import dev.gateway.net.Resolver;
+import dev.gateway.net.Transport;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
+ * first request for it, retired when its generation is replaced, and removed when that generation's last exchange has
+ * ended. An {@link Upstream} object that two generations share keeps its connections. Safe from any thread.
+ */
+public final class Pools implements AutoCloseable {
+    private final List<LoopPools> loops = new ArrayList<>();
+    private final Observers observers;
+    private final Map<Upstream, SharedUpstream> upstreams = new ConcurrentHashMap<>();
+
+    /** Makes the observers of upstreams. */
+    public interface Observers {
+        /** Observes nothing. */
+        Observers NONE = (upstream, loop) -> UpstreamObserver.NONE;
+
+        /**
+         * Makes an observer.
+         *
+         * @param loop the position of the event loop on which it is called
+         */
+        UpstreamObserver observer(Upstream upstream, int loop);
+    }
+
+    /**
+     * Makes the pools of all event loops of a transport.
+     *
+     * @param wheels the timers of each event loop, in the transport's order
+     */
+    public Pools(Transport transport, Resolver resolver, List<TimerWheel> wheels, Observers observers) {
+        this.observers = observers;
+        for (int i = 0; i < transport.loops().size(); i++) {
+            loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
+        }
+    }
+
+    /** Returns the back door of an event loop, to be used on it only. */
+    public StreamOpener opener(int loop) {
+        return loops.get(loop);
+    }
+
+    /**
+     * Makes an upstream known; once. Requests that follow find it.
+     *
+     * @throws IOException if one of its files cannot be read
+     * @throws GeneralSecurityException if its TLS settings are not usable
+     */
+    public void add(Upstream upstream) throws IOException, GeneralSecurityException {
+        SharedUpstream shared = new SharedUpstream(upstream);
+        upstreams.put(upstream, shared);
+        for (int i = 0; i < loops.size(); i++) {
+            LoopPools pools = loops.get(i);
+            UpstreamObserver observer = observers.observer(upstream, i);
+            run(pools.loop, () -> pools.add(shared, observer));
+        }
+    }
+
+    /** Closes idle connections, and others as soon as they are; requests still get connections, which are not kept. */
+    public void retire(Upstream upstream) {
+        for (LoopPools pools : loops) {
+            run(pools.loop, () -> pools.retire(upstream));
+        }
+    }
+
+    /** Closes all connections at once and forgets the upstream; requests that wait fail. */
+    public void remove(Upstream upstream) {
+        SharedUpstream shared = upstreams.remove(upstream);
+        if (shared == null) {
+            return;
+        }
+        CompletableFuture<?>[] removed = loops.stream()
+                .map(pools -> CompletableFuture.runAsync(() -> pools.remove(upstream), pools.loop))
+                .toArray(CompletableFuture<?>[]::new);
+        CompletableFuture.allOf(removed).thenRun(shared::close);
+    }
+
+    /** Counts connections and waiting requests of an upstream; the answer comes from the event loops. */
+    public CompletableFuture<PoolCounts> counts(Upstream upstream) {
+        Function<LoopPools, CompletableFuture<PoolCounts>> ask =
+                pools -> CompletableFuture.supplyAsync(() -> pools.counts(upstream), pools.loop);
+        return loops.stream()
+                .map(ask)
+                .reduce((a, b) -> a.thenCombine(b, PoolCounts::plus))
+                .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
+    }
+
+    /** Removes all upstreams. */
+    @Override
+    public void close() {
+        List.copyOf(upstreams.keySet()).forEach(this::remove);
+    }
+
+    private static void run(EventLoop loop, Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.gateway.pool;
+
+import dev.gateway.net.ClientTls;
+import dev.gateway.net.ClientTlsSettings;
+import dev.gateway.upstream.Limit;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamSettings.Protocol;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the pools of one upstream share between event loops: TLS, and the limit of connections with those who wait for
+ * it. Safe from any thread.
+ */
+final class SharedUpstream {
+    final Upstream upstream;
+    final UpstreamSettings settings;
+    final @Nullable ClientTls tls;
+
+    /** Pools that have requests but may not connect; each at most once. */
+    private final Queue<EndpointPool> starving = new ConcurrentLinkedQueue<>();
+
+    private final List<EndpointPool> pools = new CopyOnWriteArrayList<>();
+
+    /** Reads the upstream's certificates. */
+    SharedUpstream(Upstream upstream) throws IOException, GeneralSecurityException {
+        this.upstream = upstream;
+        this.settings = upstream.settings();
+        this.tls = settings.tls() == null ? null : new ClientTls(tls(settings, settings.tls()));
+    }
+
+    private static ClientTlsSettings tls(UpstreamSettings settings, UpstreamSettings.Tls tls) {
+        List<String> alpn =
+                switch (settings.protocol()) {
+                    case AUTO -> List.of("h2", "http/1.1");
+                    case H2, H2C -> List.of("h2");
+                    case HTTP1 -> List.of("http/1.1");
+                };
+        return new ClientTlsSettings(
+                tls.verify(),
+                tls.caFile(),
+                tls.serverName(),
+                tls.certFile(),
+                tls.keyFile(),
+                tls.protocols(),
+                alpn,
+                settings.tlsHandshakeMillis());
+    }
+
+    /** Whether only a handshake can tell which protocol is spoken. */
+    boolean isNegotiated() {
+        return settings.protocol() == Protocol.AUTO && tls != null;
+    }
+
+    boolean isHttp2() {
+        return settings.protocol() == Protocol.H2 || settings.protocol() == Protocol.H2C;
+    }
+
+    void add(EndpointPool pool) {
+        pools.add(pool);
+    }
+
+    /**
+     * Takes the right to one more connection. If there is none, the pool is called back once by
+     * {@link EndpointPool#onPermit} as soon as there may be one, and others are asked to give up a connection that they
+     * do not use.
+     */
+    boolean tryAcquire(EndpointPool pool) {
+        Limit limit = upstream.connections();
+        if (limit.tryAcquire()) {
+            return true;
+        }
+        starving.add(pool);
+        // Somebody may have given one back before this pool was in the queue to be told.
+        if (limit.tryAcquire()) {
+            if (starving.remove(pool)) {
+                return true;
+            }
+            release(); // it is being called back already
+            return false;
+        }
+        for (EndpointPool other : pools) {
+            if (other != pool) {
+                other.onLoop(other::giveUpOne);
+            }
+        }
+        return false;
+    }
+
+    /** Gives the right to one connection back. */
+    void release() {
+        upstream.connections().release();
+        wakeOne();
+    }
+
+    /** Tells the pool that has waited longest that it may try again. */
+    void wakeOne() {
+        EndpointPool pool = starving.poll();
+        if (pool != null) {
+            pool.onLoop(pool::onPermit);
+        }
+    }
+
+    /** Whether any pool would rather have a connection than have it kept idle. */
+    boolean isStarving() {
+        return !starving.isEmpty();
+    }
+
+    void close() {
+        if (tls != null) {
+            tls.close();
+        }
+    }
+}

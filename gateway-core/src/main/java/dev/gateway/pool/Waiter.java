@@ -1,0 +1,47 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.StreamOpener;
+import org.jspecify.annotations.Nullable;
+
+/** A request that waits for a connection; in its pool's queue until it is answered or given up. */
+final class Waiter implements StreamOpener.Opening {
+    final EndpointPool pool;
+    final ResponseEvents events;
+    final StreamOpener.Callback callback;
+    final long sinceNanos;
+
+    /** Limits the wait. */
+    final Timer timer = new Timer() {
+        @Override
+        protected void onExpired() {
+            pool.onWaitedTooLong(Waiter.this);
+        }
+    };
+
+    @Nullable
+    Waiter before;
+
+    @Nullable
+    Waiter after;
+
+    boolean queued;
+
+    /** Whether it counts against the limit of pending requests. */
+    boolean counted;
+
+    Waiter(EndpointPool pool, ResponseEvents events, StreamOpener.Callback callback, long now) {
+        this.pool = pool;
+        this.events = events;
+        this.callback = callback;
+        this.sinceNanos = now;
+    }
+
+    @Override
+    public void cancel() {
+        if (queued) {
+            pool.onCancelled(this);
+        }
+    }
+}

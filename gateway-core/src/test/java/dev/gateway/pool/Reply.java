@@ -1,0 +1,123 @@
+package dev.gateway.pool;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import io.netty.util.AsciiString;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One GET sent through the pools, and what came of it. */
+final class Reply implements ResponseEvents, StreamOpener.Callback {
+    private static final FieldName CONNECTION_NUMBER = FieldName.of("X-Connection");
+
+    /** Completed with the number of the connection, or with the failure. */
+    private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+
+    private final EventLoop loop;
+    private final String path;
+    private int connection;
+    private @Nullable ClientStream stream;
+    private StreamOpener.Opening opening = StreamOpener.Opening.DONE;
+
+    private Reply(EventLoop loop, String path) {
+        this.loop = loop;
+        this.path = path;
+    }
+
+    static Reply get(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
+        Reply reply = new Reply(loop, path);
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, reply, reply));
+        return reply;
+    }
+
+    /** Returns the number of the connection that served it. */
+    int connection() throws Exception {
+        Object ended = outcome.get(10, TimeUnit.SECONDS);
+        if (ended instanceof Failure failure) {
+            throw new AssertionError(failure.toString());
+        }
+        return (Integer) ended;
+    }
+
+    Failure failure() throws Exception {
+        Object ended = outcome.get(10, TimeUnit.SECONDS);
+        if (ended instanceof Failure failure) {
+            return failure;
+        }
+        throw new AssertionError("served by connection " + ended);
+    }
+
+    boolean isDone() {
+        return outcome.isDone();
+    }
+
+    void cancel() throws Exception {
+        loop.submit(() -> {
+                    opening.cancel();
+                    if (stream != null) {
+                        stream.reset(Failure.of(dev.gateway.stream.Cause.CLIENT_CLOSED, "gone"));
+                    }
+                })
+                .get();
+    }
+
+    @Override
+    public void onOpened(ClientStream opened) {
+        stream = opened;
+        AsciiString authority = new AsciiString("origin.test");
+        opened.head(
+                new RequestHead(Method.GET, new AsciiString("http"), authority, new AsciiString(path), new Fields(), 0),
+                true);
+        opened.flush();
+    }
+
+    @Override
+    public void onOpenFailed(Failure failure) {
+        outcome.complete(failure);
+    }
+
+    @Override
+    public void onHead(ResponseHead head, boolean last) {
+        AsciiString number = head.fields().first(CONNECTION_NUMBER);
+        connection = number == null ? 0 : number.parseInt();
+        if (last) {
+            outcome.complete(connection);
+        }
+    }
+
+    @Override
+    public void onData(ByteBuf data, boolean last) {
+        data.release();
+        if (last) {
+            outcome.complete(connection);
+        }
+    }
+
+    @Override
+    public void onTrailers(Fields trailers) {
+        outcome.complete(connection);
+    }
+
+    @Override
+    public void onWritable() {}
+
+    @Override
+    public void onReadComplete() {}
+
+    @Override
+    public void onReset(Failure failure) {
+        outcome.complete(failure);
+    }
+}
