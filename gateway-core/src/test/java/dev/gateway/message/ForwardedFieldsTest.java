@@ -90,29 +90,4 @@ class ForwardedFieldsTest {
                         X-Forwarded-Port: 443
                         """);
     }
-
-    @Test
-    void viaTellsTheVersionAMessageWasReceivedIn() {
-        Via via = new Via("gateway");
-        Fields fields = Heads.fields("Via: 1.1 other");
-        via.add(fields, new AsciiString("2.0"));
-        via.add(fields, new AsciiString("1.0"));
-        via.add(fields, new AsciiString("1.1"));
-
-        assertThat(fields).hasToString("Via: 1.1 other\nVia: 2.0 gateway\nVia: 1.0 gateway\nVia: 1.1 gateway\n");
-        assertThat(via.passes(fields)).isEqualTo(3);
-        assertThat(via.passes(Heads.fields("Via: 1.1 gateway-b, HTTP/1.1 gateway (x), 1.1 my-gateway")))
-                .isEqualTo(1);
-    }
-
-    @Test
-    void nothingIsAddedWhenOffAndAnUntrustedPeerIsStillNotBelieved() {
-        assertThat(apply(ForwardedFields.Mode.OFF, false, "10.0.0.9", CLAIMS)).isEmpty();
-    }
-
-    @Test
-    void onlyForwardedIsWrittenIfThatIsAllThatIsAskedFor() {
-        assertThat(apply(ForwardedFields.Mode.FORWARDED, false, "10.0.0.9", CLAIMS))
-                .isEqualTo("Forwarded: for=10.0.0.9;host=\"app.example:8080\";proto=http\n");
-    }
 }
