@@ -1,0 +1,83 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RoundRobinTest {
+    private static final RequestHead HEAD = new RequestHead(
+            Method.GET, new AsciiString("http"), new AsciiString("a.test"), new AsciiString("/"), new Fields(), 0);
+
+    @Test
+    void endpointsTakeTurns() {
+        assertThat(chosen(balancer(1, 1, 1), 7)).containsExactly(0, 1, 2, 0, 1, 2, 0);
+    }
+
+    @Test
+    void weightsAreKeptAndSpreadEvenly() {
+        assertThat(chosen(balancer(5, 1, 1), 7)).containsExactly(0, 0, 1, 0, 2, 0, 0);
+        assertThat(chosen(balancer(100, 50), 6)).containsExactly(0, 1, 0, 0, 1, 0);
+    }
+
+    @Test
+    void hugeWeightsLeaveEveryEndpointItsShare() {
+        List<Integer> chosen = chosen(balancer(1_000_000, 999_999, 1), 40_000);
+        assertThat(chosen).contains(0, 1, 2);
+        assertThat(chosen.stream().filter(index -> index == 0).count()).isBetween(19_900L, 20_100L);
+    }
+
+    @Test
+    void theEndpointThatFailedIsAvoidedWhereThereIsAnother() {
+        RoundRobin balancer = balancer(3, 1);
+        Endpoint failed = new Endpoint(0, "10.0.0.0", 80, 3);
+        for (int i = 0; i < 8; i++) {
+            assertThat(index(balancer.choose(HEAD, failed))).isEqualTo(1);
+        }
+        Endpoint only = new Endpoint(0, "10.0.0.0", 80, 1);
+        assertThat(index(balancer(1).choose(HEAD, only))).isZero();
+    }
+
+    @Test
+    void anUpstreamWithoutEndpointsHasNone() {
+        assertThat(new RoundRobin(List.of()).choose(HEAD, null)).isNull();
+    }
+
+    @Test
+    void aLimitIsKeptAndWhatIsGivenBackCanBeTakenAgain() {
+        Limit limit = new Limit(2);
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.tryAcquire()).isFalse();
+        limit.release();
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.taken()).isEqualTo(2);
+        assertThat(new Limit(0).tryAcquire()).isTrue();
+    }
+
+    private static RoundRobin balancer(int... weights) {
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (int i = 0; i < weights.length; i++) {
+            endpoints.add(new Endpoint(i, "10.0.0." + i, 80, weights[i]));
+        }
+        return new RoundRobin(endpoints);
+    }
+
+    private static List<Integer> chosen(RoundRobin balancer, int count) {
+        List<Integer> chosen = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            chosen.add(index(balancer.choose(HEAD, null)));
+        }
+        return chosen;
+    }
+
+    private static int index(@Nullable Endpoint endpoint) {
+        return endpoint == null ? -1 : endpoint.index();
+    }
+}
