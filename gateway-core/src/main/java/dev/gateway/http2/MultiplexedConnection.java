@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
@@ -120,6 +121,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
         context = ctx;
+        // HTTP/2 knows no half-closed connection: a FIN, like a reset, is its end, and that of all its streams.
+        ctx.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         super.handlerAdded(ctx);
         if (ctx.channel().isActive()) {
             start(ctx);
