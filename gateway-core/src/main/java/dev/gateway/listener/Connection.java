@@ -144,6 +144,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         Http2ServerConnection http2 = Http2ServerConnection.create(
                 info(HttpVersion.HTTP_2), loop.handler(), loop.observer(), loop.timers(), settings);
         protocol = http2;
+        boolean secure = tls != null;
+        loop.observer().onOpened(HttpVersion.HTTP_2, secure);
+        channel.closeFuture().addListener(closed -> loop.observer().onClosed(HttpVersion.HTTP_2, secure));
         channel.pipeline().addLast(http2);
         return http2;
     }

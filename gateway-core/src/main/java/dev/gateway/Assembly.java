@@ -1,0 +1,134 @@
+package dev.gateway;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.net.TransportKind;
+import dev.gateway.route.Router;
+import dev.gateway.stream.Cidr;
+import dev.gateway.stream.CidrSet;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Turns configuration into what runs: with {@link ListenerAssembly} and {@link RouteAssembly} the only place that sees
+ * both. What is written here has been validated, so a failure names the place in the file and is a start failure.
+ */
+final class Assembly {
+    private Assembly() {}
+
+    /** Makes a generation. */
+    static Snapshot snapshot(GatewayConfig config, int generation) throws StartException {
+        Map<String, Upstream> upstreams = new LinkedHashMap<>();
+        for (UpstreamConfig upstream : config.upstreams()) {
+            upstreams.put(upstream.name(), upstream(upstream));
+        }
+        List<Snapshot.ListenerPolicy> listeners = new ArrayList<>();
+        List<Router> routers = RouteAssembly.routers(config, upstreams);
+        for (int i = 0; i < config.listeners().size(); i++) {
+            ListenerConfig listener = config.listeners().get(i);
+            listeners.add(new Snapshot.ListenerPolicy(
+                    routers.get(i),
+                    cidrs(listener.trustedProxies()),
+                    forwarded(listener.forwardedHeaders()),
+                    listener.limits().maxBody()));
+        }
+        return new Snapshot(generation, listeners, List.copyOf(upstreams.values()));
+    }
+
+    private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
+        return new ForwardedFields(
+                switch (wanted) {
+                    case X_FORWARDED -> ForwardedFields.Mode.X_FORWARDED;
+                    case FORWARDED -> ForwardedFields.Mode.FORWARDED;
+                    case BOTH -> ForwardedFields.Mode.BOTH;
+                    case OFF -> ForwardedFields.Mode.OFF;
+                });
+    }
+
+    private static Upstream upstream(UpstreamConfig config) {
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (var endpoint : config.endpoints()) {
+            String host = endpoint.unix() != null ? "unix:" + endpoint.unix() : String.valueOf(endpoint.host());
+            endpoints.add(new Endpoint(endpoints.size(), host, endpoint.port(), endpoint.weight()));
+        }
+        UpstreamConfig.Tls tls = config.tls();
+        UpstreamConfig.Timeouts timeouts = config.timeouts();
+        UpstreamSettings settings = new UpstreamSettings(
+                switch (config.protocol()) {
+                    case AUTO -> UpstreamSettings.Protocol.AUTO;
+                    case HTTP1 -> UpstreamSettings.Protocol.HTTP1;
+                    case H2 -> UpstreamSettings.Protocol.H2;
+                    case H2C -> UpstreamSettings.Protocol.H2C;
+                },
+                tls == null
+                        ? null
+                        : new UpstreamSettings.Tls(
+                                tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of()),
+                config.circuitBreaker().maxConnections(),
+                config.circuitBreaker().maxPendingRequests(),
+                config.circuitBreaker().maxRequests(),
+                millis(timeouts.connect()),
+                millis(timeouts.tlsHandshake()),
+                millis(timeouts.poolAcquire()),
+                millis(timeouts.responseHeaders()),
+                millis(timeouts.idle()),
+                millis(timeouts.maxLifetime()));
+        return switch (config.loadBalancer()) {
+            case ROUND_ROBIN -> new Upstream(config.name(), endpoints, new RoundRobin(endpoints), settings);
+        };
+    }
+
+    /** Returns milliseconds, at least one for a duration that is not zero: 0 means no limit. */
+    static long millis(Duration duration) {
+        return duration.isZero() ? 0 : Math.max(1, duration.toMillis());
+    }
+
+    static CidrSet cidrs(List<dev.gateway.config.Cidr> configured) {
+        List<Cidr> blocks = new ArrayList<>();
+        for (dev.gateway.config.Cidr block : configured) {
+            Cidr parsed = Cidr.parse(masked(block));
+            if (parsed == null) {
+                throw new IllegalStateException("a block of addresses that is none: " + block);
+            }
+            blocks.add(parsed);
+        }
+        return CidrSet.of(blocks);
+    }
+
+    /** Writes the block with the first of its addresses, whichever was configured. */
+    private static String masked(dev.gateway.config.Cidr block) {
+        byte[] address = block.network().getAddress();
+        for (int bit = block.prefixLength(); bit < address.length * 8; bit++) {
+            address[bit / 8] &= (byte) ~(0x80 >> bit % 8);
+        }
+        try {
+            return InetAddress.getByAddress(address).getHostAddress() + "/" + block.prefixLength();
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e); // the length is that of an address
+        }
+    }
+
+    static TransportKind transport(GatewayConfig.Transport wanted) {
+        return switch (wanted) {
+            case AUTO, EPOLL -> TransportKind.EPOLL;
+            case IO_URING -> TransportKind.IO_URING;
+            case NIO -> TransportKind.NIO;
+        };
+    }
+
+    static StartException failure(Position position, Exception cause) {
+        return new StartException(position + ": " + cause.getMessage(), cause);
+    }
+}

@@ -1,0 +1,131 @@
+package dev.gateway;
+
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.http1.HeadLimits;
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.listener.ListenerSettings;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.SelfSigned;
+import dev.gateway.net.ServerTls;
+import dev.gateway.net.ServerTlsSettings;
+import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Turns configured listeners into settings of listeners. */
+final class ListenerAssembly {
+    private static final int STREAM_WINDOW = 256 << 10;
+    /** Room for several streams whose upstream does not read, before they stop the others of their connection. */
+    private static final int CONNECTION_WINDOW = 4 << 20;
+
+    private static final long ADMIN_MILLIS = 30_000;
+    private static final int ADMIN_CONNECTIONS = 256;
+
+    private ListenerAssembly() {}
+
+    /** Reads certificates and makes the settings of a listener. */
+    static ListenerSettings settings(int index, ListenerConfig config) throws StartException {
+        ListenerConfig.Limits limits = config.limits();
+        ListenerConfig.Timeouts timeouts = config.timeouts();
+        long requestHeaders = Assembly.millis(timeouts.requestHeaders());
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                new HeadLimits(
+                        atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
+                0, // the exchange limits bodies, whatever the protocol
+                requestHeaders,
+                Assembly.millis(timeouts.requestBodyIdle()),
+                Assembly.millis(timeouts.idle()),
+                Assembly.millis(timeouts.maxConnectionAge()),
+                Assembly.millis(timeouts.responseWriteIdle()),
+                null);
+        boolean speaksHttp2 = config.tls() == null || config.tls().alpn().contains("h2");
+        Http2ServerSettings http2 = !speaksHttp2
+                ? null
+                : new Http2ServerSettings(
+                        limits.maxConcurrentStreams(),
+                        STREAM_WINDOW,
+                        CONNECTION_WINDOW,
+                        atMostInt(limits.maxHeaderBytes()),
+                        limits.maxHeaders(),
+                        false,
+                        requestHeaders,
+                        Assembly.millis(timeouts.requestBodyIdle()),
+                        Assembly.millis(timeouts.responseWriteIdle()),
+                        Assembly.millis(timeouts.idle()),
+                        Assembly.millis(timeouts.maxConnectionAge()));
+        ListenerConfig.ProxyProtocol proxy = config.proxyProtocol();
+        return new ListenerSettings(
+                index,
+                config.name(),
+                config.unix() != null
+                        ? new ListenerSettings.Address.Unix(config.unix())
+                        : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
+                config.reusePort(),
+                limits.maxConnections(),
+                tls(config),
+                proxy == null ? null : new ProxyProtocol(Assembly.cidrs(proxy.trustedCidrs()), requestHeaders),
+                new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade()));
+    }
+
+    /** Makes the settings of the admin listener: HTTP/1.1 and few connections. */
+    static ListenerSettings admin(int index, AdminConfig config) {
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                HeadLimits.DEFAULT, 0, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, null);
+        return new ListenerSettings(
+                index,
+                "admin",
+                new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
+                false,
+                ADMIN_CONNECTIONS,
+                null,
+                null,
+                new ListenerSettings.Protocols(http1, null, false));
+    }
+
+    private static int atMostInt(long size) {
+        return (int) Math.min(size, Integer.MAX_VALUE);
+    }
+
+    private static @Nullable ServerTls tls(ListenerConfig listener) throws StartException {
+        TlsConfig config = listener.tls();
+        if (config == null) {
+            return null;
+        }
+        try {
+            List<CertificateFiles> certificates = new ArrayList<>();
+            config.certificateRefs()
+                    .forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+            if (config.selfSignedDirectory() != null) {
+                certificates.add(SelfSigned.in(config.selfSignedDirectory()));
+            }
+            List<String> versions = new ArrayList<>();
+            for (TlsConfig.Version version : TlsConfig.Version.values()) {
+                if (version.compareTo(config.minVersion()) >= 0 && version.compareTo(config.maxVersion()) <= 0) {
+                    versions.add(version.toString());
+                }
+            }
+            return new ServerTls(new ServerTlsSettings(
+                    certificates,
+                    config.alpn(),
+                    versions,
+                    config.ciphers(),
+                    switch (config.clientAuth()) {
+                        case NONE -> ClientAuthentication.NONE;
+                        case OPTIONAL -> ClientAuthentication.OPTIONAL;
+                        case REQUIRED -> ClientAuthentication.REQUIRED;
+                    },
+                    config.caFile(),
+                    Assembly.millis(listener.timeouts().tlsHandshake())));
+        } catch (IOException | GeneralSecurityException e) {
+            throw Assembly.failure(config.position(), e);
+        }
+    }
+}

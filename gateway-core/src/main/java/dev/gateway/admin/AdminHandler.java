@@ -1,0 +1,123 @@
+package dev.gateway.admin;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.StreamEvents;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers the requests of the admin listener on one event loop: health, statistics, metrics. What takes long is
+ * formatted by another thread, so that exchanges do not wait for it.
+ */
+public final class AdminHandler implements RequestHandler {
+    private static final AsciiString ALLOW = new AsciiString("GET, HEAD");
+    private static final AsciiString NO_STORE = new AsciiString("no-store");
+
+    private final AdminPages pages;
+    private final Executor loop;
+    private final Executor formatter;
+
+    /**
+     * Makes the handler of an event loop.
+     *
+     * @param loop runs on the event loop
+     * @param formatter runs what takes long
+     */
+    public AdminHandler(AdminPages pages, Executor loop, Executor formatter) {
+        this.pages = pages;
+        this.loop = loop;
+        this.formatter = formatter;
+    }
+
+    @Override
+    public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+        Reply reply = new Reply(stream, head.method().equals(Method.HEAD));
+        AdminPages.Page page = pages.find(path(head));
+        if (page == null) {
+            reply.send(AdminPages.Content.text(404, "no such page; / lists them"));
+        } else if (!head.method().equals(Method.GET) && !head.method().equals(Method.HEAD)) {
+            reply.send(AdminPages.Content.text(405, "GET and HEAD only"));
+        } else if (page.isQuick()) {
+            reply.send(page.content(head));
+        } else {
+            formatter.execute(() -> {
+                AdminPages.Content content = page.content(head);
+                loop.execute(() -> reply.send(content));
+            });
+        }
+        return reply;
+    }
+
+    private static String path(RequestHead head) {
+        return head.path().subSequence(0, head.queryStart()).toString();
+    }
+
+    @Override
+    public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
+        boolean isHead = head != null && head.method().equals(Method.HEAD);
+        new Reply(stream, isHead).send(AdminPages.Content.text(failure.status(), failure.detail()));
+    }
+
+    /** One request: its body is dropped, its answer sent once. */
+    private static final class Reply implements StreamEvents {
+        private final ServerStream stream;
+        private final boolean withoutBody;
+        private boolean over;
+
+        Reply(ServerStream stream, boolean withoutBody) {
+            this.stream = stream;
+            this.withoutBody = withoutBody;
+        }
+
+        void send(AdminPages.Content content) {
+            if (over) {
+                return; // the client has gone
+            }
+            over = true;
+            byte[] body = content.text().getBytes(StandardCharsets.UTF_8);
+            Fields fields = new Fields();
+            fields.add(FieldName.CONTENT_TYPE, content.type());
+            fields.add(FieldName.CACHE_CONTROL, NO_STORE);
+            if (content.status() == 405) {
+                fields.add(AdminPages.ALLOW, ALLOW);
+            }
+            stream.head(new ResponseHead(content.status(), null, fields, body.length), withoutBody);
+            if (!withoutBody) {
+                stream.data(Unpooled.wrappedBuffer(body), true);
+            }
+            stream.flush();
+        }
+
+        @Override
+        public void onData(ByteBuf data, boolean last) {
+            int bytes = data.readableBytes();
+            data.release();
+            stream.consumed(bytes);
+        }
+
+        @Override
+        public void onTrailers(Fields trailers) {}
+
+        @Override
+        public void onWritable() {}
+
+        @Override
+        public void onReadComplete() {}
+
+        @Override
+        public void onReset(Failure failure) {
+            over = true;
+        }
+    }
+}
