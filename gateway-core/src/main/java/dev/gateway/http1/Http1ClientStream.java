@@ -83,6 +83,7 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
 
     @Override
     public void flush() {
+        endChunk();
         connection.flush();
     }
 

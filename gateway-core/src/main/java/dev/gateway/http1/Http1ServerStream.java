@@ -164,6 +164,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
 
     @Override
     public void flush() {
+        endChunk();
         connection.flush();
     }
 

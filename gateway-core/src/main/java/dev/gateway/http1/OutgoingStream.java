@@ -10,13 +10,14 @@ import java.nio.charset.StandardCharsets;
 
 /** The sending half of a message, the same for requests and responses: frames the body that follows the head. */
 abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStream {
+    private static final ByteBuf CHUNK_END = constant("\r\n");
     private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
     private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
 
     final ChannelHandlerContext ctx;
     private Framing framing = Framing.NONE;
     private long remaining;
-    private boolean inChunks; // at least one chunk was written, whose CRLF is still to be
+    private boolean inChunks; // a chunk was written, whose CRLF is still to be
     private boolean started;
     private boolean ended;
 
@@ -121,6 +122,14 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
 
     private void misframed() {
         onMisframed(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the body is not as long as announced"));
+    }
+
+    /** What is flushed ends its chunk: many a peer takes no chunk before its end, and the next one may be long in coming. */
+    final void endChunk() {
+        if (inChunks && !ended) {
+            inChunks = false;
+            write(CHUNK_END.duplicate());
+        }
     }
 
     /** Writes the line before a chunk, and the end of the chunk before. */
