@@ -70,4 +70,17 @@ public final class Tools {
             Files.delete(output);
         }
     }
+
+    /** Ends a process, in order if it lets us. */
+    static void stop(Process process) {
+        process.destroy();
+        try {
+            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
 }

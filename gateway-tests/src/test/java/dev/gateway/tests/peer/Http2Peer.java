@@ -64,6 +64,7 @@ public final class Http2Peer implements Peer {
     private final Map<Integer, Http2Stream> streams = new ConcurrentHashMap<>();
     private final AtomicInteger[] received = new AtomicInteger[256];
     private final AtomicLong dataReceived = new AtomicLong();
+    private final AtomicInteger streamWindowUpdates = new AtomicInteger();
     private final CompletableFuture<GoAway> goAway = new CompletableFuture<>();
     private final CompletableFuture<Map<Integer, Long>> settings = new CompletableFuture<>();
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -125,11 +126,8 @@ public final class Http2Peer implements Peer {
     }
 
     @Override
-    public synchronized Http2Stream open() {
-        Http2Stream stream = new Http2Stream(this, nextStreamId, peerStreamWindow);
-        nextStreamId += 2;
-        streams.put(stream.id, stream);
-        return stream;
+    public Http2Stream open() {
+        return new Http2Stream(this, 0, 0);
     }
 
     @Override
@@ -167,6 +165,11 @@ public final class Http2Peer implements Peer {
         return dataReceived.get();
     }
 
+    /** Returns how many WINDOW_UPDATE frames for streams, not for the connection, were received. */
+    public int streamWindowUpdates() {
+        return streamWindowUpdates.get();
+    }
+
     /** Sends GOAWAY; streams go on. */
     public void goAway(int lastStreamId, int code) throws IOException {
         frame(
@@ -196,6 +199,12 @@ public final class Http2Peer implements Peer {
 
     /** Encodes and sends a head or trailers; one lock, because the encoder's table follows the order on the wire. */
     synchronized void headers(Http2Stream stream, Http2Headers headers, boolean last) throws IOException {
+        if (stream.id == 0) { // numbered as they are sent, or the order would be wrong
+            stream.id = nextStreamId;
+            stream.sendWindow = peerStreamWindow;
+            nextStreamId += 2;
+            streams.put(stream.id, stream);
+        }
         ByteBuf block = Unpooled.buffer();
         try {
             encoder.encodeHeaders(stream.id, headers, block);
@@ -325,6 +334,9 @@ public final class Http2Peer implements Peer {
                 goAway.complete(new GoAway(last, code, text));
             }
             case WINDOW_UPDATE -> {
+                if (id != 0) {
+                    streamWindowUpdates.incrementAndGet();
+                }
                 synchronized (this) {
                     if (id == 0) {
                         sendWindow += buffer.getInt();

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 
 /** A stream of an {@link Http2Peer}. Its window is refilled as {@link #receive} takes data. */
 public final class Http2Stream extends PeerStream {
-    final int id;
+    volatile int id; // 0 until the head is sent
     long sendWindow; // guarded by the connection
     volatile StreamResetException error;
 
@@ -118,6 +118,9 @@ public final class Http2Stream extends PeerStream {
 
     /** Sends RST_STREAM. */
     public void reset(int code) throws IOException {
+        if (id == 0) {
+            return;
+        }
         peer.frame(
                 Http2Peer.RST_STREAM, 0, id, ByteBuffer.allocate(4).putInt(code).array());
         peer.forget(this);

@@ -1,5 +1,6 @@
 package dev.gateway.tests.peer;
 
+import io.netty.pkitesting.X509Bundle;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -8,9 +9,12 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLServerSocket;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An upstream that does what a test tells it to. One port speaks HTTP/1.1 and, to who begins with its preface, HTTP/2;
@@ -32,6 +37,7 @@ public final class Origin implements AutoCloseable {
     }
 
     private final ServerSocket server;
+    private final @Nullable X509Bundle certificate;
     private final long[] settings;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "origin");
@@ -39,37 +45,54 @@ public final class Origin implements AutoCloseable {
         return thread;
     });
     private final Map<String, Behaviour> behaviours = new ConcurrentHashMap<>();
+    private volatile Behaviour otherwise = (stream, head) -> {
+        stream.receiveBody();
+        stream.send(Head.response(404), true);
+    };
     private final Map<String, List<Head>> requests = new ConcurrentHashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final List<Peer> peers = new CopyOnWriteArrayList<>();
     private final AtomicInteger connections = new AtomicInteger();
 
-    private Origin(ServerSocket server, long... settings) {
+    private Origin(ServerSocket server, @Nullable X509Bundle certificate, long... settings) {
         this.server = server;
+        this.certificate = certificate;
         this.settings = settings;
         threads.execute(this::accept);
     }
 
     /** Starts in cleartext; pairs of HTTP/2 settings may follow. */
     public static Origin start(long... settings) throws IOException {
-        return new Origin(new ServerSocket(0, 1024, InetAddress.getLoopbackAddress()), settings);
+        return new Origin(new ServerSocket(0, 1024, InetAddress.getLoopbackAddress()), null, settings);
     }
 
-    /** Starts with TLS and a self-signed certificate. */
-    public static Origin startTls() throws IOException {
-        SSLServerSocket server = (SSLServerSocket) Sockets.serverContext()
+    /** Starts with TLS, a self-signed certificate for localhost, and h2 and HTTP/1.1 unless others are named. */
+    public static Origin startTls(String... protocols) throws IOException {
+        X509Bundle certificate = Sockets.certificate();
+        SSLServerSocket server = (SSLServerSocket) Sockets.serverContext(certificate)
                 .getServerSocketFactory()
                 .createServerSocket(0, 1024, InetAddress.getLoopbackAddress());
         SSLParameters parameters = server.getSSLParameters();
-        parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+        parameters.setApplicationProtocols(protocols.length == 0 ? new String[] {"h2", "http/1.1"} : protocols);
         server.setSSLParameters(parameters);
-        return new Origin(server);
+        return new Origin(server, certificate);
     }
 
     /** Sets what is done for a path. */
     public Origin on(String path, Behaviour behaviour) {
         behaviours.put(path, behaviour);
         return this;
+    }
+
+    /** Sets what is done for all other paths, instead of answering 404. */
+    public Origin otherwise(Behaviour behaviour) {
+        otherwise = behaviour;
+        return this;
+    }
+
+    /** Writes the certificate that clients have to trust, as PEM. */
+    public Path writeCertificate(Path file) throws IOException {
+        return Files.writeString(file, Objects.requireNonNull(certificate).getCertificatePEM());
     }
 
     public int port() {
@@ -163,13 +186,7 @@ public final class Origin implements AutoCloseable {
             Head head = stream.receiveHead();
             requests.computeIfAbsent(head.path(), p -> new CopyOnWriteArrayList<>())
                     .add(head);
-            Behaviour behaviour = behaviours.get(head.path());
-            if (behaviour == null) {
-                stream.receiveBody();
-                stream.send(Head.response(404), true);
-                return true;
-            }
-            behaviour.serve(stream, head);
+            behaviours.getOrDefault(head.path(), otherwise).serve(stream, head);
             return true;
         } catch (EOFException | SocketException | StreamResetException e) {
             abort(stream);

@@ -55,10 +55,10 @@ final class Sockets {
         socket.close();
     }
 
-    /** Makes a server's context with a fresh self-signed certificate for localhost. */
-    static SSLContext serverContext() throws IOException {
+    /** Makes a self-signed certificate for localhost. */
+    static X509Bundle certificate() throws IOException {
         try {
-            X509Bundle bundle = new CertificateBuilder()
+            return new CertificateBuilder()
                     .subject("CN=localhost")
                     .addSanDnsName("localhost")
                     .addSanIpAddress("127.0.0.1")
@@ -66,10 +66,17 @@ final class Sockets {
                     .notAfter(Instant.now().plus(Duration.ofDays(2)))
                     .setIsCertificateAuthority(true)
                     .buildSelfSigned();
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(bundle.toKeyManagerFactory().getKeyManagers(), null, new SecureRandom());
-            return context;
         } catch (Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    static SSLContext serverContext(X509Bundle certificate) throws IOException {
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(certificate.toKeyManagerFactory().getKeyManagers(), null, new SecureRandom());
+            return context;
+        } catch (GeneralSecurityException e) {
             throw new IOException(e);
         }
     }

@@ -1,0 +1,123 @@
+package dev.gateway.tests;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The nginx of this machine on a configuration and ports of its own. */
+final class NginxServer implements AutoCloseable {
+    private final Process process;
+    private final Path directory;
+    private final int port;
+    private final int h2cPort;
+
+    private NginxServer(Process process, Path directory, int port, int h2cPort) {
+        this.process = process;
+        this.directory = directory;
+        this.port = port;
+        this.h2cPort = h2cPort;
+    }
+
+    /** Starts one that serves {@code /file} of some bytes and says {@code /whoami}, or ends the test. */
+    static NginxServer start(byte[] file) throws IOException, InterruptedException {
+        String nginx = Tools.find("nginx");
+        Path directory = Files.createTempDirectory("nginx");
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.write(directory.resolve("file"), file);
+        int port = freePort();
+        int h2cPort = freePort();
+        Files.writeString(
+                directory.resolve("nginx.conf"),
+                """
+                daemon off;
+                worker_processes 1;
+                pid DIR/pid;
+                error_log DIR/error.log;
+                events { worker_connections 256; }
+                http {
+                  access_log off;
+                  client_body_temp_path DIR/body;
+                  proxy_temp_path DIR/proxy;
+                  fastcgi_temp_path DIR/fastcgi;
+                  uwsgi_temp_path DIR/uwsgi;
+                  scgi_temp_path DIR/scgi;
+                  keepalive_requests 50;
+                  http2_max_requests 50;
+                  client_max_body_size 0;
+                  server {
+                    listen 127.0.0.1:PORT;
+                    listen 127.0.0.1:H2C http2;
+                    root DIR;
+                    location = /file { }
+                    location = /whoami {
+                      default_type text/plain;
+                      return 200 "$request_method $server_protocol via=$http_via for=$http_x_forwarded_for";
+                    }
+                    location = /redirect { return 302 /whoami; }
+                    location = /gone { return 410; }
+                  }
+                }
+                """
+                        .replace("DIR", directory.toString())
+                        .replace("PORT", "" + port)
+                        .replace("H2C", "" + h2cPort));
+        Process process = new ProcessBuilder(
+                        nginx, "-c", directory.resolve("nginx.conf").toString())
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("out").toFile())
+                .start();
+        NginxServer server = new NginxServer(process, directory, port, h2cPort);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!accepts(h2cPort)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                String out = Files.readString(directory.resolve("out"));
+                server.close();
+                throw new IOException("nginx did not start: " + out);
+            }
+            Thread.onSpinWait();
+        }
+        return server;
+    }
+
+    int port() {
+        return port;
+    }
+
+    int h2cPort() {
+        return h2cPort;
+    }
+
+    @Override
+    public void close() throws IOException {
+        Tools.stop(process);
+        List<Path> files;
+        try (Stream<Path> walk = Files.walk(directory)) {
+            files = walk.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path path : files) {
+            Files.delete(path);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static boolean accepts(int port) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

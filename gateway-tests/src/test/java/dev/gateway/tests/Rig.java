@@ -1,0 +1,226 @@
+package dev.gateway.tests;
+
+import dev.gateway.Gateway;
+import dev.gateway.StartException;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.Peers;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/**
+ * A gateway in this JVM, in front of one upstream: a cleartext listener, one with TLS, an admin listener, an access log
+ * in a file. Tests add YAML where they want more than the default.
+ */
+final class Rig implements AutoCloseable {
+    private final Gateway gateway;
+    private final Path directory;
+    private boolean stopped;
+
+    private Rig(Gateway gateway, Path directory) {
+        this.gateway = gateway;
+        this.directory = directory;
+    }
+
+    static Builder to(int port) {
+        return new Builder("127.0.0.1", port);
+    }
+
+    static Builder to(String host, int port) {
+        return new Builder(host, port);
+    }
+
+    static Builder to(Origin origin, Pairing pairing) {
+        return to(origin.port()).upstreamProtocol(pairing.upstream);
+    }
+
+    int port() {
+        return gateway.port("clear");
+    }
+
+    int tlsPort() {
+        return gateway.port("secure");
+    }
+
+    Peer connect(Pairing pairing) throws IOException {
+        return connect(pairing.client);
+    }
+
+    Peer connect(Peers client) throws IOException {
+        return client.connect(client.isTls() ? tlsPort() : port());
+    }
+
+    /** Drains and stops; returns when it has. */
+    void stop() {
+        gateway.drain();
+        stopped = true;
+    }
+
+    /** Waits until the access log has so many lines, and returns them all. */
+    List<String> awaitAccessLog(int lines) throws IOException {
+        Path file = directory.resolve("access.log");
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        List<String> found = List.of();
+        while (System.nanoTime() < deadline) {
+            found = Files.exists(file) ? Files.readAllLines(file) : List.of();
+            if (found.size() >= lines) {
+                return found;
+            }
+            LockSupport.parkNanos(5_000_000);
+        }
+        throw new IOException("only " + found.size() + " lines of " + lines + ": " + found);
+    }
+
+    /** Fetches a page of the admin listener. */
+    String admin(String path) throws IOException, InterruptedException {
+        return HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .build()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.port("admin") + path))
+                                .timeout(Duration.ofMillis(Peer.PATIENCE_MILLIS))
+                                .build(),
+                        BodyHandlers.ofString())
+                .body();
+    }
+
+    /** Returns the sum of a metric's samples that have these labels, such as {@code code="200"}. */
+    double metric(String name, String... labels) throws IOException, InterruptedException {
+        return admin("/metrics")
+                .lines()
+                .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
+                .filter(line -> Stream.of(labels).allMatch(line::contains))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    /** Waits until no exchange is open and no upstream connection is in use. */
+    void awaitIdle() throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        Gateway.Activity activity = gateway.activity().join();
+        while (activity.exchanges()
+                        + activity.upstreams().active()
+                        + activity.upstreams().pending()
+                > 0) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("something goes on: " + activity);
+            }
+            LockSupport.parkNanos(5_000_000);
+            activity = gateway.activity().join();
+        }
+    }
+
+    /** Stops the gateway. Clients are gone by now, so whatever goes on in it has been forgotten. */
+    @Override
+    public void close() throws IOException {
+        try {
+            if (!stopped) {
+                awaitIdle();
+            }
+        } finally {
+            gateway.close();
+        }
+        List<Path> files;
+        try (Stream<Path> walk = Files.walk(directory)) {
+            files = walk.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : files) {
+            Files.delete(file);
+        }
+    }
+
+    static final class Builder {
+        private final String host;
+        private final int port;
+        private String protocol = "http1";
+        private String clear = "";
+        private String listener = "";
+        private String rule = "";
+        private String upstream = "";
+        private String top = "";
+
+        private Builder(String host, int port) {
+            this.host = host;
+            this.port = port;
+        }
+
+        Builder upstreamProtocol(String word) {
+            protocol = word;
+            return this;
+        }
+
+        /** Adds YAML to both listeners. */
+        Builder listener(String yaml) {
+            listener = ", " + yaml;
+            return this;
+        }
+
+        /** Adds YAML to the cleartext listener. */
+        Builder clear(String yaml) {
+            clear = ", " + yaml;
+            return this;
+        }
+
+        /** Adds YAML to the only rule. */
+        Builder rule(String yaml) {
+            rule = ", " + yaml;
+            return this;
+        }
+
+        /** Adds YAML to the upstream. */
+        Builder upstream(String yaml) {
+            upstream = ", " + yaml;
+            return this;
+        }
+
+        /** Adds YAML at the top. */
+        Builder top(String yaml) {
+            top = yaml;
+            return this;
+        }
+
+        Rig start() throws IOException {
+            Path directory = Files.createTempDirectory("rig");
+            Path file = directory.resolve("gateway.yaml");
+            Files.writeString(
+                    file,
+                    """
+                    listeners:
+                      - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP%1$s%2$s}
+                      - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}%2$s}
+                    routes:
+                      - name: all
+                        rules:
+                          - {backendRefs: [{name: app}]%3$s}
+                    upstreams:
+                      - {name: app, endpoints: [{host: %4$s, port: %5$d}], protocol: %6$s%7$s}
+                    admin: {address: 127.0.0.1, port: 0}
+                    accessLog: {format: json, path: access.log}
+                    %8$s
+                    """
+                            .formatted(clear, listener, rule, host, port, protocol, upstream, top));
+            LoadResult result = ConfigLoader.load(file);
+            if (result instanceof LoadResult.Valid valid) {
+                try {
+                    return new Rig(Gateway.start(valid.config()), directory);
+                } catch (StartException e) {
+                    throw new IOException(e);
+                }
+            }
+            throw new IOException(result.problems().toString());
+        }
+    }
+}

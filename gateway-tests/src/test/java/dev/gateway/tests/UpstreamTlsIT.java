@@ -1,0 +1,89 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Http2Peer;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** TLS to upstreams: what is spoken is agreed, and who answers is verified. */
+class UpstreamTlsIT {
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @CsvSource({
+        "HTTP1_TLS, http1, true, false", "HTTP1_TLS, h2, true, true", "HTTP1_TLS, auto, true, true",
+        "H2_TLS, http1, true, false", "H2_TLS, h2, true, true", "H2_TLS, auto, true, true",
+        "H2_TLS, auto, false, false", "HTTP1_TLS, auto, false, false",
+    })
+    void theUpstreamProtocolIsAgreed(Peers downstream, String protocol, boolean offersH2, boolean becomesH2)
+            throws Exception {
+        try (Origin origin = offersH2 ? Origin.startTls() : Origin.startTls("http/1.1")) {
+            origin.on("/", Behaviours.echo());
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol(protocol)
+                            .upstream("tls: {caFile: " + ca + "}")
+                            .start();
+                    Peer client = rig.connect(downstream)) {
+                for (int i = 0; i < 3; i++) {
+                    PeerStream stream = client.open();
+                    stream.send(Head.request("POST", "/"), false);
+                    String body = "x".repeat(100_000);
+                    stream.send(body, true);
+                    assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                    assertThat(stream.receiveBody()).isEqualTo(body);
+                }
+                assertThat(origin.connections()).isEqualTo(1);
+                assertThat(origin.peers().get(0) instanceof Http2Peer).isEqualTo(becomesH2);
+                assertThat(origin.requests("/").get(0).get("x-forwarded-proto")).contains("https");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2", "auto"})
+    void anUpstreamThatNobodyVouchesForGetsNoRequest(String protocol) throws Exception {
+        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol(protocol)
+                        .upstream("tls: {}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            Head response = stream.receiveFinal();
+            assertThat(response.status()).isEqualTo(502);
+            assertThat(response.get("proxy-status").orElseThrow()).contains("tls_failed");
+            assertThat(origin.requests("/")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2", "auto"})
+    void anotherNamesCertificateIsNotAccepted(String protocol) throws Exception {
+        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"))) {
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol(protocol)
+                            .upstream("tls: {caFile: " + ca + ", serverName: other.test}")
+                            .start();
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                PeerStream stream = client.open();
+                stream.send(Head.request("GET", "/"), true);
+                assertThat(stream.receiveFinal().status()).isEqualTo(502);
+                assertThat(origin.requests("/")).isEmpty();
+            }
+        }
+    }
+}
