@@ -41,7 +41,14 @@ import picocli.CommandLine.Spec;
             "3:the gateway could not start, such as when a port is taken",
             "70:an error in the gateway itself"
         },
-        subcommands = {Main.Validate.class, Main.PrintConfig.class, Main.Schema.class, Main.ShowVersion.class})
+        subcommands = {
+            RunCommand.class,
+            DemoCommand.class,
+            Main.Validate.class,
+            Main.PrintConfig.class,
+            Main.Schema.class,
+            Main.ShowVersion.class
+        })
 public final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int INVALID_CONFIG = 1;
@@ -62,7 +69,7 @@ public final class Main implements Callable<Integer> {
     static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExitCodeExceptionMapper(e -> INTERNAL_ERROR);
+                .setExitCodeExceptionMapper(e -> e instanceof CommandLine.ParameterException ? USAGE : INTERNAL_ERROR);
     }
 
     @Override
@@ -102,10 +109,9 @@ public final class Main implements Callable<Integer> {
     static final class Versions implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
             Version netty = Version.identify().get("netty-common");
             return new String[] {
-                "gateway " + (version == null ? "dev" : version),
+                "gateway " + Gateway.version(),
                 "netty " + (netty == null ? "unknown" : netty.artifactVersion()),
                 "java " + System.getProperty("java.vm.version") + " (" + System.getProperty("java.vm.name") + ")",
                 System.getProperty("os.name") + " " + System.getProperty("os.version") + " "

@@ -1,0 +1,70 @@
+package dev.gateway;
+
+import dev.gateway.config.GatewayConfig;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Serves until a signal comes. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Serves as the configuration says, until SIGTERM or SIGINT: then drains and exits with 0.",
+            "Logs go to standard error, access logs to standard output."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  gateway run --config gateway.yaml",
+            "  gateway run --config /etc/gateway/gateway.yaml --log-level warn > access.log"
+        })
+final class RunCommand implements Callable<Integer> {
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            required = true,
+            description = "The configuration (YAML).")
+    private Path file = Path.of("gateway.yaml");
+
+    @Option(names = "--log-level", paramLabel = "LEVEL", description = "error, warn, info or debug. Default: info")
+    private @Nullable Level level;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        if (level != null) {
+            Logging.level(level);
+        }
+        PrintWriter err = Main.err(spec);
+        GatewayConfig config = Main.load(file, err);
+        return config == null ? Main.INVALID_CONFIG : serve(config, err, gateway -> {});
+    }
+
+    /** What is done once the gateway serves. */
+    interface Started {
+        void on(Gateway gateway);
+    }
+
+    /** Serves until a signal comes; returns only if the gateway cannot start. */
+    static int serve(GatewayConfig config, PrintWriter err, Started started) {
+        Gateway gateway;
+        try {
+            gateway = Gateway.start(config);
+        } catch (StartException e) {
+            err.println("cannot start: " + e.getMessage());
+            return Main.CANNOT_START;
+        }
+        gateway.closeOnTermination();
+        started.on(gateway);
+        gateway.awaitStopped();
+        return Main.OK;
+    }
+}
