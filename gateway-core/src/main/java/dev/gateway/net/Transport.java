@@ -4,11 +4,13 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
@@ -33,6 +35,12 @@ public final class Transport {
 
     /** A stream is no longer writable above the second mark, and writable again below the first. */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
+
+    /**
+     * How much is read at once: what the last reads suggest, but never so little that a browser's head, after many short
+     * requests, would need a second read.
+     */
+    private static final RecvByteBufAllocator READS = new AdaptiveRecvByteBufAllocator(1 << 10, 2 << 10, 64 << 10);
 
     private static final int PAGE = 8 << 10;
     /** Chunks of 1 MiB: a loop that is nearly idle costs little, and a container of 64 MiB still has room. */
@@ -122,6 +130,7 @@ public final class Transport {
                 .option(ChannelOption.SO_BACKLOG, backlog)
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 // A client may end its sending side and still read: its FIN is an event, not a close.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
@@ -151,6 +160,7 @@ public final class Transport {
                 .group(loop)
                 .channelFactory(kind.clientFactory(tcp))
                 .option(ChannelOption.ALLOCATOR, allocator)
+                .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
