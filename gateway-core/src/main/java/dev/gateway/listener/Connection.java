@@ -47,6 +47,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
     private @Nullable Drainable protocol; // null until it is known
+    private @Nullable PrefaceDetector detector; // of a cleartext connection that may speak either
 
     Connection(Channel channel, LoopConnections owner) {
         this.channel = channel;
@@ -75,7 +76,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (serverTls != null) {
             serverTls.secure(channel.pipeline(), this);
         } else if (owner.settings.protocols().http2() != null) {
-            channel.pipeline().addLast(new PrefaceDetector(this));
+            detector = new PrefaceDetector(this);
+            channel.pipeline().addLast(detector);
         } else {
             speakHttp1();
         }
@@ -170,6 +172,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     public void drain() {
         if (protocol != null) {
             protocol.drain();
+        } else if (detector != null) {
+            detector.drain();
         }
     }
 

@@ -20,6 +20,9 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(PrefaceDetector.class);
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n".getBytes(StandardCharsets.US_ASCII);
 
+    /** How long a draining listener waits for the first byte of a connection. */
+    private static final long DRAIN_MILLIS = 500;
+
     private final Connection connection;
     private final Timeout timeout = new Timeout();
     private ByteBuf held = Unpooled.EMPTY_BUFFER; // what matches the preface so far
@@ -38,6 +41,14 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter {
     private void arm(long millis) {
         if (millis > 0) {
             connection.owner.loop.timers().arm(timeout, millis);
+        }
+    }
+
+    /** A client that has sent nothing yet has a moment to, for it may be about to; then there is nothing to wait for. */
+    void drain() {
+        if (!held.isReadable()) {
+            timeout.cancel();
+            arm(DRAIN_MILLIS);
         }
     }
 

@@ -12,6 +12,7 @@ import dev.gateway.tests.peer.PeerStream;
 import java.net.ConnectException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -68,6 +69,18 @@ class DrainIT {
             assertThat(stream.receiveBody()).isEqualTo("ok");
             rig.stop();
             client.awaitClosed();
+        }
+    }
+
+    @Test
+    void aConnectionThatNeverSaidAnythingHoldsNothingUp() throws Exception {
+        try (Rig rig = Rig.to(1).start();
+                Peer silent = rig.connect(Pairing.H1_TO_H1)) {
+            Thread stopping = new Thread(rig::stop);
+            stopping.start();
+            silent.awaitClosed(); // the drain's own timeout is longer than the client's patience
+            stopping.join(Peer.PATIENCE_MILLIS);
+            assertThat(stopping.isAlive()).isFalse();
         }
     }
 

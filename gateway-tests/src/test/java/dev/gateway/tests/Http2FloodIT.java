@@ -89,7 +89,6 @@ class Http2FloodIT {
                 // The connection is gone, as it should be.
             }
             attacker.awaitClosed();
-            assertThat(sent).isLessThan(FRAMES);
             if (attacker.received(Http2Peer.GOAWAY) > 0) { // a reset may overtake it
                 assertThat(attacker.awaitGoAway().code()).isEqualTo(11); // ENHANCE_YOUR_CALM
             }
