@@ -325,8 +325,9 @@ class PoolsTest {
         settings.tls = tls(true, "localhost", null);
         Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("http/1.1"));
         to(origin);
-        Reply first = get("/");
-        first.cancel();
+        EventLoop loop = transport.loops().get(0);
+        Reply first = Reply.getAndCancel(
+                pools.opener(0), loop, upstream, upstream.endpoints().get(0), "/");
         awaitEvent("opened HTTP_1_1");
         assertThat(counted()).isEqualTo(new PoolCounts(1, 0, 0, 0));
         assertThat(first.isDone()).isFalse();

@@ -42,6 +42,16 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
         return reply;
     }
 
+    /** Asks and gives up at once, before the event loop could have done anything else. */
+    static Reply getAndCancel(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
+        Reply reply = new Reply(loop, path);
+        loop.execute(() -> {
+            reply.opening = opener.open(upstream, endpoint, reply, reply);
+            reply.opening.cancel();
+        });
+        return reply;
+    }
+
     /** Returns the number of the connection that served it. */
     int connection() throws Exception {
         Object ended = outcome.get(10, TimeUnit.SECONDS);
