@@ -168,7 +168,7 @@ final class ListenerSchema {
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
-                        100,
+                        256,
                         Limits::maxConcurrentStreams,
                         "Requests at once on one HTTP/2 connection.");
                 return v -> {
