@@ -215,7 +215,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
         inputEnded = true;
         switch (input) {
-            case HEAD -> closeAfterWrites();
+            case HEAD -> {
+                if (!hasUnread()) {
+                    closeAfterWrites();
+                }
+            }
             case BODY -> {
                 if (stream == null) {
                     closeAfterWrites();
@@ -277,16 +281,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
                 break;
             }
             more = switch (input) {
-                case HEAD -> readHead(in);
+                case HEAD -> ctx.channel().isWritable() ? readHead(in) : leave(in);
                 case BODY -> readBody(in);
                 case TUNNEL -> readTunnel(in);
                 case DROPPED -> drop(in);
-                case WAITING -> {
-                    if (in.readableBytes() > MAX_PIPELINED) {
-                        credit.hold();
-                    }
-                    yield false;
-                }
+                case WAITING -> leave(in);
                 case CLOSED -> {
                     releaseUnread();
                     yield false;
@@ -297,12 +296,27 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             }
         }
         processing = false;
-        if (input == Input.TUNNEL && inputEnded) {
-            endTunnelInput();
+        if (inputEnded) {
+            if (input == Input.TUNNEL) {
+                endTunnelInput();
+            } else if (input == Input.HEAD && !hasUnread()) {
+                closeAfterWrites(); // what is left of the last head never comes
+            }
         }
         if (!reading) {
             onBatchEnd();
         }
+    }
+
+    /**
+     * Leaves requests unread while another is being answered, and while the client does not read the answers to those
+     * before: each would add to what waits for it.
+     */
+    private boolean leave(ByteBuf in) {
+        if (in.readableBytes() > MAX_PIPELINED) {
+            credit.hold();
+        }
+        return false;
     }
 
     private boolean hasUnread() {
@@ -321,7 +335,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         boolean started = parser.isStarted();
         Progress progress = parser.parse(in);
         if (progress == Progress.MORE) {
-            if (!started && parser.isStarted()) {
+            if (!parser.isStarted()) {
+                arm(inputTimer, settings.idleMillis()); // empty lines begin no request
+            } else if (!started) {
                 arm(inputTimer, settings.requestHeadersMillis());
             }
             return false;
@@ -524,11 +540,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     }
 
     private void onInputTimeout() {
-        if (credit.isPaused()) {
+        Http1ServerStream open = stream;
+        if (credit.isPaused() || (open != null && open.isAwaitingContinue())) {
             arm(inputTimer, settings.requestBodyIdleMillis()); // the silence is ours
             return;
         }
-        Http1ServerStream open = stream;
         if (input == Input.HEAD && parser.isStarted()) {
             refuse(null, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
             output.flush();
@@ -553,6 +569,13 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     void flush() {
         if (!reading && !processing) {
             output.flush();
+        }
+    }
+
+    /** The client was told to send its body: from now on it is the client that is waited for. */
+    void onContinueSent() {
+        if (input == Input.BODY) {
+            arm(inputTimer, settings.requestBodyIdleMillis());
         }
     }
 
@@ -682,6 +705,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             StreamEvents events = open == null ? null : open.events();
             if (events != null) {
                 events.onWritable();
+            } else if (input == Input.HEAD && hasUnread()) {
+                credit.release();
+                process();
             }
         }
         ctx.fireChannelWritabilityChanged();
@@ -692,7 +718,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     @Override
     public void drain() {
         draining = true;
-        if (input == Input.HEAD && !parser.isStarted() && !processing) {
+        if (input == Input.HEAD && !parser.isStarted() && !processing && !hasUnread()) {
             closeAfterWrites();
         }
     }

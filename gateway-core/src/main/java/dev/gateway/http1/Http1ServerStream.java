@@ -139,6 +139,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         }
         if (head.status() == CONTINUE) {
             awaitsContinue = false;
+            connection.onContinueSent();
         }
         write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
     }

@@ -14,6 +14,9 @@ import io.netty.channel.ChannelOutboundBuffer;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
 final class ServerOutput {
+    /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
+    private static final int MAX_UNFLUSHED = 64 * 1024;
+
     private final ChannelHandlerContext ctx;
     private final Channel channel;
     private final Http1ServerConnection connection;
@@ -22,6 +25,7 @@ final class ServerOutput {
     private final IdleTimer timer = new IdleTimer();
     private boolean dirty; // written and not flushed
     private long written;
+    private long flushed; // of it
 
     /**
      * Makes the output of a connection.
@@ -41,7 +45,7 @@ final class ServerOutput {
         dirty = true;
         written += data.readableBytes();
         ctx.write(data, ctx.voidPromise());
-        if (!channel.isWritable()) {
+        if (!channel.isWritable() || written - flushed > MAX_UNFLUSHED) {
             flush();
         }
     }
@@ -49,6 +53,7 @@ final class ServerOutput {
     void flush() {
         if (dirty) {
             dirty = false;
+            flushed = written;
             ctx.flush();
             watch();
         }

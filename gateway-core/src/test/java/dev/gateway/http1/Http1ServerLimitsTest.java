@@ -15,10 +15,12 @@ import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -393,5 +395,68 @@ class Http1ServerLimitsTest {
                 + "HTTP2-Settings: AAMAAABk\r\n\r\nPRI");
         assertEquals("[/x 6 PRI]", taken.toString());
         assertTrue(client.requests.isEmpty());
+    }
+
+    @Test
+    void aClientThatReadsNoAnswersGetsNoMoreOfThem() {
+        AtomicInteger blocked = new AtomicInteger(1);
+        client.channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void flush(ChannelHandlerContext ctx) {
+                if (blocked.get() == 0) {
+                    ctx.flush();
+                }
+            }
+        });
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 20_000), false);
+            request.stream.data(Unpooled.wrappedBuffer(new byte[20_000]), true);
+            request.stream.flush();
+        };
+        client.send(GET.repeat(100));
+        assertTrue(client.requests.size() < 10, () -> "answered " + client.requests.size());
+        for (int i = 0; i < 30; i++) {
+            client.send(GET.repeat(100));
+        }
+        assertTrue(client.requests.size() < 10, () -> "answered " + client.requests.size());
+        assertFalse(client.channel.config().isAutoRead());
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        blocked.set(0);
+        client.channel.flush();
+        assertEquals(3100, client.requests.size());
+        assertTrue(client.sent().length() > 3100 * 20_000);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void emptyLinesAfterARequestDoNotKeepAConnectionForEver() {
+        client.send(GET + "\r\n");
+        assertEquals(OK, client.sent());
+        client.clock.advance(5_100);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aPipelinedHeadCutOffByFinClosesAfterTheAnswersBefore() {
+        client.answer = request -> {};
+        client.send(GET + "GET /b HT");
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        Downstream.echo(client.last());
+        assertEquals(OK, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aClientThatWaitsToBeToldToSendItsBodyIsNotSlow() {
+        client.send(post("Content-Length: 2\r\nExpect: 100-continue"));
+        client.clock.advance(10_000);
+        assertEquals("", client.sent());
+        client.last().stream.head(new ResponseHead(100, null, new Fields(), -1), false);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.sent());
+        client.clock.advance(1_900);
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertRefused("408");
     }
 }
