@@ -94,6 +94,8 @@ final class Admission {
     static @Nullable AsciiString prepare(
             RequestHead head, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
         HopByHop.stripRequest(head.fields());
+        // How the client is connected, not what it wrote: upstreams take :scheme for whether a request came securely.
+        head.setScheme(connection.scheme());
         boolean trusted = settings.trusts(connection);
         ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {

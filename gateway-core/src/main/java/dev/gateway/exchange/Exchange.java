@@ -23,6 +23,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One request and its response: joins a {@link ServerStream} to the {@link ClientStream} of its current {@link Attempt}.
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * may arrive inside calls, so the state is always changed before anybody is called.
  */
 final class Exchange implements StreamEvents {
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
     /** What streams are told that are given up although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
@@ -77,6 +81,14 @@ final class Exchange implements StreamEvents {
         reading = true;
         requestComplete = last;
         handler.observer.onBegun(record);
+        try {
+            admit();
+        } catch (RuntimeException e) {
+            onDefect(e);
+        }
+    }
+
+    private void admit() {
         int listener = record.connection.listener();
         Failure refusal = Admission.check(head, settings, listener, handler.active());
         if (refusal != null) {
@@ -305,8 +317,13 @@ final class Exchange implements StreamEvents {
         }
         deadlines.headCame();
         HopByHop.stripResponse(response.fields());
-        if (filters != null) {
-            filters.onResponse(response);
+        try {
+            if (filters != null) {
+                filters.onResponse(response);
+            }
+        } catch (RuntimeException e) {
+            onDefect(e);
+            return;
         }
         boolean tunnel = head.isConnect() && response.status() < 300;
         if (state.on(tunnel ? Event.TUNNEL_HEAD : Event.RESPONSE_HEAD) != Action.FORWARD_HEAD) {
@@ -423,8 +440,12 @@ final class Exchange implements StreamEvents {
     }
 
     void onBackedOff() {
-        if (upstream != null && state.on(Event.BACKED_OFF) == Action.OPEN) {
-            open(upstream);
+        try {
+            if (upstream != null && state.on(Event.BACKED_OFF) == Action.OPEN) {
+                open(upstream);
+            }
+        } catch (RuntimeException e) {
+            onDefect(e);
         }
     }
 
@@ -461,6 +482,15 @@ final class Exchange implements StreamEvents {
             server.reset(failure);
         }
         complete(failure);
+    }
+
+    /**
+     * A filter, router or balancer threw: a defect, which must neither reach the connection, that others may share, nor
+     * leave this exchange open.
+     */
+    void onDefect(RuntimeException defect) {
+        LOG.error("failing an exchange of listener {}", record.connection.listenerName(), defect);
+        fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
 
     private void perform(Action action) {

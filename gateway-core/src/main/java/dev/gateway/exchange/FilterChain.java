@@ -75,7 +75,12 @@ final class FilterChain implements FilterContext {
         }
         closed = true;
         if (verdict instanceof Verdict.Reply reply) {
-            onResponse(reply.head());
+            try {
+                onResponse(reply.head());
+            } catch (RuntimeException e) {
+                discard(verdict);
+                throw e;
+            }
             exchange.onFilterReplied(reply);
         } else if (verdict instanceof Verdict.Refuse refuse) {
             exchange.fail(refuse.failure());
@@ -96,8 +101,12 @@ final class FilterChain implements FilterContext {
             throw new IllegalStateException("resumed a filter that was not waiting");
         } else {
             waiting = null;
-            if (accept(verdict)) {
-                run();
+            try {
+                if (accept(verdict)) {
+                    run();
+                }
+            } catch (RuntimeException e) {
+                exchange.onDefect(e);
             }
         }
     }

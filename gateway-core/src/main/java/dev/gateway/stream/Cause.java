@@ -37,7 +37,7 @@ public enum Cause {
     IDLE_TIMEOUT(504),
     MAX_DURATION(504),
     ADMIN_CLOSED(503),
-    /** Exists only so that a test can assert that it is never used. */
+    /** A defect of the gateway, logged with its stack trace; tests assert that it is never seen. */
     UNKNOWN(500);
 
     private final String label = name().toLowerCase(Locale.ROOT);

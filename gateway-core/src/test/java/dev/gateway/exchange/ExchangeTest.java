@@ -11,6 +11,7 @@ import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
@@ -1095,5 +1096,98 @@ class ExchangeTest {
         get();
         assertThat(client.ended).isTrue();
         assertThat(client.field("Content-Length")).isNull();
+    }
+
+    // ---- defects
+
+    private static Filter throwing(boolean onRequest) {
+        return new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                if (onRequest) {
+                    throw new IllegalStateException("a defect");
+                }
+                return Verdict.PROCEED;
+            }
+
+            @Override
+            public void onResponse(ResponseHead head, FilterContext context) {
+                throw new IllegalStateException("a defect");
+            }
+        };
+    }
+
+    @Test
+    void aFilterThatThrowsFailsItsExchangeAlone() {
+        filters.add(throwing(true));
+        get();
+        assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    @Test
+    void aFilterThatThrowsWhenResumedFailsItsExchangeAlone() {
+        filters.add(new Recording("a", new Verdict.Wait(() -> {})));
+        filters.add(throwing(true));
+        get().onReadComplete();
+        contexts.get(0).resume(Verdict.PROCEED);
+        assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    @Test
+    void aFilterThatThrowsOnAReplyLeaksNothing() {
+        filters.add(throwing(false));
+        filters.add(new Recording("b", new Verdict.Reply(response(200), bytes("hello"))));
+        get();
+        assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    @Test
+    void aFilterThatThrowsOnAResponseFailsItsExchangeAlone() {
+        filters.add(throwing(false));
+        get().onReadComplete();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        assertThat(opener.last().stream.reset).isNotNull();
+        opener.last().events.onData(bytes("late"), true);
+        assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    @Test
+    void aBalancerThatThrowsOnAFurtherAttemptFailsItsExchangeAlone() {
+        Upstream upstream = new Upstream(
+                "app",
+                endpoints,
+                (head, previous) -> {
+                    if (previous != null) {
+                        throw new IllegalStateException("a defect");
+                    }
+                    return FIRST;
+                },
+                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0));
+        settings.route(filters, upstream, timeouts, new Route.Retry(1, Set.of(), 50));
+        handler().onRequest(client, head("GET", "/"), true).onReadComplete();
+        opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
+        pass(100);
+        assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    @Test
+    void theUpstreamIsToldHowTheClientIsConnectedAndNotWhatItClaims() {
+        route();
+        RequestHead head = head("GET", "/");
+        head.setScheme(new AsciiString("https"));
+        handler().onRequest(client, head, true).onReadComplete();
+        opener.last().succeed();
+        assertThat(opener.last().stream.head().scheme().toString()).isEqualTo("http");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void aReplyToHeadAnnouncesTheLengthThatGetWouldHave() {
+        filters.add(new DirectResponse(200, List.of(), "hello".getBytes(StandardCharsets.UTF_8)));
+        request("HEAD", "/", true);
+        assertThat(client.field("Content-Length")).isEqualTo("5");
+        assertThat(client.body).isEmpty();
+        assertThat(client.ended).isTrue();
     }
 }

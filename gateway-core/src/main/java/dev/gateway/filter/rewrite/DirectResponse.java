@@ -4,7 +4,6 @@ import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import io.netty.buffer.ByteBuf;
@@ -42,8 +41,8 @@ public final class DirectResponse implements Filter {
         Fields fields = new Fields();
         headers.apply(fields);
         // A buffer of the heap: it needs no release, and a short copy is cheaper than a shared count of references.
-        boolean empty = body.length == 0 || head.method().equals(Method.HEAD);
-        ByteBuf content = empty ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
+        // For HEAD as well: who sends the response leaves the body out, and announces its length.
+        ByteBuf content = body.length == 0 ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
         return new Verdict.Reply(new ResponseHead(status, null, fields, body.length), content);
     }
 }
