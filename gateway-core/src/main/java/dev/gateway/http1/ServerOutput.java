@@ -77,7 +77,8 @@ final class ServerOutput {
     /** Closes at once by a TCP reset, so that a response cut short does not look complete. */
     void abort() {
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
-        ctx.close();
+        // Past TLS, whose close_notify would make a response that the connection's end delimits look whole.
+        channel.pipeline().firstContext().close();
     }
 
     /** The channel is closed. */

@@ -16,6 +16,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -458,5 +459,26 @@ class Http1ServerLimitsTest {
         assertTrue(client.channel.isOpen());
         client.clock.advance(200);
         assertRefused("408");
+    }
+
+    @Test
+    void tlsDoesNotSayThatAResponseCutShortIsWhole() {
+        List<String> goodbyes = new ArrayList<>();
+        client.channel.pipeline().addBefore(client.channel.pipeline().lastContext().name(), "tls", new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+                if (ctx.channel().isOpen()) {
+ goodbyes.add("close_notify");
+ }
+                ctx.close(promise);
+            }
+        });
+        client.answer = request -> {};
+        client.send("GET / HTTP/1.0\r\n\r\n");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        client.last().stream.reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "lost"));
+        client.channel.runPendingTasks();
+        assertFalse(client.channel.isOpen());
+        assertEquals(List.of(), goodbyes);
     }
 }
