@@ -107,18 +107,20 @@ final class Admission {
         if (via != null) {
             head.fields().add(FieldName.VIA, via);
         }
-        return requestId(head, settings.requestId(), ids);
+        return requestId(head, settings.requestId(), trusted, ids);
     }
 
     private static @Nullable AsciiString requestId(
-            RequestHead head, ExchangeSettings.RequestIdPolicy policy, RequestIds ids) {
-        AsciiString sent = head.fields().first(FieldName.X_REQUEST_ID);
-        boolean acceptable = sent != null && RequestIds.isAcceptable(sent);
+            RequestHead head, ExchangeSettings.RequestIdPolicy policy, boolean trusted, RequestIds ids) {
+        int at = head.fields().find(FieldName.X_REQUEST_ID, 0);
+        AsciiString sent = at < 0 ? null : head.fields().value(at);
+        boolean one = head.fields().find(FieldName.X_REQUEST_ID, at + 1) < 0; // else upstream might read another
+        boolean acceptable = sent != null && one && RequestIds.isAcceptable(sent);
         switch (policy) {
             case OFF:
                 return acceptable ? sent : null;
             case ACCEPT_OR_GENERATE:
-                if (acceptable) {
+                if (acceptable && trusted) {
                     return sent;
                 }
                 break;

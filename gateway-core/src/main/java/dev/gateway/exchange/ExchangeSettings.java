@@ -56,7 +56,7 @@ public interface ExchangeSettings {
         OFF,
         /** A client's is replaced. */
         GENERATE,
-        /** A client's is kept if it is harmless to log: up to 128 letters, digits and {@code -._~+/=:}. */
+        /** A trusted peer's is kept if it is harmless to log, any other is replaced: up to 128 letters, digits and {@code -._~+/=:}. */
         ACCEPT_OR_GENERATE
     }
 }

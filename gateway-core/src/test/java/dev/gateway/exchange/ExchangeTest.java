@@ -540,6 +540,7 @@ class ExchangeTest {
 
     @Test
     void anIdThatCouldConfuseLogsIsReplaced() {
+        settings.trusted = true;
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");
@@ -550,7 +551,8 @@ class ExchangeTest {
     }
 
     @Test
-    void anIdTheClientSentIsKept() {
+    void anIdThatATrustedProxySentIsKept() {
+        settings.trusted = true;
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");
@@ -1189,5 +1191,32 @@ class ExchangeTest {
         assertThat(client.field("Content-Length")).isEqualTo("5");
         assertThat(client.body).isEmpty();
         assertThat(client.ended).isTrue();
+    }
+
+    @Test
+    void anIdThatAnybodyElseSentIsReplaced() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "trace-1");
+        handler().onRequest(client, head, true);
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void ofTwoRequestIdsNoneIsBelieved() {
+        settings.trusted = true;
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "good");
+        head.fields().add(FieldName.X_REQUEST_ID, "\"bad\"");
+        handler().onRequest(client, head, true).onReadComplete();
+        opener.last().succeed();
+        Fields sent = opener.last().stream.head().fields();
+        assertThat(sent.toString()).doesNotContain("bad").doesNotContain("good");
+        assertThat(sent.contains(FieldName.X_REQUEST_ID)).isTrue();
+        opener.last().events.onHead(response(204), true);
     }
 }

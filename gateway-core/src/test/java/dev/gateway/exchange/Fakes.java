@@ -226,6 +226,7 @@ final class Fakes {
         Router router = head -> null;
         int maxExchanges;
         long maxBody;
+        boolean trusted;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
 
         @Override
@@ -235,7 +236,7 @@ final class Fakes {
 
         @Override
         public boolean trusts(ConnectionInfo connection) {
-            return false;
+            return trusted;
         }
 
         @Override

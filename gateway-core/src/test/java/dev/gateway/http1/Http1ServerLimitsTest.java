@@ -464,15 +464,17 @@ class Http1ServerLimitsTest {
     @Test
     void tlsDoesNotSayThatAResponseCutShortIsWhole() {
         List<String> goodbyes = new ArrayList<>();
-        client.channel.pipeline().addBefore(client.channel.pipeline().lastContext().name(), "tls", new ChannelOutboundHandlerAdapter() {
-            @Override
-            public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
-                if (ctx.channel().isOpen()) {
- goodbyes.add("close_notify");
- }
-                ctx.close(promise);
-            }
-        });
+        client.channel
+                .pipeline()
+                .addBefore(client.channel.pipeline().lastContext().name(), "tls", new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+                        if (ctx.channel().isOpen()) {
+                            goodbyes.add("close_notify");
+                        }
+                        ctx.close(promise);
+                    }
+                });
         client.answer = request -> {};
         client.send("GET / HTTP/1.0\r\n\r\n");
         client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);

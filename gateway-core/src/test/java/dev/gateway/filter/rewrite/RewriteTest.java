@@ -225,13 +225,14 @@ class RewriteTest {
     }
 
     @Test
-    void aDirectResponseToHeadHasTheLengthButNotTheBody() {
+    void aDirectResponseToHeadSaysHowLongTheBodyWouldBe() {
         Filter filter = new DirectResponse(200, List.of(), new byte[5]);
 
         Verdict.Reply reply = (Verdict.Reply) filter.onRequest(Heads.request("HEAD", "a", "/"), context(0, 80, false));
 
         assertThat(reply.head().contentLength()).isEqualTo(5);
-        assertThat(reply.body().isReadable()).isFalse();
+        assertThat(reply.body().readableBytes()).isEqualTo(5);
+        reply.body().release();
     }
 
     @Test
