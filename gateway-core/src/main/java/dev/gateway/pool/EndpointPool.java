@@ -135,6 +135,9 @@ final class EndpointPool {
             shared.upstream.pendingRequests().release();
         }
         observer.onPendingEnded(now() - waiter.sinceNanos);
+        if (starving && waiters.first() == null && shared.forget(this)) {
+            starving = false; // or connections would be closed for us that we do not need
+        }
     }
 
     private void fail(Waiter waiter, Failure failure) {

@@ -107,6 +107,15 @@ final class SharedUpstream {
         }
     }
 
+    /**
+     * A pool that waits for a permit has no use for one any more.
+     *
+     * @return false if it is being called back already
+     */
+    boolean forget(EndpointPool pool) {
+        return starving.remove(pool);
+    }
+
     /** Whether any pool would rather have a connection than have it kept idle. */
     boolean isStarving() {
         return !starving.isEmpty();

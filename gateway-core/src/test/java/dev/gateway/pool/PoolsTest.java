@@ -234,6 +234,25 @@ class PoolsTest {
     }
 
     @Test
+    void aConnectionThatRequestsHadToWaitForIsKept() throws Exception {
+        settings.maxConnections = 1;
+        Origin origin = http1();
+        to(origin);
+        for (int i = 0; i < 3; i++) {
+            Reply first = get("/hold");
+            Runnable answer = heldBy(origin);
+            Reply second = get("/");
+            Reply third = get("/");
+            counted(); // both wait
+            third.cancel();
+            answer.run();
+            assertThat(first.connection()).isEqualTo(1);
+            assertThat(second.connection()).isEqualTo(1);
+            assertThat(counted()).isEqualTo(new PoolCounts(1, 0, 0, 0));
+        }
+    }
+
+    @Test
     void aRequestIsRefusedWhenTooManyWait() throws Exception {
         settings.maxConnections = 1;
         settings.maxPendingRequests = 1;
