@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,7 @@ public final class AccessLog implements AutoCloseable {
     private final OutputStream stdout;
     private final BlockingQueue<Batch> queue;
     private final List<LoopAccessLog> loops = new CopyOnWriteArrayList<>();
+    private final long closeMillis;
     private final AtomicLong dropped = new AtomicLong();
     private final Thread writer;
     private OutputStream out; // of the writer, once it runs
@@ -76,6 +78,12 @@ public final class AccessLog implements AutoCloseable {
     }
 
     AccessLog(@Nullable Path file, Format format, OutputStream stdout, int queuedBatches) throws IOException {
+        this(file, format, stdout, queuedBatches, CLOSE_MILLIS);
+    }
+
+    AccessLog(@Nullable Path file, Format format, OutputStream stdout, int queuedBatches, long closeMillis)
+            throws IOException {
+        this.closeMillis = closeMillis;
         this.file = file;
         this.format = format;
         this.stdout = stdout;
@@ -178,8 +186,13 @@ public final class AccessLog implements AutoCloseable {
             loop.handOver();
         }
         try {
-            queue.put(new Batch(Order.END));
-            writer.join(CLOSE_MILLIS);
+            // Who reads standard output may have stopped reading: the end of the process does not wait for that.
+            if (queue.offer(new Batch(Order.END), closeMillis, TimeUnit.MILLISECONDS)) {
+                writer.join(closeMillis);
+            }
+            if (writer.isAlive()) {
+                LOG.warn("The access log cannot be written; {} batches are lost", queue.size());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

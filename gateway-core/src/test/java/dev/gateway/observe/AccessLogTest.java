@@ -136,6 +136,34 @@ class AccessLogTest {
     }
 
     @Test
+    void theEndOfTheProcessDoesNotWaitForWhoeverHasStoppedReading() throws Exception {
+        CountDownLatch stuck = new CountDownLatch(1);
+        CountDownLatch freed = new CountDownLatch(1);
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                stuck.countDown();
+                try {
+                    freed.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+        };
+        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, out, 1, 10);
+        log.offer(new byte[] {1}, 1);
+        assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
+        log.offer(new byte[] {2}, 1); // the queue is full
+        Thread closing = new Thread(log::close);
+        closing.start();
+        closing.join(20_000);
+        boolean closed = !closing.isAlive();
+        freed.countDown();
+        closing.join();
+        assertThat(closed).isTrue();
+    }
+
+    @Test
     void aStuckWriterCostsLinesAndNeverBlocks() throws IOException, InterruptedException {
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch freed = new CountDownLatch(1);
