@@ -38,7 +38,7 @@ record Codec(
         distributor.minAllocationChunk(CHUNK);
         connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, distributor));
         connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
-        FloodGuard guard = new FloodGuard(timers, observer, maxHeaderListSize);
+        FloodGuard guard = new FloodGuard(server, timers, observer, maxHeaderListSize);
         FrameWriter writer = new FrameWriter(guard, observer);
         HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields);
         FrameReader reader = new FrameReader(headers, guard, observer);

@@ -24,6 +24,7 @@ final class FloodGuard {
     static final int MAX_CONTINUATIONS = 64;
     private static final long WINDOW_NANOS = 10_000_000_000L;
 
+    private final boolean server;
     private final TimerWheel timers;
     private final ConnectionObserver observer;
     private final long maxHeaderBlock;
@@ -42,7 +43,14 @@ final class FloodGuard {
     private long headerBlock; // its bytes so far, compressed
     private boolean blockOpen;
 
-    FloodGuard(TimerWheel timers, ConnectionObserver observer, long maxHeaderListSize) {
+    /**
+     * Makes the guard of one connection.
+     *
+     * @param server whether the peer is a client. An upstream opens no streams, so its resets cost us nothing; requests of
+     *     some clients that provoke many must not end the connection that others share.
+     */
+    FloodGuard(boolean server, TimerWheel timers, ConnectionObserver observer, long maxHeaderListSize) {
+        this.server = server;
         this.timers = timers;
         this.observer = observer;
         this.maxHeaderBlock = maxHeaderListSize * HeadersDecoder.READ_ON;
@@ -54,7 +62,7 @@ final class FloodGuard {
         switch (type) {
             case Http2FrameTypes.DATA -> {
                 if (length == 0 && (flags & Http2Flags.END_STREAM) == 0) {
-                    emptyData = count(emptyData, MAX_EMPTY_DATA, Violation.EMPTY_DATA_FLOOD);
+                    emptyData = count(emptyData, MAX_EMPTY_DATA + streams, Violation.EMPTY_DATA_FLOOD);
                 }
             }
             case Http2FrameTypes.HEADERS -> {
@@ -66,8 +74,11 @@ final class FloodGuard {
             case Http2FrameTypes.CONTINUATION -> onContinuation(flags, length);
             case Http2FrameTypes.PRIORITY ->
                 priorities = count(priorities, MAX_PRIORITIES + streams, Violation.PRIORITY_FLOOD);
-            case Http2FrameTypes.RST_STREAM ->
-                resets = count(resets, Math.max(MAX_RESETS, streams / 2), Violation.RAPID_RESET);
+            case Http2FrameTypes.RST_STREAM -> {
+                if (server) {
+                    resets = count(resets, Math.max(MAX_RESETS, streams / 2), Violation.RAPID_RESET);
+                }
+            }
             case Http2FrameTypes.SETTINGS -> {
                 if ((flags & Http2Flags.ACK) == 0) {
                     settings = count(settings, MAX_SETTINGS, Violation.SETTINGS_FLOOD);
@@ -112,7 +123,9 @@ final class FloodGuard {
 
     /** We answer a stream error by RST_STREAM: a peer may provoke that only so often ("MadeYouReset"). */
     void onProvokedReset() throws Http2Exception {
-        provoked = count(provoked, MAX_PROVOKED_RESETS, Violation.PROVOKED_RESETS);
+        if (server) {
+            provoked = count(provoked, MAX_PROVOKED_RESETS, Violation.PROVOKED_RESETS);
+        }
     }
 
     void onDataSent() {
@@ -122,11 +135,6 @@ final class FloodGuard {
     /** Whether a header block has begun whose end is still to come. */
     boolean isBlockOpen() {
         return blockOpen;
-    }
-
-    /** Returns the compressed size of the last header block. */
-    long headerBlock() {
-        return headerBlock;
     }
 
     /** Reports a violation and returns the error that ends the connection. */

@@ -11,6 +11,7 @@ final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
     static final int READ_ON = 4;
 
     private final int maxFields;
+    private int blockLength;
     private Gate gate = streamId -> {};
 
     HeadersDecoder(long maxHeaderListSize, int maxFields) {
@@ -27,8 +28,14 @@ final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
         this.gate = gate;
     }
 
+    /** Returns the compressed size of the header block decoded last. */
+    int blockLength() {
+        return blockLength;
+    }
+
     @Override
     public Http2Headers decodeHeaders(int streamId, ByteBuf headerBlock) throws Http2Exception {
+        blockLength = headerBlock.readableBytes();
         Http2Headers headers = super.decodeHeaders(streamId, headerBlock);
         gate.onHeaderBlock(streamId);
         return headers;

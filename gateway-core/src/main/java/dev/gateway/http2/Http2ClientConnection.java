@@ -4,6 +4,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -33,6 +34,9 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         void onClosed();
     }
 
+    private static final long SILENCE_MILLIS = 5_000;
+    private static final long PROBE = 0x7072_6f62_6500_0001L;
+
     private final Listener listener;
     private final Http2ClientSettings settings;
     private boolean ready;
@@ -40,6 +44,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private boolean retiring;
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
+    private int batches; // of frames read; may wrap round
+    private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
         super(codec, settings.connectionWindow());
@@ -202,8 +208,47 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         goAwayOnce();
     }
 
+    int batches() {
+        return batches;
+    }
+
+    /**
+     * A request was given up without a byte having come on the connection since it was sent. An upstream that has
+     * vanished without a FIN would take all requests that follow too, until TCP gives up after a quarter of an hour.
+     */
+    void suspect() {
+        if (!probe.isArmed() && isOpen()) {
+            probe.pinged = false;
+            probe.batchesBefore = batches;
+            timers.arm(probe, SILENCE_MILLIS);
+        }
+    }
+
+    /** Asks a silent upstream by PING whether it is there, and closes the connection if nothing comes at all. */
+    private final class Probe extends Timer {
+        private boolean pinged;
+        private int batchesBefore;
+
+        @Override
+        protected void onExpired() {
+            if (batches != batchesBefore || !isOpen()) {
+                return;
+            }
+            if (pinged) {
+                goAwayOnce();
+                context().close();
+            } else {
+                pinged = true;
+                encoder().writePing(context(), false, PROBE, context().newPromise());
+                flush(context());
+                timers.arm(this, SILENCE_MILLIS);
+            }
+        }
+    }
+
     @Override
     void afterRead() {
+        batches++;
         if (goingAway) {
             closeIfDone();
         }
@@ -219,6 +264,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
 
     @Override
     void onInactive() {
+        probe.cancel();
         goAwayOnce();
         listener.onClosed();
     }

@@ -15,6 +15,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 final class Http2ClientStream extends MultiplexedStream implements ClientStream {
     private final Http2ClientConnection client;
     private final ResponseEvents events;
+    private int batchesBefore; // how often the connection had been read when the head was sent
     private boolean headSent;
     private boolean responded;
     private boolean tunnel;
@@ -34,6 +35,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
             return;
         }
         headSent = true;
+        batchesBefore = client.batches();
         connect = head.isConnect();
         bodiless = head.method().equals(Method.HEAD);
         if (last) {
@@ -45,6 +47,13 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     RetrySafety.ALWAYS,
                     "the connection took no new stream any more"));
             client.capacityChanged();
+        }
+    }
+
+    @Override
+    void onGivenUp() {
+        if (headSent && client.batches() == batchesBefore) {
+            client.suspect();
         }
     }
 

@@ -121,9 +121,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     private void onTrailers(Http2Stream h2, MultiplexedStream stream, ReceivedHeaders headers) throws Http2Exception {
         noMoreCredit(h2);
-        if (headers.problem() != null || headers.hasPseudo()) {
-            String problem = headers.problem();
-            throw streamError(stream, problem != null ? problem : "a pseudo-header field in trailers");
+        String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
+        if (problem != null || headers.isTooMany()) {
+            throw streamError(stream, problem != null ? problem : "too many trailer fields");
         }
         stream.onTrailers(headers.fields());
     }
@@ -276,6 +276,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         protected void onExpired() {
             long idle = connection().numActiveStreams() > 0 ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
             if (idle < settings.idleMillis()) {
+                watchUnsent();
                 timers.arm(this, settings.idleMillis() - idle);
             } else {
                 observer.onIdleClosed();

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
@@ -50,6 +51,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final List<MultiplexedStream> touched = new ArrayList<>();
     private final List<MultiplexedStream> paused = new ArrayList<>();
     private final int[] resets = new int[RESETS_REMEMBERED]; // stream ids, negative where the peer reset it
+    private final CloseTimer closeTimer = new CloseTimer();
     private final Runnable flushTask = this::flushScheduled;
     private int resetCount;
     private int lastOpened = -1; // stream ids, to know the ones a peer passed over most recently
@@ -150,6 +152,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         closing = true;
         reading = false;
+        closeTimer.cancel();
         super.channelInactive(ctx);
         onInactive();
     }
@@ -444,7 +447,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private void onHeaderListTooLarge(
             ChannelHandlerContext ctx, @Nullable Http2Stream known, int id, Http2Exception.StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
-        if (limit != null && codec.guard().headerBlock() < limit / 8) {
+        if (limit != null && codec.headers().blockLength() < limit / 8) {
             Http2Exception bomb = codec.guard().violation(Violation.HEADER_BOMB);
             onConnectionError(ctx, false, bomb, bomb);
             return;
@@ -505,7 +508,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (code == Http2Error.NO_ERROR) {
             closeAfterWrites();
         } else {
-            timers.arm(new Linger(), LINGER_MILLIS);
+            timers.arm(closeTimer, LINGER_MILLIS);
         }
     }
 
@@ -524,19 +527,56 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
-    private final class Linger extends Timer {
+    /** Closes the connection although not all that was written has left: it was given time. */
+    private final class CloseTimer extends Timer {
+        private long unsent;
+
         @Override
         protected void onExpired() {
-            context().close();
+            long left = unsentBytes();
+            if (left < unsent) {
+                armFor(left);
+            } else {
+                context().close();
+            }
+        }
+
+        void armFor(long bytes) {
+            unsent = bytes;
+            timers.arm(this, writeIdleMillis());
         }
     }
 
-    /** Closes when what was written has left. */
+    private long unsentBytes() {
+        ChannelOutboundBuffer waiting = context().channel().unsafe().outboundBuffer();
+        return waiting == null ? 0 : waiting.totalPendingWriteBytes();
+    }
+
+    /** Closes when what was written has left, or the peer takes nothing of it any more. */
     final void closeAfterWrites() {
         if (context != null && !closing) {
             closing = true;
             flush(context);
             context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            if (context.channel().isActive() && writeIdleMillis() > 0 && !closeTimer.isArmed()) {
+                closeTimer.armFor(unsentBytes());
+            }
+        }
+    }
+
+    /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
+    final void watchUnsent() {
+        Http2StreamVisitor visitor = h2 -> {
+            MultiplexedStream stream = stream(h2);
+            if (stream != null) {
+                stream.watchUnsent();
+            }
+            return true;
+        };
+        try {
+            connection().forEachActiveStream(visitor);
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e); // the visitor throws none
         }
     }
 

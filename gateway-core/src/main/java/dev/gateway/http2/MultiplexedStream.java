@@ -199,6 +199,7 @@ abstract class MultiplexedStream implements Stream {
     @Override
     public final void reset(Failure failure) {
         if (!dead && !isDone()) {
+            onGivenUp();
             connection.reset(this, errorCode(failure));
         }
     }
@@ -210,6 +211,9 @@ abstract class MultiplexedStream implements Stream {
         cancelTimers();
         onDying();
     }
+
+    /** We are about to reset it. */
+    void onGivenUp() {}
 
     /** It ends, maybe before it began. */
     void onDying() {}
@@ -338,6 +342,17 @@ abstract class MultiplexedStream implements Stream {
             }
             progressed = false;
             connection.timers.arm(timer, millis);
+        }
+    }
+
+    /** Limits the wait of what was handed over, if nobody does. */
+    final void watchUnsent() {
+        Http2Stream stream = h2;
+        if (!dead && localEnded && stream != null && connection.hasPending(stream)) {
+            Timer timer = stallTimer;
+            if (timer == null || !timer.isArmed()) {
+                armStallTimer();
+            }
         }
     }
 

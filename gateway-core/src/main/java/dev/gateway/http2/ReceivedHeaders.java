@@ -6,6 +6,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,6 @@ final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString STATUS = PseudoHeaderName.STATUS.value();
     private static final AsciiString PROTOCOL = PseudoHeaderName.PROTOCOL.value();
     private static final AsciiString TRAILERS = new AsciiString("trailers");
-    private static final AsciiString CRUMB_SEPARATOR = new AsciiString("; ");
     private static final int MAX_LENGTH_DIGITS = 18;
 
     private final int maxFields;
@@ -34,6 +34,8 @@ final class ReceivedHeaders extends HeadersAdapter {
     private @Nullable AsciiString protocol;
     private @Nullable AsciiString host;
     private @Nullable AsciiString cookie;
+    private byte[] crumbs = {}; // the cookie, if it came in several; grows by doubling, or many crumbs would be costly
+    private int crumbsLength;
     private long contentLength = RequestHead.UNKNOWN_LENGTH;
     private boolean pseudo;
     private boolean tooMany;
@@ -120,7 +122,7 @@ final class ReceivedHeaders extends HeadersAdapter {
             host = value;
         } else if (id == FieldName.COOKIE.id()) {
             // Crumbs make one field again: others may not take more (RFC 9113, section 8.2.3).
-            cookie = cookie == null ? value : cookie.concat(CRUMB_SEPARATOR).concat(value);
+            addCrumb(value);
         } else if (id == FieldName.TE.id() && !value.contentEqualsIgnoreCase(TRAILERS)) {
             problem = "a TE other than trailers";
         } else {
@@ -129,6 +131,31 @@ final class ReceivedHeaders extends HeadersAdapter {
             }
             fields.add(name, value);
         }
+    }
+
+    private void addCrumb(AsciiString crumb) {
+        AsciiString first = cookie;
+        if (first == null) {
+            cookie = crumb;
+            return;
+        }
+        if (crumbsLength == 0) {
+            appendCrumb(first);
+        }
+        appendCrumb(crumb);
+    }
+
+    private void appendCrumb(AsciiString crumb) {
+        int needed = crumbsLength + 2 + crumb.length();
+        if (needed > crumbs.length) {
+            crumbs = Arrays.copyOf(crumbs, Math.max(needed, 2 * crumbs.length));
+        }
+        if (crumbsLength > 0) {
+            crumbs[crumbsLength++] = ';';
+            crumbs[crumbsLength++] = ' ';
+        }
+        System.arraycopy(crumb.array(), crumb.arrayOffset(), crumbs, crumbsLength, crumb.length());
+        crumbsLength += crumb.length();
     }
 
     private void parseContentLength(AsciiString value) {
@@ -174,7 +201,8 @@ final class ReceivedHeaders extends HeadersAdapter {
     /** Returns the fields; the first call puts the joined cookie among them. */
     Fields fields() {
         if (cookie != null) {
-            fields.add(FieldName.COOKIE.lower(), cookie);
+            AsciiString whole = crumbsLength == 0 ? cookie : new AsciiString(crumbs, 0, crumbsLength, false);
+            fields.add(FieldName.COOKIE.lower(), whole);
             cookie = null;
         }
         return fields;

@@ -10,6 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
@@ -202,5 +207,35 @@ class Http2AbuseTest {
         assertTrue(attacker.all(Frames.DATA, 1).isEmpty());
         attacker.advance(61_000);
         assertEquals(CANCEL, attacker.reset(1));
+    }
+
+    @Test
+    void aResponseThatLostItsShareOfTheWindowToAnotherIsNotKeptForEver() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 3, get());
+        for (int i = 0; i < 2; i++) {
+            attacker.request(i).server().head(Http2ConnectionsTest.response(200), false);
+            attacker.request(i).server().data(Unpooled.wrappedBuffer(new byte[40_000]), true);
+        }
+        attacker.request(0).server().flush(); // the connection's window has room for the half of both
+        for (int i = 0; i < 4; i++) {
+            attacker.advance(61_000);
+        }
+        assertEquals(CANCEL, attacker.reset(1));
+        assertEquals(CANCEL, attacker.reset(3));
+    }
+
+    @Test
+    void aConnectionThatIsToCloseDoesNotWaitForEverForAClientThatReadsNothing() {
+        attacker.channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                ReferenceCountUtil.release(message); // never told to have been written
+            }
+        });
+        attacker.advance(76_000);
+        assertEquals(1, attacker.counts.idle);
+        attacker.advance(61_000);
+        assertFalse(attacker.channel.isOpen());
     }
 }

@@ -5,6 +5,7 @@ import static dev.gateway.http2.Frames.frame;
 import static dev.gateway.http2.Frames.number;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,10 +15,12 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -175,6 +178,59 @@ class Http2ClientMessagesTest {
         send(frame(Frames.RST_STREAM, 0, 3, number(7)));
         assertEquals(RetrySafety.ALWAYS, exchange.failed().retry());
         assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, exchange.failed().cause());
+    }
+
+    @Test
+    void anUpstreamThatResetsManyRequestsKeepsItsConnection() {
+        for (int i = 0; i < 300; i++) {
+            Pair.Exchange exchange = request(Method.POST, false);
+            send(frame(Frames.RST_STREAM, 0, 3 + 2 * i, number(8)));
+            assertNotNull(exchange.failure);
+        }
+        for (int i = 0; i < 300; i++) {
+            request(Method.GET, true);
+            send(frame(Frames.HEADERS, END, 603 + 2 * i, block(":status", "2")));
+        }
+        assertEquals(3, client.availableStreams());
+        assertTrue(channel.isOpen());
+    }
+
+    private void advance(long millis) {
+        channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+        collect();
+    }
+
+    @Test
+    void anUpstreamThatVanishedIsGivenUpSoonAfterARequestWas() {
+        Pair.Exchange first = request(Method.GET, true);
+        Pair.Exchange other = request(Method.GET, true);
+        first.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
+        collect();
+        assertEquals(0, sent(Frames.PING, 0).size());
+        advance(5_100);
+        assertEquals(1, sent(Frames.PING, 0).size());
+        advance(5_100);
+        assertFalse(channel.isOpen());
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, other.failed().cause());
+        assertEquals(List.of("going away", "closed"), life.subList(life.size() - 2, life.size()));
+    }
+
+    @Test
+    void anUpstreamThatAnswersNothingButPingIsKept() {
+        Pair.Exchange first = request(Method.GET, true);
+        first.client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
+        advance(5_100);
+        byte[] data = ByteBufUtil.getBytes(sent(Frames.PING, 0).get(0).payload());
+        send(frame(Frames.PING, Frames.ACK, 0, data));
+        advance(60_000);
+        assertTrue(channel.isOpen());
+        assertEquals(1, sent(Frames.PING, 0).size());
+        Pair.Exchange heard = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 5, block(":status", "200")));
+        heard.client().reset(Failure.of(Cause.IDLE_TIMEOUT, "no byte in time"));
+        advance(60_000);
+        assertEquals(1, sent(Frames.PING, 0).size());
     }
 
     @Test

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
@@ -128,6 +129,57 @@ class Http2ServerMessagesTest {
         assertEquals(
                 "x: y\ncookie: a=b; c=d; e=f\n",
                 client.request(0).request().fields().toString());
+    }
+
+    @Test
+    void manyCookieCrumbsCostNoMoreThanTheirSize() {
+        with(false, 100);
+        String[] crumbs = new String[2 * 300];
+        for (int i = 0; i < crumbs.length; i += 2) {
+            crumbs[i] = "cookie";
+            crumbs[i + 1] = "c" + i / 2;
+        }
+        request(get(crumbs));
+        String cookie = client.request(0).request().fields().toString();
+        assertTrue(cookie.startsWith("cookie: c0; c1; c2; "), cookie);
+        assertTrue(cookie.endsWith("; c298; c299\n"), cookie);
+
+        byte[] block = get(crumbs);
+        ReceivedHeaders headers = new ReceivedHeaders(100);
+        AsciiString crumb = new AsciiString("0123456789");
+        com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 1_300; i++) { // as many as a list of 64 KiB may have
+            headers.add(FieldName.COOKIE.lower(), crumb);
+        }
+        assertEquals(1, headers.fields().size());
+        assertTrue(threads.getCurrentThreadAllocatedBytes() - before < 1_000_000);
+        assertTrue(block.length < 16_384);
+    }
+
+    @Test
+    void tooLargeAHeadFollowedAtOnceByASmallOneIsAnswered431() {
+        with(false, 100);
+        byte[] block = get("x", "y".repeat(16 * 1024));
+        client.send(
+                frame(Frames.HEADERS, Frames.END_STREAM, 1, Arrays.copyOf(block, 16_000)),
+                frame(Frames.CONTINUATION, Frames.END_HEADERS, 1, Arrays.copyOfRange(block, 16_000, block.length)),
+                frame(Frames.HEADERS, END, 3, get()));
+        assertEquals(431, client.recorder.refused.get(0).status());
+        assertNull(client.first(Frames.GOAWAY, 0));
+        assertEquals(1, client.recorder.requests.size());
+    }
+
+    @Test
+    void tooManyTrailersResetTheStream() {
+        with(false, 100);
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        String[] many = new String[200];
+        Arrays.fill(many, "a");
+        client.send(Frames.HEADERS, END, 1, block(many));
+        assertEquals(PROTOCOL_ERROR, client.reset(1));
+        assertNull(client.request(0).trailers);
     }
 
     @Test
