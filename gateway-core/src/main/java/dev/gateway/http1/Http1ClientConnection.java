@@ -454,8 +454,8 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
         Http1ClientStream open = stream;
-        if (open != null && !open.isEnded() && ctx.channel().isWritable()) {
-            open.events().onWritable();
+        if (open != null && ctx.channel().isWritable()) {
+            open.events().onWritable(); // also after the request's last part, for which credit may still be owed
         }
         ctx.fireChannelWritabilityChanged();
     }

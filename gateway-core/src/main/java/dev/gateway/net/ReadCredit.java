@@ -15,8 +15,15 @@ public final class ReadCredit {
 
     private static final int LOW = HIGH / 2;
 
+    /**
+     * What a piece of data costs beyond its bytes. A byte that came by itself, or as a chunk by itself, holds a read
+     * buffer and some objects: counted by bytes alone, a peer that sends such would be let hold hundreds of megabytes.
+     */
+    private static final int PIECE = 1024;
+
     private final Channel channel;
     private long owed;
+    private long overhead; // of the pieces owed
     private boolean exhausted;
     private boolean held;
 
@@ -28,7 +35,8 @@ public final class ReadCredit {
     /** Bytes were handed on; whoever has them answers by {@link #consumed}. */
     public void received(int bytes) {
         owed += bytes;
-        if (!exhausted && owed >= HIGH) {
+        overhead += PIECE;
+        if (!exhausted && owed + overhead >= HIGH) {
             exhausted = true;
             update();
         }
@@ -36,8 +44,10 @@ public final class ReadCredit {
 
     /** Bytes received have been passed on. */
     public void consumed(int bytes) {
+        // Which pieces these bytes were is not known, so their share is taken off.
+        overhead = bytes >= owed ? 0 : overhead - overhead * bytes / owed;
         owed = Math.max(0, owed - bytes);
-        if (exhausted && owed <= LOW) {
+        if (exhausted && owed + overhead <= LOW) {
             exhausted = false;
             update();
         }
@@ -46,6 +56,7 @@ public final class ReadCredit {
     /** Forgets what is owed: its stream has ended. */
     public void reset() {
         owed = 0;
+        overhead = 0;
         if (exhausted) {
             exhausted = false;
             update();

@@ -15,7 +15,10 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -215,5 +218,26 @@ class Http1ClientConnectionTest {
         assertEquals(RetrySafety.ALWAYS, failure(exchange).retry());
         assertTrue(failure(exchange).stale());
         assertFalse(upstream.channel.isOpen());
+    }
+
+    @Test
+    void tellsThatItTakesBytesAgainAlsoAfterTheLastOfTheRequest() {
+        AtomicBoolean blocked = new AtomicBoolean(true);
+        upstream.channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void flush(ChannelHandlerContext ctx) {
+                if (!blocked.get()) {
+                    ctx.flush();
+                }
+            }
+        });
+        Received received = upstream.open();
+        received.stream().head(Upstream.request("POST", 200_000), false);
+        received.stream().data(Unpooled.wrappedBuffer(new byte[200_000]), true);
+        assertFalse(received.stream().isWritable());
+        assertEquals(0, received.writables);
+        blocked.set(false);
+        upstream.channel.flush();
+        assertEquals(1, received.writables);
     }
 }

@@ -483,4 +483,13 @@ class Http1ServerLimitsTest {
         assertFalse(client.channel.isOpen());
         assertEquals(List.of(), goodbyes);
     }
+
+    @Test
+    void aBodyInTinyPiecesThatNobodyTakesStopsReadingSoon() {
+        client.consuming = false;
+        client.send(post("Transfer-Encoding: chunked") + "1\r\nx\r\n".repeat(1_000));
+        assertFalse(client.channel.config().isAutoRead());
+        client.last().stream.consumed(1_000);
+        assertTrue(client.channel.config().isAutoRead());
+    }
 }

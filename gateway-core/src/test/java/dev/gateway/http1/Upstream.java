@@ -105,6 +105,7 @@ final class Upstream implements Http1ClientConnection.Listener {
         boolean complete;
         boolean consuming = true;
         int readCompletes;
+        int writables;
 
         @Nullable
         Failure reset;
@@ -144,7 +145,9 @@ final class Upstream implements Http1ClientConnection.Listener {
         }
 
         @Override
-        public void onWritable() {}
+        public void onWritable() {
+            writables++;
+        }
 
         @Override
         public void onReadComplete() {
