@@ -9,6 +9,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.concurrent.Future;
@@ -36,6 +37,7 @@ final class Dial {
     private long connectedNanos;
     private long tlsNanos;
     private boolean done;
+    private boolean spoilt;
     private @Nullable Channel channel;
     private @Nullable PooledConnection connection;
 
@@ -208,6 +210,10 @@ final class Dial {
                 } else {
                     fail(Cause.TLS_FAILED, describe(handshake.cause()));
                 }
+            } else if (event instanceof ChannelInputShutdownEvent && channel == null && !spoilt) {
+                spoilt = true;
+                tried--; // as below, but this socket reads no more: the same address again, once
+                ctx.close();
             } else {
                 ctx.fireUserEventTriggered(event);
             }
@@ -221,6 +227,11 @@ final class Dial {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (channel == null) {
+                // The connect promise tells of failures. This is an event of the socket that had this file descriptor
+                // until a moment ago, which epoll reported in the same batch.
+                return;
+            }
             fail(pool.shared.tls == null ? Cause.CONNECT_FAILED : Cause.TLS_FAILED, describe(cause));
         }
     }

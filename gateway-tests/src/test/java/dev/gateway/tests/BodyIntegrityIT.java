@@ -45,7 +45,14 @@ class BodyIntegrityIT {
                             : work(rig, pairing, seed, threads)));
                 }
                 for (Future<?> worker : workers) {
-                    worker.get(60, TimeUnit.SECONDS);
+                    try {
+                        worker.get(60, TimeUnit.SECONDS);
+                    } catch (ExecutionException e) {
+                        List<String> failures = rig.awaitAccessLog(1).stream()
+                                .filter(line -> line.contains("\"cause\""))
+                                .toList();
+                        throw new AssertionError(failures.toString(), e);
+                    }
                 }
             } finally {
                 threads.shutdownNow();
