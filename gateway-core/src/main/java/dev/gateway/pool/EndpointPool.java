@@ -40,6 +40,7 @@ final class EndpointPool {
     private int allCount;
     private int dialing;
     private boolean starving; // in the queue for a permit
+    boolean destitute; // was without a connection when it went there; written before, so safe to read for who takes it out
     private boolean retired;
     private boolean closed;
     private @Nullable HttpVersion known;
@@ -190,6 +191,11 @@ final class EndpointPool {
         }
     }
 
+    /** Whether there is no connection, nor one being made. */
+    boolean hasNone() {
+        return allCount == 0 && dialing == 0;
+    }
+
     /** A connection of this upstream may be free to be made now. */
     void onPermit() {
         starving = false;
@@ -233,7 +239,7 @@ final class EndpointPool {
         all[allCount++] = connection;
         observer.onOpened(connection.version(), shared.tls != null);
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
-        onRoom(connection);
+        offer(connection); // it serves at least once before it is given up for others
         dial();
     }
 
@@ -247,6 +253,14 @@ final class EndpointPool {
 
     /** The connection has room for a stream, maybe because one ended. */
     void onRoom(PooledConnection connection) {
+        if (waiters.first() != null && connection.isIdle() && shared.isDestitute()) {
+            retire(connection); // or requests of a busy loop would keep those of others waiting for ever
+        } else {
+            offer(connection);
+        }
+    }
+
+    private void offer(PooledConnection connection) {
         if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
             if (availableCount == available.length) {
                 available = Arrays.copyOf(available, availableCount * 2);

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,9 @@ final class SharedUpstream {
 
     /** Pools that have requests but may not connect; each at most once. */
     private final Queue<EndpointPool> starving = new ConcurrentLinkedQueue<>();
+
+    /** How many of them have no connection at all. */
+    private final AtomicInteger destitute = new AtomicInteger();
 
     private final List<EndpointPool> pools = new CopyOnWriteArrayList<>();
 
@@ -76,10 +80,14 @@ final class SharedUpstream {
         if (limit.tryAcquire()) {
             return true;
         }
+        pool.destitute = pool.hasNone(); // seen by whoever takes the pool from the queue
+        if (pool.destitute) {
+            destitute.incrementAndGet();
+        }
         starving.add(pool);
         // Somebody may have given one back before this pool was in the queue to be told.
         if (limit.tryAcquire()) {
-            if (starving.remove(pool)) {
+            if (forget(pool)) {
                 return true;
             }
             release(); // it is being called back already
@@ -103,6 +111,7 @@ final class SharedUpstream {
     void wakeOne() {
         EndpointPool pool = starving.poll();
         if (pool != null) {
+            taken(pool);
             pool.onLoop(pool::onPermit);
         }
     }
@@ -113,7 +122,22 @@ final class SharedUpstream {
      * @return false if it is being called back already
      */
     boolean forget(EndpointPool pool) {
-        return starving.remove(pool);
+        boolean removed = starving.remove(pool);
+        if (removed) {
+            taken(pool);
+        }
+        return removed;
+    }
+
+    private void taken(EndpointPool pool) {
+        if (pool.destitute) {
+            destitute.decrementAndGet();
+        }
+    }
+
+    /** Whether a pool without any connection waits for one: those who have some must share, however busy they are. */
+    boolean isDestitute() {
+        return destitute.get() > 0;
     }
 
     /** Whether any pool would rather have a connection than have it kept idle. */

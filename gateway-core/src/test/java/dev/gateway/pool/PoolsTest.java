@@ -324,6 +324,34 @@ class PoolsTest {
     }
 
     @Test
+    void aBusyEventLoopDoesNotKeepAnotherWaitingForEver() throws Exception {
+        settings.maxConnections = 1;
+        Origin origin = http1();
+        to(origin);
+        List<Reply> busy = new ArrayList<>();
+        busy.add(get(0, "/hold"));
+        Runnable answer = heldBy(origin);
+        for (int i = 0; i < 4; i++) {
+            busy.add(get(0, "/hold"));
+        }
+        Reply other = get(1, "/");
+        assertThat(counted().pending()).isEqualTo(5);
+
+        answer.run();
+        heldBy(origin).run();
+        other.connection(); // while others still wait that were before it
+        assertThat(busy.get(4).isDone()).isFalse();
+        for (int i = 0; i < 3; i++) {
+            heldBy(origin).run();
+        }
+        for (Reply reply : busy) {
+            reply.connection();
+        }
+        counted();
+        while (events.remove("closed")) {}
+    }
+
+    @Test
     void manyRequestsOnBothEventLoopsShareFewConnections() throws Exception {
         settings.maxConnections = 3;
         to(http1());
