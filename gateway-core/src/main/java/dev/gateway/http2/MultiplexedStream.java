@@ -20,9 +20,13 @@ import org.jspecify.annotations.Nullable;
  * does nothing but release what it is given, and no event follows.
  */
 abstract class MultiplexedStream implements Stream {
+    /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
+    private static final int MAX_UNSENT = 64 * 1024;
+
     final MultiplexedConnection connection;
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
     private @Nullable StreamEvents events; // null while nobody is to be told anything
+    private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
     private boolean remoteEnded;
     private boolean dead; // reset by either side, or the connection is gone
@@ -123,6 +127,7 @@ abstract class MultiplexedStream implements Stream {
         if (last) {
             localEnded();
         }
+        unsent += data.readableBytes();
         connection.enqueue(stream, new PendingData(this, data, last));
         if (last && connection.hasPending(stream) && !connection.isWritable(stream)) {
             armStallTimer(); // nobody asks isWritable any more
@@ -152,6 +157,7 @@ abstract class MultiplexedStream implements Stream {
 
     final void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
         progressed = true;
+        unsent -= data.readableBytes();
         Http2Stream stream = h2;
         if (stream == null) {
             data.release();
@@ -176,7 +182,7 @@ abstract class MultiplexedStream implements Stream {
     @Override
     public final boolean isWritable() {
         Http2Stream stream = h2;
-        if (dead || localEnded || stream == null || connection.isWritable(stream)) {
+        if (dead || localEnded || stream == null || hasRoom(stream)) {
             return true;
         }
         if (!paused) {
@@ -298,7 +304,11 @@ abstract class MultiplexedStream implements Stream {
     /** Whether it need not wait any more: it may write, or has nothing more to write. */
     final boolean mayResume() {
         Http2Stream stream = h2;
-        return dead || localEnded || stream == null || connection.isWritable(stream);
+        return dead || localEnded || stream == null || hasRoom(stream);
+    }
+
+    private boolean hasRoom(Http2Stream stream) {
+        return unsent < MAX_UNSENT && connection.isWritable(stream);
     }
 
     final void resume() {

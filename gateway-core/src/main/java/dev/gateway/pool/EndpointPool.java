@@ -40,7 +40,8 @@ final class EndpointPool {
     private int allCount;
     private int dialing;
     private boolean starving; // in the queue for a permit
-    boolean destitute; // was without a connection when it went there; written before, so safe to read for who takes it out
+    boolean destitute; // was without a connection when it went there; written before, so safe to read for who takes it
+    // out
     private boolean retired;
     private boolean closed;
     private @Nullable HttpVersion known;

@@ -183,6 +183,31 @@ class Http2ServerMessagesTest {
     }
 
     @Test
+    void anEnormousWindowLetsNoMoreWaitForAFlush() {
+        client.send(
+                frame(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 127, (byte) -1, (byte) -1, (byte) -1),
+                frame(Frames.WINDOW_UPDATE, 0, 0, number(Integer.MAX_VALUE - 65_535)));
+        request(get());
+        Pair.Exchange exchange = client.request(0);
+        exchange.server().head(Http2ConnectionsTest.response(200), false);
+        int chunks = 0;
+        while (exchange.server().isWritable() && chunks < 1_000) {
+            exchange.server().data(Unpooled.wrappedBuffer(new byte[16 * 1024]), false);
+            chunks++;
+        }
+        assertEquals(4, chunks);
+        exchange.server().flush();
+        client.collect();
+        assertEquals(1, exchange.writable);
+        assertTrue(exchange.server().isWritable());
+        assertEquals(
+                4 * 16 * 1024,
+                client.all(Frames.DATA, 1).stream()
+                        .mapToInt(frame -> frame.payload().readableBytes())
+                        .sum());
+    }
+
+    @Test
     void theConnectionSaysTheScheme() {
         request(block(":method", "GET", ":scheme", "https", ":path", "/", ":authority", "a"));
         assertEquals("http", client.request(0).request().scheme().toString());
