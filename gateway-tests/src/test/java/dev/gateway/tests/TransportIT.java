@@ -1,0 +1,50 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** However bytes move between process and kernel, the same is served; what a machine lacks is fallen back from. */
+class TransportIT {
+    private static final String BODY = "0123456789abcdef".repeat(64 << 10);
+
+    @ParameterizedTest
+    @CsvSource({
+        "nio, HTTP1, H1_TO_H1",
+        "nio, H2_TLS, H2_TO_H2",
+        "epoll, HTTP1_TLS, H1_TO_H2",
+        "epoll, H2C, H2_TO_H1",
+        "io_uring, HTTP1, H1_TO_H1",
+        "io_uring, H2_TLS, H2_TO_H2",
+    })
+    void bodiesPassBothWays(String transport, Peers client, Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.echo());
+                Rig rig = Rig.to(origin, pairing).top("transport: " + transport).start();
+                Peer peer = rig.connect(client)) {
+            for (int i = 0; i < 3; i++) {
+                PeerStream stream = peer.open();
+                stream.send(Head.request("POST", "/"), false);
+                Thread sender = new Thread(() -> {
+                    try {
+                        stream.send(BODY, true);
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+                sender.start();
+                assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                assertThat(stream.receiveBody()).isEqualTo(BODY);
+                sender.join();
+            }
+        }
+    }
+}
