@@ -61,6 +61,7 @@ final class Exchange implements StreamEvents {
     // The request's body until a stream takes it. No credit is given for it, so the adapter's watermark bounds it.
     private @Nullable ArrayDeque<ByteBuf> held;
     private @Nullable Fields heldTrailers;
+    private boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private boolean requestComplete; // the client has sent all
     private boolean bodySent; // some of the body is gone upstream, so that no other attempt can send it
     private boolean reading; // downstream's read-complete will come
@@ -143,6 +144,10 @@ final class Exchange implements StreamEvents {
             }
             upstream = target.choose();
             record.upstream = upstream.name();
+            // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the
+            // same.
+            AsciiString authority = head.authority();
+            tellsEndpoint = authority.isEmpty() || (!route().preserveHost() && authority.equals(record.authority));
             retries = new Retries(head.method(), route().retry());
             open(upstream);
         }
@@ -165,7 +170,7 @@ final class Exchange implements StreamEvents {
         record.attemptNanos = straight ? record.startNanos : handler.wheel.nanoTime();
         attempting = true;
         handler.observer.onAttemptBegun(record);
-        if (!route().preserveHost()) {
+        if (tellsEndpoint) {
             head.setAuthority(EndpointAuthority.of(chosen, target.settings()));
         }
         deadlines.attempt(route().timeouts().backendRequestMillis(), record.attemptNanos);

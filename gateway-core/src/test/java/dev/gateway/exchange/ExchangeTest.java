@@ -390,6 +390,48 @@ class ExchangeTest {
     // ---- refused at the door
 
     @Test
+    void theEndpointsHostIsToldIfTheRouteSaysSo() {
+        settings.preserveHost = false;
+        assertThat(authorityTold()).isEqualTo("app.test:9000");
+    }
+
+    @Test
+    void aHostThatAFilterChoseIsTold() {
+        settings.preserveHost = false;
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                head.setAuthority(new AsciiString("chosen.test"));
+                return Verdict.PROCEED;
+            }
+        });
+        assertThat(authorityTold()).isEqualTo("chosen.test");
+    }
+
+    private String authorityTold() {
+        get();
+        opener.last().succeed();
+        String authority = upstream().head().authority().toString();
+        opener.last().events.onHead(response(204), true);
+        return authority;
+    }
+
+    @Test
+    void aRequestWithoutAHostIsToldTheEndpoints() {
+        route();
+        AsciiString none = AsciiString.EMPTY_STRING;
+        handler()
+                .onRequest(
+                        client,
+                        new RequestHead(
+                                Method.GET, new AsciiString("http"), none, new AsciiString("/"), new Fields(), 0),
+                        true);
+        opener.last().succeed();
+        assertThat(upstream().head().authority().toString()).isEqualTo("app.test:9000");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
     void aRequestThatNoRouteMatchesIsNotFound() {
         settings.router = head -> null;
         handler().onRequest(client, head("GET", "/"), true);

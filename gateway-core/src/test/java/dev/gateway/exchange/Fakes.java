@@ -223,6 +223,8 @@ final class Fakes {
 
     /** One route to one upstream. */
     static final class Settings implements ExchangeSettings {
+        boolean preserveHost = true;
+
         Router router = head -> null;
         int maxExchanges;
         long maxBody;
@@ -270,7 +272,7 @@ final class Fakes {
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
-            Route route = new Route("app", filters, () -> upstream, timeouts, retry, true);
+            Route route = new Route("app", filters, () -> upstream, timeouts, retry, preserveHost);
             Router.Match match = new Router.Match(route, 0);
             router = head -> head.path().startsWith("/") ? match : null;
         }
