@@ -16,6 +16,8 @@ final class FloodGuard {
     static final int MAX_PINGS = 5_000; // gRPC measures bandwidth by a ping per round trip
     static final int MAX_PRIORITIES = 2_000;
     static final int MAX_EMPTY_DATA = 200;
+    static final int TINY = 32; // bytes of DATA that cost far less than their bookkeeping
+    static final int MAX_TINY_HELD = 65_536;
     static final int MAX_UNKNOWN = 2_000;
     static final int MAX_WINDOW_UPDATES = 2_000;
     static final int WINDOW_UPDATES_PER_DATA_FRAME = 10;
@@ -33,6 +35,7 @@ final class FloodGuard {
     private int pings;
     private int priorities;
     private int emptyData;
+    private int tinyHeld; // now, not per window of time
     private int unknown;
     private int windowUpdates;
     private int dataSent;
@@ -125,6 +128,19 @@ final class FloodGuard {
     void onProvokedReset() throws Http2Exception {
         if (server) {
             provoked = count(provoked, MAX_PROVOKED_RESETS, Violation.PROVOKED_RESETS);
+        }
+    }
+
+    /** A tiny piece of a body was handed on, and is held somewhere until its stream is given credit or closes. */
+    void onTinyHeld() throws Http2Exception {
+        if (server && ++tinyHeld > MAX_TINY_HELD) {
+            throw violation(Violation.TINY_DATA_FLOOD);
+        }
+    }
+
+    void onTinyGone(int count) {
+        if (server) {
+            tinyHeld -= count;
         }
     }
 

@@ -681,6 +681,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         return failed ? "the connection ended by a protocol error" : "the connection was closed";
     }
 
+    final FloodGuard guard() {
+        return codec.guard();
+    }
+
     final FrameReader frameReader() {
         return codec.reader();
     }

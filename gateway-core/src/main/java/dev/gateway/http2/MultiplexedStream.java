@@ -23,9 +23,13 @@ abstract class MultiplexedStream implements Stream {
     /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
     private static final int MAX_UNSENT = 64 * 1024;
 
+    /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 64 KiB, from reuse. */
+    private static final int COPIED = 2048;
+
     final MultiplexedConnection connection;
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
     private @Nullable StreamEvents events; // null while nobody is to be told anything
+    private int tinyHeld; // tiny pieces handed on since the last credit
     private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
     private boolean remoteEnded;
@@ -197,6 +201,7 @@ abstract class MultiplexedStream implements Stream {
     @Override
     public final void consumed(int bytes) {
         Http2Stream stream = h2;
+        settleTiny();
         if (stream != null && bytes > 0) {
             connection.consume(stream, bytes);
         }
@@ -213,6 +218,7 @@ abstract class MultiplexedStream implements Stream {
     /** Ends it here without telling anybody: the caller does. */
     final void die() {
         dead = true;
+        settleTiny();
         events = null;
         cancelTimers();
         onDying();
@@ -243,10 +249,26 @@ abstract class MultiplexedStream implements Stream {
         }
         onProgress();
         if (length > 0 || last) {
+            if (length < FloodGuard.TINY) {
+                connection.guard().onTinyHeld();
+                tinyHeld++;
+            }
             touch();
-            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : data.retain(), last);
+            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : length <= COPIED ? copy(data) : data.retain(), last);
         }
         return 0;
+    }
+
+    private ByteBuf copy(ByteBuf data) {
+        int length = data.readableBytes();
+        return connection.context().alloc().buffer(length).writeBytes(data, data.readerIndex(), length);
+    }
+
+    private void settleTiny() {
+        if (tinyHeld > 0) {
+            connection.guard().onTinyGone(tinyHeld);
+            tinyHeld = 0;
+        }
     }
 
     final void onTrailers(Fields trailers) throws Http2Exception {
@@ -280,6 +302,7 @@ abstract class MultiplexedStream implements Stream {
 
     /** Netty's stream is gone: both directions have ended, or the connection has. */
     final void onClosed() {
+        settleTiny();
         if (dead || !isOver()) {
             fail(lost());
         } else if (touched) {

@@ -12,6 +12,7 @@ enum Violation {
     PING_FLOOD("h2_ping_flood"),
     PRIORITY_FLOOD("h2_priority_flood"),
     EMPTY_DATA_FLOOD("h2_empty_data_flood"),
+    TINY_DATA_FLOOD("h2_tiny_data_flood"),
     WINDOW_UPDATE_FLOOD("h2_window_update_flood"),
     UNKNOWN_FRAME_FLOOD("h2_unknown_frame_flood"),
     HEADER_BOMB("h2_header_bomb"),

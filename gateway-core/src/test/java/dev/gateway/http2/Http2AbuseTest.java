@@ -238,4 +238,32 @@ class Http2AbuseTest {
         attacker.advance(61_000);
         assertFalse(attacker.channel.isOpen());
     }
+
+    @Test
+    void bodiesInTinyPiecesThatNobodyTakes() {
+        ByteBuf[] pieces = new ByteBuf[1_000];
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        attacker.request(0).keepCredit = true;
+        for (int i = 0; i < 70 && attacker.first(Frames.GOAWAY, 0) == null; i++) {
+            for (int j = 0; j < pieces.length; j++) {
+                pieces[j] = frame(Frames.DATA, 0, 1, (byte) 1);
+            }
+            attacker.send(pieces);
+        }
+        assertEnded(Violation.TINY_DATA_FLOOD);
+    }
+
+    @Test
+    void tinyPiecesThatAreTakenAreNoFlood() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 3, post());
+        ByteBuf[] pieces = new ByteBuf[1_000];
+        for (int i = 0; i < 70; i++) {
+            for (int j = 0; j < pieces.length; j++) {
+                pieces[j] = frame(Frames.DATA, 0, 3, (byte) 1);
+            }
+            attacker.send(pieces);
+        }
+        assertEquals(70_000, attacker.request(0).received);
+        assertTrue(attacker.channel.isOpen());
+    }
 }
