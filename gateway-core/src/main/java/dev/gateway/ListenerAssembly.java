@@ -123,6 +123,7 @@ final class ListenerAssembly {
                         case REQUIRED -> ClientAuthentication.REQUIRED;
                     },
                     config.caFile(),
+                    config.sessionTickets(),
                     Assembly.millis(listener.timeouts().tlsHandshake())));
         } catch (IOException | GeneralSecurityException e) {
             throw Assembly.failure(config.position(), e);

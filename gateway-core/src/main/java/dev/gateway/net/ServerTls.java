@@ -10,10 +10,12 @@ import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.IdentityCipherSuiteFilter;
 import io.netty.handler.ssl.OpenSslSessionContext;
 import io.netty.handler.ssl.OpenSslSessionTicketKey;
+import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SniHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.internal.tcnative.SSL;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +50,7 @@ public final class ServerTls implements AutoCloseable {
     private final List<X509Certificate> certificates = new ArrayList<>();
     private final CertificateNames<SslContext> names = new CertificateNames<>();
     private final long handshakeMillis;
+    private final boolean tickets;
 
     /** Told how a handshake ended, on the connection's event loop. */
     public interface Callback {
@@ -70,6 +73,7 @@ public final class ServerTls implements AutoCloseable {
      */
     public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
         this.handshakeMillis = settings.handshakeMillis();
+        this.tickets = settings.tickets();
         try {
             for (CertificateFiles files : settings.certificates()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
@@ -105,7 +109,7 @@ public final class ServerTls implements AutoCloseable {
                     .sessionCacheSize(CACHED_RESUMPTIONS)
                     .sessionTimeout(RESUMABLE_SECONDS)
                     .build();
-            if (context.sessionContext() instanceof OpenSslSessionContext resumption) {
+            if (settings.tickets() && context.sessionContext() instanceof OpenSslSessionContext resumption) {
                 resumption.setTicketKeys(ticketKey(settings));
             }
             return context;
@@ -163,6 +167,10 @@ public final class ServerTls implements AutoCloseable {
     private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {
         SslHandler handler = context.newHandler(allocator);
         handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (!tickets && handler.engine() instanceof ReferenceCountedOpenSslEngine openSsl) {
+            // Of each connection, because Netty allows them there again for TLS 1.3.
+            SSL.setOptions(openSsl.sslPointer(), SSL.SSL_OP_NO_TICKET);
+        }
         return handler;
     }
 

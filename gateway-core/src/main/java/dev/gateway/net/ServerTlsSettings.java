@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param protocols such as {@code TLSv1.3}; empty for TLS 1.2 and 1.3
  * @param ciphers IANA names of cipher suites; empty for safe ones. Those of TLS 1.3 need not be named
  * @param clientCaFile PEM certificates that client certificates must chain to; needed unless clientAuth is NONE
+ * @param tickets whether clients may resume by ticket, the only way of TLS 1.3; the JDK's TLS, where BoringSSL is
+ *     missing, always lets them
  * @param handshakeMillis how long a handshake may take, 0 for no limit
  */
 public record ServerTlsSettings(
@@ -21,6 +23,7 @@ public record ServerTlsSettings(
         List<String> ciphers,
         ClientAuthentication clientAuth,
         @Nullable Path clientCaFile,
+        boolean tickets,
         long handshakeMillis) {
 
     /** Whether clients show a certificate. */

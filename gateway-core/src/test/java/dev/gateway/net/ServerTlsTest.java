@@ -13,6 +13,7 @@ import io.netty.channel.SimpleUserEventChannelHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -144,6 +145,55 @@ class ServerTlsTest {
     }
 
     @Test
+    void withoutTicketsNoTicketIsGivenOrTaken() throws Exception {
+        List<CertificateFiles> certificates = List.of(certificate("localhost"), certificate("other.test"));
+        ServerTlsSettings with = settings(certificates, ClientAuthentication.NONE);
+        ServerTlsSettings without = new ServerTlsSettings(
+                with.certificates(),
+                with.alpn(),
+                with.protocols(),
+                with.ciphers(),
+                with.clientAuth(),
+                with.clientCaFile(),
+                false,
+                with.handshakeMillis());
+        Channel before = serve(with);
+        int port = ((InetSocketAddress) before.localAddress()).getPort();
+        exchange("localhost", "TLSv1.3"); // which gives the client a ticket
+        assertThat(openSsl(port, "-tls1_3")).contains("New Session Ticket");
+        assertThat(openSsl(port, "-tls1_2")).contains("session ticket:");
+        secured.clear();
+        before.close().sync();
+
+        serve(without, port);
+        for (int i = 0; i < 3; i++) {
+            exchange("localhost", "TLSv1.3");
+            assertThat(taken().info().resumed()).isFalse();
+        }
+        assertThat(openSsl(port, "-tls1_3")).doesNotContain("New Session Ticket");
+        assertThat(openSsl(port, "-tls1_2")).doesNotContain("session ticket:");
+    }
+
+    /** Returns what the client says of a connection on which a byte has gone there and back. */
+    private static String openSsl(int port, String version) throws IOException {
+        Process client = new ProcessBuilder(
+                        "openssl", "s_client", "-connect", "127.0.0.1:" + port, version, "-ign_eof", "-msg")
+                .redirectErrorStream(true)
+                .start();
+        StringBuilder said = new StringBuilder();
+        try (BufferedReader reader = client.inputReader(StandardCharsets.ISO_8859_1)) {
+            client.getOutputStream().write('~');
+            client.getOutputStream().flush();
+            for (int c = reader.read(); c >= 0 && c != '~'; c = reader.read()) {
+                said.append((char) c);
+            }
+        } finally {
+            client.destroy();
+        }
+        return said.toString();
+    }
+
+    @Test
     void aTicketIsNoWayAroundAClientCertificate() throws Exception {
         List<CertificateFiles> certificates = List.of(certificate("localhost"));
         Channel lax = serve(settings(certificates, ClientAuthentication.NONE));
@@ -198,6 +248,7 @@ class ServerTlsTest {
                 List.of("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
                 ClientAuthentication.NONE,
                 null,
+                true,
                 5000));
 
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(SSLException.class);
@@ -215,7 +266,7 @@ class ServerTlsTest {
                 files.add(certificate("localhost"));
             }
             Channel channel = serve(new ServerTlsSettings(
-                    files, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, 100));
+                    files, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 100));
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "")) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -329,7 +380,7 @@ class ServerTlsTest {
     private ServerTlsSettings settings(List<CertificateFiles> certificates, ClientAuthentication auth)
             throws IOException {
         Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
-        return new ServerTlsSettings(certificates, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, 5000);
+        return new ServerTlsSettings(certificates, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
     }
 
     private Channel serve(ServerTlsSettings settings) throws Exception {

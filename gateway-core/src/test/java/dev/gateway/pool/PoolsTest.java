@@ -715,7 +715,7 @@ class PoolsTest {
                 false,
                 100,
                 new ServerTls(new ServerTlsSettings(
-                        List.of(certificate), alpn, List.of(), List.of(), auth, caFile(), 10_000)));
+                        List.of(certificate), alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
     }
 
     private Origin origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
