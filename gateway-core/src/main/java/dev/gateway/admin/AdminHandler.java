@@ -15,12 +15,15 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Answers the requests of the admin listener on one event loop: health, statistics, metrics. What takes long is
  * formatted by another thread, so that exchanges do not wait for it.
  */
 public final class AdminHandler implements RequestHandler {
+    private static final Logger log = LoggerFactory.getLogger(AdminHandler.class);
     private static final AsciiString ALLOW = new AsciiString("GET, HEAD");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
 
@@ -52,11 +55,21 @@ public final class AdminHandler implements RequestHandler {
             reply.send(page.content(head));
         } else {
             formatter.execute(() -> {
-                AdminPages.Content content = page.content(head);
+                AdminPages.Content content = formatted(page, head);
                 loop.execute(() -> reply.send(content));
             });
         }
         return reply;
+    }
+
+    /** The executor would keep an exception to itself, and the client would wait for ever. */
+    private static AdminPages.Content formatted(AdminPages.Page page, RequestHead head) {
+        try {
+            return page.content(head);
+        } catch (RuntimeException e) {
+            log.warn("admin page {} failed", head.path(), e);
+            return AdminPages.Content.text(500, "the page could not be made; the log tells why");
+        }
     }
 
     private static String path(RequestHead head) {
