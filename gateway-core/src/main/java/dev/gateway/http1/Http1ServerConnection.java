@@ -142,7 +142,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     private void open() {
         if (!opened) {
             opened = true;
-            observer.onOpened(info.version(), info.tls() != null);
             arm(inputTimer, settings.idleMillis());
             arm(ageTimer, settings.maxConnectionAgeMillis());
         }
@@ -167,10 +166,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         ageTimer.cancel();
         output.stop();
         releaseUnread();
-        if (opened) {
-            opened = false;
-            observer.onClosed(info.version(), info.tls() != null);
-        }
         Http1ServerStream open = stream;
         stream = null;
         if (open != null && before != Input.CLOSED) {
@@ -335,10 +330,12 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         boolean started = parser.isStarted();
         Progress progress = parser.parse(in);
         if (progress == Progress.MORE) {
-            if (!parser.isStarted()) {
+            if (parser.isStarted()) {
+                if (!started) {
+                    arm(inputTimer, settings.requestHeadersMillis());
+                }
+            } else if (!draining) {
                 arm(inputTimer, settings.idleMillis()); // empty lines begin no request
-            } else if (!started) {
-                arm(inputTimer, settings.requestHeadersMillis());
             }
             return false;
         }
@@ -552,7 +549,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
             output.flush();
         } else {
-            if (input == Input.HEAD) {
+            if (input == Input.HEAD && !draining) {
                 observer.onIdleClosed();
             }
             closeAfterWrites();
@@ -717,9 +714,16 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     @Override
     public void drain() {
+        if (draining) {
+            return;
+        }
         draining = true;
         if (input == Input.HEAD && !parser.isStarted() && !processing && !hasUnread()) {
-            closeAfterWrites();
+            if (first) {
+                arm(inputTimer, FIRST_REQUEST_MILLIS);
+            } else {
+                closeAfterWrites();
+            }
         }
     }
 

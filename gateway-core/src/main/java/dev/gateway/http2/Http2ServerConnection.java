@@ -36,6 +36,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private long idleSince;
     private boolean prefaceSeen;
     private boolean draining;
+    private boolean goingAwaySaid;
     private boolean lastStreamSaid;
 
     private Http2ServerConnection(
@@ -139,6 +140,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
         stream.touch();
         stream.begin(handler.onRequest(stream, head, last));
+        if (draining && !goingAwaySaid) {
+            sayGoingAway();
+        }
     }
 
     @Override
@@ -230,6 +234,15 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             return;
         }
         draining = true;
+        if (connection().remote().lastStreamCreated() > 0) {
+            sayGoingAway();
+        } else { // a client that has read GOAWAY would not even send its first request
+            timers.arm(lastStreamTimer, FIRST_REQUEST_MILLIS);
+        }
+    }
+
+    private void sayGoingAway() {
+        goingAwaySaid = true;
         ChannelHandlerContext ctx = context();
         // Requests that are on their way are still taken: the last id is named when the client has read this.
         goAway(ctx, Integer.MAX_VALUE, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());

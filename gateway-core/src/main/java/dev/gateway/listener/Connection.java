@@ -9,6 +9,7 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.HttpVersion;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -46,8 +47,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     private @Nullable InetSocketAddress peer;
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
-    private @Nullable Drainable protocol; // null until it is known
-    private @Nullable PrefaceDetector detector; // of a cleartext connection that may speak either
+    private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
+    private boolean counted;
 
     Connection(Channel channel, LoopConnections owner) {
         this.channel = channel;
@@ -76,8 +77,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (serverTls != null) {
             serverTls.secure(channel.pipeline(), this);
         } else if (owner.settings.protocols().http2() != null) {
-            detector = new PrefaceDetector(this);
+            PrefaceDetector detector = new PrefaceDetector(this);
             channel.pipeline().addLast(detector);
+            start(detector);
         } else {
             speakHttp1();
         }
@@ -97,9 +99,6 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         } else {
             speakHttp1(); // also without ALPN, as by clients that know nothing else
         }
-        if (owner.isDraining()) {
-            drain();
-        }
     }
 
     @Override
@@ -111,6 +110,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
             owner.loop.observer().onViolation("cleartext_on_tls");
             // Most likely a person with http:// in a browser. Written from the first handler on, past the TLS handler.
             first.writeAndFlush(Unpooled.wrappedBuffer(HTTP_ON_TLS));
+            owner.loop.observer().onSent(HTTP_ON_TLS.length); // past the first handler too, which counts
         }
     }
 
@@ -132,8 +132,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         ListenerLoop loop = owner.loop;
         Http1ServerConnection http1 = new Http1ServerConnection(
                 info(HttpVersion.HTTP_1_1), loop.handler(), loop.observer(), loop.timers(), settings);
-        protocol = http1;
+        count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
+        start(http1);
     }
 
     /** Adds the handler of HTTP/2, which sends its preface. */
@@ -145,12 +146,28 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         ListenerLoop loop = owner.loop;
         Http2ServerConnection http2 = Http2ServerConnection.create(
                 info(HttpVersion.HTTP_2), loop.handler(), loop.observer(), loop.timers(), settings);
-        protocol = http2;
-        boolean secure = tls != null;
-        loop.observer().onOpened(HttpVersion.HTTP_2, secure);
-        channel.closeFuture().addListener(closed -> loop.observer().onClosed(HttpVersion.HTTP_2, secure));
+        count(HttpVersion.HTTP_2);
         channel.pipeline().addLast(http2);
+        start(http2);
         return http2;
+    }
+
+    private void start(Drainable next) {
+        protocol = next;
+        if (owner.isDraining()) {
+            next.drain();
+        }
+    }
+
+    /** Counts the connection once, by the protocol it begins with: one that is upgraded stays what it was. */
+    private void count(HttpVersion version) {
+        if (!counted) {
+            counted = true;
+            boolean secure = tls != null;
+            ConnectionObserver observer = owner.loop.observer();
+            observer.onOpened(version, secure);
+            channel.closeFuture().addListener(closed -> observer.onClosed(version, secure));
+        }
     }
 
     private ConnectionInfo info(HttpVersion version) {
@@ -172,8 +189,6 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     public void drain() {
         if (protocol != null) {
             protocol.drain();
-        } else if (detector != null) {
-            detector.drain();
         }
     }
 

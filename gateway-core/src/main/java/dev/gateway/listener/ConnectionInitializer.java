@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.net.ByteCounter;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;

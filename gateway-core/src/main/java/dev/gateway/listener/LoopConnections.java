@@ -44,6 +44,10 @@ final class LoopConnections {
 
     /** Lets all connections finish; those accepted from here on finish too. */
     void drain(Promise<Void> done) {
+        if (drained != null) {
+            drained.addListener(before -> done.trySuccess(null)); // asked again
+            return;
+        }
         drained = done;
         List.copyOf(connections).forEach(Connection::drain);
         if (connections.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.net.Drainable;
 import dev.gateway.time.Timer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -16,12 +17,9 @@ import org.slf4j.LoggerFactory;
  * Tells HTTP/2 with prior knowledge (RFC 9113, section 3.4) from HTTP/1.1 in cleartext, by as few bytes as it takes: no
  * request of HTTP/1.1 begins with the first line of the preface. Leaves the pipeline once it knows.
  */
-final class PrefaceDetector extends ChannelInboundHandlerAdapter {
+final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drainable {
     private static final Logger log = LoggerFactory.getLogger(PrefaceDetector.class);
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n".getBytes(StandardCharsets.US_ASCII);
-
-    /** How long a draining listener waits for the first byte of a connection. */
-    private static final long DRAIN_MILLIS = 500;
 
     private final Connection connection;
     private final Timeout timeout = new Timeout();
@@ -44,11 +42,19 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** A client that has sent nothing yet has a moment to, for it may be about to; then there is nothing to wait for. */
-    void drain() {
+    /** A client that has sent nothing may be about to; then the protocol that it speaks drains. */
+    @Override
+    public void drain() {
         if (!held.isReadable()) {
             timeout.cancel();
-            arm(DRAIN_MILLIS);
+            arm(FIRST_REQUEST_MILLIS);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (ctx != null) {
+            ctx.close();
         }
     }
 
@@ -89,9 +95,6 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter {
         held = Unpooled.EMPTY_BUFFER;
         context.fireChannelRead(data);
         context.pipeline().remove(this);
-        if (connection.owner.isDraining()) {
-            connection.drain(); // after what was read, so that a request that is here is still answered
-        }
     }
 
     @Override
@@ -117,7 +120,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter {
         protected void onExpired() {
             if (held.isReadable()) {
                 connection.owner.loop.observer().onViolation("slow_headers");
-            } else {
+            } else if (!connection.owner.isDraining()) {
                 connection.owner.loop.observer().onIdleClosed();
             }
             if (ctx != null) {

@@ -3,6 +3,12 @@ package dev.gateway.net;
 /** A downstream connection that a listener can ask to finish. Called on the connection's event loop. */
 public interface Drainable {
     /**
+     * How long a connection that carries no request yet is kept for its first one, in milliseconds: it may be on its
+     * way already, and unlike the user of a kept connection, its client does not expect to find it closed.
+     */
+    long FIRST_REQUEST_MILLIS = 1_000;
+
+    /**
      * Takes no new work, finishes what runs, then closes: HTTP/1.1 answers with {@code Connection: close}, HTTP/2 sends
      * GOAWAY in two steps (RFC 9113, section 6.8). Calling it again does nothing.
      */

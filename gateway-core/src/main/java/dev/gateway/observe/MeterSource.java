@@ -150,6 +150,18 @@ final class MeterSource implements Exposition.Source {
                         labels);
             }
         }
+        out.counter(
+                "gateway_upstream_received_bytes",
+                "Bytes received from endpoints.",
+                meters.get(Count.RECEIVED_BYTES),
+                "upstream",
+                name);
+        out.counter(
+                "gateway_upstream_sent_bytes",
+                "Bytes sent to endpoints.",
+                meters.get(Count.SENT_BYTES),
+                "upstream",
+                name);
         long idle = meters.get(Count.IDLE_CLOSED);
         String closed = "gateway_upstream_connection_closed";
         String closedHelp = "Connections closed.";

@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ClientTls;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.Timer;
@@ -183,6 +184,7 @@ final class Dial {
                 return;
             }
             connectedNanos = now();
+            ctx.pipeline().addFirst(new ByteCounter(pool.observer));
             ClientTls tls = pool.shared.tls;
             if (tls == null) {
                 handOver(ctx, null);
@@ -190,8 +192,11 @@ final class Dial {
                 String host = pool.endpoint.host();
                 // Before this handler, so that its event comes here.
                 ctx.pipeline()
-                        .addFirst(tls.newHandler(
-                                ctx.alloc(), host.startsWith(UNIX) ? "localhost" : host, pool.endpoint.port()));
+                        .addBefore(
+                                ctx.name(),
+                                null,
+                                tls.newHandler(
+                                        ctx.alloc(), host.startsWith(UNIX) ? "localhost" : host, pool.endpoint.port()));
             }
         }
 

@@ -9,7 +9,7 @@ public interface ConnectionObserver {
     /** Counts nothing. */
     ConnectionObserver NONE = new ConnectionObserver() {};
 
-    /** A connection is established and its protocol known. */
+    /** A connection is established and its protocol known; one that is upgraded later stays what it was. */
     default void onOpened(HttpVersion version, boolean tls) {}
 
     /** A connection counted by {@link #onOpened} has closed. */

@@ -31,8 +31,6 @@ final class Downstream implements RequestHandler {
     final List<Received> requests = new ArrayList<>();
     final List<String> violations = new ArrayList<>();
     final Http1ServerConnection connection;
-    int opened;
-    int closed;
     int flushes;
 
     /** What the core does as soon as a request has come completely. */
@@ -56,16 +54,6 @@ final class Downstream implements RequestHandler {
         ConnectionInfo info =
                 new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, new AsciiString("127.0.0.1"), null, null);
         ConnectionObserver observer = new ConnectionObserver() {
-            @Override
-            public void onOpened(HttpVersion version, boolean tls) {
-                opened++;
-            }
-
-            @Override
-            public void onClosed(HttpVersion version, boolean tls) {
-                closed++;
-            }
-
             @Override
             public void onViolation(String kind) {
                 violations.add(kind);

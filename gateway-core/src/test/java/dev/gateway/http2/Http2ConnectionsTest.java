@@ -319,6 +319,27 @@ class Http2ConnectionsTest {
     }
 
     @Test
+    void aConnectionDrainedBeforeItsFirstRequestStillAnswersThatOne() {
+        pair.server.drain();
+        pair.pump();
+        Exchange mine = send(get("/"), true);
+        assertEquals(0, pair.client.availableStreams());
+        request(0).server().head(response(200), true);
+        request(0).server().flush();
+        pair.pump();
+        assertTrue(mine.ended);
+        assertNull(mine.failure);
+        assertFalse(pair.serverChannel.isOpen());
+    }
+
+    @Test
+    void aConnectionDrainedBeforeItsFirstRequestDoesNotWaitForLong() {
+        pair.server.drain();
+        pair.advance(pair.serverChannel, 1_100);
+        assertFalse(pair.serverChannel.isOpen());
+    }
+
+    @Test
     void aRetiredUpstreamConnectionClosesAfterItsLastStream() {
         Exchange mine = send(get("/"), true);
         pair.client.drain();

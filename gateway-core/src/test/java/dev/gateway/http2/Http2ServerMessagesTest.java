@@ -370,17 +370,20 @@ class Http2ServerMessagesTest {
     @Test
     void anOldConnectionIsDrained() {
         with(false, 100);
+        client.send(Frames.HEADERS, END, 1, get());
         client.advance(61_000);
         assertEquals(Integer.MAX_VALUE, client.all(Frames.GOAWAY, 0).get(0).number(0));
         byte[] ping = ByteBufUtil.getBytes(client.all(Frames.PING, 0).get(0).payload());
-        client.send(frame(Frames.HEADERS, END, 1, get()), frame(Frames.PING, Frames.ACK, 0, ping));
-        assertEquals(1, client.all(Frames.GOAWAY, 0).get(1).number(0));
-        client.send(Frames.HEADERS, END, 3, get());
-        assertEquals(1, client.recorder.requests.size());
-        client.request(0).server().head(Http2ConnectionsTest.response(200), true);
-        client.request(0).server().flush();
-        client.collect();
-        assertNotNull(client.first(Frames.HEADERS, 1));
+        client.send(frame(Frames.HEADERS, END, 3, get()), frame(Frames.PING, Frames.ACK, 0, ping));
+        assertEquals(3, client.all(Frames.GOAWAY, 0).get(1).number(0));
+        client.send(Frames.HEADERS, END, 5, get());
+        assertEquals(2, client.recorder.requests.size());
+        for (int i = 0; i < 2; i++) {
+            client.request(i).server().head(Http2ConnectionsTest.response(200), true);
+            client.request(i).server().flush();
+            client.collect();
+            assertNotNull(client.first(Frames.HEADERS, 2 * i + 1));
+        }
         assertFalse(client.channel.isOpen());
     }
 

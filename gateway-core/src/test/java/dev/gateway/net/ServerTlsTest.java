@@ -380,7 +380,8 @@ class ServerTlsTest {
     private ServerTlsSettings settings(List<CertificateFiles> certificates, ClientAuthentication auth)
             throws IOException {
         Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
-        return new ServerTlsSettings(certificates, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
+        return new ServerTlsSettings(
+                certificates, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
     }
 
     private Channel serve(ServerTlsSettings settings) throws Exception {

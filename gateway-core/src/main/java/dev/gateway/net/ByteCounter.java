@@ -1,4 +1,4 @@
-package dev.gateway.listener;
+package dev.gateway.net;
 
 import dev.gateway.stream.ConnectionObserver;
 import io.netty.buffer.ByteBuf;
@@ -6,11 +6,12 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 
-/** Counts what a connection receives and sends, next to the socket. */
-final class ByteCounter extends ChannelDuplexHandler {
+/** Counts what a connection receives and sends: the first handler of its pipeline, next to the socket. */
+public final class ByteCounter extends ChannelDuplexHandler {
     private final ConnectionObserver observer;
 
-    ByteCounter(ConnectionObserver observer) {
+    /** Makes the handler of one connection. */
+    public ByteCounter(ConnectionObserver observer) {
         this.observer = observer;
     }
 

@@ -1,0 +1,251 @@
+package dev.gateway.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How the connections of a listener end. */
+@Timeout(60)
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
+class DrainTest {
+    @TempDir
+    Path directory;
+
+    private final Rig rig = new Rig();
+
+    @AfterEach
+    void stop() throws Exception {
+        rig.stop();
+    }
+
+    /** Stops accepting, and returns once every loop has begun to drain. */
+    private Future<Void> drain(Listener listener) throws InterruptedException {
+        listener.stopAccepting();
+        Future<Void> drained = listener.drain();
+        for (EventLoop loop : rig.transport.loops()) {
+            loop.submit(() -> {}).sync();
+        }
+        return drained;
+    }
+
+    private static void assertEnds(Future<Void> drained) throws InterruptedException {
+        assertThat(drained.await(Rig.PATIENCE_MILLIS)).as("drained").isTrue();
+    }
+
+    @Test
+    void keptConnectionsAreClosedAndNewOnesRefused() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket kept = Rig.connect(listener)) {
+            assertThat(Clients.exchange(kept, "/")).doesNotContain("Connection: close");
+            Future<Void> drained = drain(listener);
+            assertThat(Clients.rest(kept)).isEmpty();
+            assertEnds(drained);
+            assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void anExchangeInFlightFinishesAndItsConnectionCloses() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket busy = Rig.connect(listener);
+                Socket kept = Rig.connect(listener)) {
+            Clients.send(busy, Clients.get("/held"));
+            Rig.Call call = rig.heldCall();
+            Clients.exchange(kept, "/");
+            Future<Void> drained = drain(listener);
+            assertThat(Clients.rest(kept)).isEmpty();
+            assertThat(drained.isDone()).isFalse();
+            call.answer();
+            assertThat(Clients.rest(busy)).startsWith("HTTP/1.1 200 ").contains("Connection: close", "peer=");
+            assertEnds(drained);
+        }
+    }
+
+    @Test
+    void whoeverAsksTwiceIsToldTwice() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket busy = Rig.connect(listener)) {
+            Clients.send(busy, Clients.get("/held"));
+            Rig.Call call = rig.heldCall();
+            Future<Void> first = drain(listener);
+            Future<Void> second = listener.drain();
+            call.answer();
+            assertEnds(first);
+            assertEnds(second);
+        }
+    }
+
+    @Test
+    void whatDoesNotFinishIsEndedByForce() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket busy = Rig.connect(listener);
+                Socket multiplexed = Rig.connect(listener)) {
+            Clients.send(busy, Clients.get("/held"));
+            rig.heldCall();
+            Clients.preface(multiplexed);
+            Clients.h2Get(multiplexed, 1);
+            Clients.frames(multiplexed, Clients.DATA);
+            Future<Void> drained = drain(listener);
+            assertThat(drained.isDone()).isFalse();
+            listener.closeConnections();
+            assertEnds(drained);
+            rig.awaitEvent("reset CLIENT_CLOSED");
+            assertThat(Clients.rest(busy)).isEmpty();
+        }
+    }
+
+    @Test
+    void anHttp2ConnectionIsToldToGoAway() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket kept = Rig.connect(listener)) {
+            Clients.preface(kept);
+            Clients.h2Get(kept, 1);
+            Clients.frames(kept, Clients.DATA);
+            Future<Void> drained = drain(listener);
+            Clients.frames(kept, Clients.GOAWAY);
+            Clients.frames(kept, Clients.GOAWAY);
+            assertThat(kept.getInputStream().read()).isNegative();
+            assertEnds(drained);
+        }
+    }
+
+    // Connections whose first request is on its way.
+
+    @Test
+    void aConnectionThatSaysNothingHoldsNothingUp() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket silent = Rig.connect(listener)) {
+            Rig.awaitConnections(listener, 1);
+            Future<Void> drained = drain(listener);
+            assertThat(Clients.rest(silent)).isEmpty();
+            assertEnds(drained);
+        }
+    }
+
+    @Test
+    void aFirstRequestThatIsOnItsWayIsServed() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket plain = Rig.connect(listener);
+                Socket begun = Rig.connect(listener)) {
+            Rig.awaitConnections(listener, 2);
+            Clients.send(begun, "GET / HT");
+            rig.awaitEvent("opened HTTP_1_1");
+            Future<Void> drained = drain(listener);
+            Clients.send(plain, Clients.get("/"));
+            assertThat(Clients.rest(plain)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
+            Clients.send(begun, "TP/1.1\r\nHost: a.test\r\n\r\n");
+            assertThat(Clients.rest(begun)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
+            assertEnds(drained);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aConnectionInItsHandshakeIsServedOneRequest(int certificates) throws Exception {
+        rig.tls = Clients.serverTls(directory, certificates);
+        Listener listener = rig.listen();
+        try (Gated gated = new Gated(listener);
+                SSLSocket client = Clients.tls(gated, directory, "http/1.1")) {
+            CompletableFuture<String> served = CompletableFuture.supplyAsync(() -> handshakeAndGet(client));
+            assertThat(gated.half.await(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                    .isTrue();
+            Rig.awaitConnections(listener, 1);
+            Future<Void> drained = drain(listener);
+            gated.rest.countDown();
+            assertThat(served.get(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("Connection: close", "tls=true");
+            assertEnds(drained);
+        }
+    }
+
+    private static String handshakeAndGet(SSLSocket client) {
+        try {
+            client.startHandshake();
+            Clients.send(client, Clients.get("/"));
+            return Clients.rest(client);
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    @Test
+    void anHttp2ConnectionInItsHandshakeIsServedOneRequest() throws Exception {
+        rig.tls = Clients.serverTls(directory, 1);
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener);
+                SSLSocket client = Clients.tls(socket, directory, "h2")) {
+            Rig.awaitConnections(listener, 1);
+            Future<Void> drained = drain(listener);
+            client.startHandshake();
+            rig.awaitEvent("opened HTTP_2 tls");
+            Clients.preface(client);
+            Clients.h2Get(client, 1);
+            Clients.frames(client, Clients.GOAWAY); // not before the request, which a client would then keep back
+            Clients.frames(client, Clients.GOAWAY);
+            assertEnds(drained);
+        }
+    }
+
+    @Test
+    void aHandshakeThatNeverEndsIsEndedByForce() throws Exception {
+        rig.tls = Clients.serverTls(directory, 1);
+        Listener listener = rig.listen();
+        try (Socket silent = Rig.connect(listener)) {
+            Rig.awaitConnections(listener, 1);
+            Future<Void> drained = drain(listener);
+            listener.closeConnections();
+            assertThat(Clients.rest(silent)).isEmpty();
+            assertEnds(drained);
+        }
+    }
+
+    /** A connection that sends half of what it is given first, and waits with the rest. */
+    private static final class Gated extends Socket {
+        final CountDownLatch half = new CountDownLatch(1);
+        final CountDownLatch rest = new CountDownLatch(1);
+
+        Gated(Listener listener) throws IOException {
+            setSoTimeout(Rig.PATIENCE_MILLIS);
+            connect(listener.address());
+        }
+
+        @Override
+        public OutputStream getOutputStream() throws IOException {
+            return new FilterOutputStream(super.getOutputStream()) {
+                @Override
+                public void write(byte[] bytes, int offset, int length) throws IOException {
+                    if (half.getCount() == 0) {
+                        out.write(bytes, offset, length);
+                        return;
+                    }
+                    out.write(bytes, offset, length / 2);
+                    half.countDown();
+                    try {
+                        rest.await();
+                    } catch (InterruptedException e) {
+                        throw new IOException(e);
+                    }
+                    out.write(bytes, offset + length / 2, length - length / 2);
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,268 @@
+package dev.gateway.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.stream.Cidr;
+import dev.gateway.stream.CidrSet;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+@SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
+class ListenerTest {
+    private static final String PROXY_LINE = "PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n";
+
+    @TempDir
+    Path directory;
+
+    private final Rig rig = new Rig();
+
+    @AfterEach
+    void stop() throws Exception {
+        rig.stop();
+    }
+
+    @Test
+    void aConnectionOverTheLimitIsRefusedUntilAnotherCloses() throws Exception {
+        rig.maxConnections = 2;
+        Listener listener = rig.listen();
+        try (Socket one = Rig.connect(listener);
+                Socket two = Rig.connect(listener);
+                Socket three = connectAfter(listener, one, two)) {
+            assertThat(Clients.rest(three)).isEmpty();
+            rig.awaitEvent("refused");
+            assertThat(listener.connections()).isEqualTo(2);
+            one.shutdownOutput();
+            Rig.awaitConnections(listener, 1);
+            try (Socket four = Rig.connect(listener)) {
+                assertThat(Clients.exchange(four, "/")).startsWith("HTTP/1.1 200 ");
+            }
+            assertThat(Clients.exchange(two, "/")).startsWith("HTTP/1.1 200 ");
+        }
+        Rig.awaitConnections(listener, 0);
+    }
+
+    private static Socket connectAfter(Listener listener, Socket... served) throws IOException {
+        for (Socket each : served) {
+            assertThat(Clients.exchange(each, "/")).startsWith("HTTP/1.1 200 ");
+        }
+        return Rig.connect(listener);
+    }
+
+    // Socket files.
+
+    @Test
+    void aSocketFileThatNobodyListensOnIsReplacedAndRemovedAtTheEnd() throws Exception {
+        Path file = directory.resolve("gateway.sock");
+        server(file).close(); // leaves its file, as a process does that was killed
+        assertThat(file).exists();
+        Listener listener = listenOn(file);
+        try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
+            client.write(ByteBuffer.wrap(Clients.get("/").getBytes(StandardCharsets.US_ASCII)));
+            assertThat(Clients.response(Channels.newInputStream(client)))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("peer=unix local=null");
+        }
+        listener.stopAccepting();
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void aSocketFileInUseIsLeftToItsOwner() throws Exception {
+        Path file = directory.resolve("gateway.sock");
+        try (ServerSocketChannel owner = server(file)) {
+            assertThatThrownBy(() -> listenOn(file))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("web")
+                    .hasMessageContaining(file.toString())
+                    .hasMessageContaining("another process listens on it");
+            try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
+                assertThat(client.isConnected()).isTrue();
+            }
+            assertThat(owner.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void aFileThatIsNoSocketIsNotTouched() throws Exception {
+        Path file = Files.writeString(directory.resolve("precious.txt"), "precious");
+        assertThatThrownBy(() -> listenOn(file)).hasMessageContaining("not a socket");
+        assertThat(file).hasContent("precious");
+    }
+
+    private static ServerSocketChannel server(Path file) throws IOException {
+        return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(file));
+    }
+
+    private Listener listenOn(Path file) throws IOException {
+        rig.bound = new ListenerSettings.Address.Unix(file);
+        return rig.listen();
+    }
+
+    // Ports.
+
+    @Test
+    void aPortInUseIsAnErrorThatNamesListenerAndAddress() throws Exception {
+        Listener first = rig.listen();
+        rig.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+        assertThatThrownBy(rig::listen)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("web")
+                .hasMessageContaining("127.0.0.1:" + ((InetSocketAddress) first.address()).getPort());
+    }
+
+    @Test
+    void withReusePortEveryLoopListensOnTheSamePort() throws Exception {
+        Assumptions.assumeTrue(rig.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
+        rig.reusePort = true;
+        Listener listener = rig.listen();
+        int port = ((InetSocketAddress) listener.address()).getPort();
+        assertThat(listeningSockets(port)).isEqualTo(2);
+        try (Socket socket = Rig.connect(listener)) {
+            assertThat(Clients.exchange(socket, "/")).startsWith("HTTP/1.1 200 ");
+        }
+        listener.stopAccepting();
+        assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
+    }
+
+    private static long listeningSockets(int port) throws IOException {
+        Pattern listening = Pattern.compile(String.format(Locale.ROOT, ":%04X 0+:0000 0A ", port));
+        long count = 0;
+        for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+            if (Files.isReadable(Path.of(table))) {
+                try (Stream<String> lines = Files.lines(Path.of(table))) {
+                    count += lines.filter(listening.asPredicate()).count();
+                }
+            }
+        }
+        return count;
+    }
+
+    // What is spoken.
+
+    @Test
+    void aPrefaceThatDoesNotGoOnIsClosed() throws Exception {
+        rig.requestHeadersMillis = 100;
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, "PRI * HT");
+            assertThat(Clients.rest(socket)).isEmpty();
+            rig.awaitEvent("violation slow_headers");
+        }
+    }
+
+    @Test
+    void aConnectionThatSaysNothingIsClosedAsIdle() throws Exception {
+        rig.idleMillis = 100;
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            assertThat(Clients.rest(socket)).isEmpty();
+            rig.awaitEvent("idle closed");
+        }
+    }
+
+    @Test
+    void aPrefaceInPiecesIsHttp2AndWhatOnlyBeginsLikeItIsNot() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            socket.setTcpNoDelay(true);
+            Clients.send(socket, "PRI * ");
+            Clients.send(socket, "HTTP/2.0\r\n\r\nSM\r\n\r\n");
+            Clients.settings(socket);
+            Clients.h2Get(socket, 1);
+            assertThat(Clients.frames(socket, Clients.DATA)).contains("peer=127.0.0.1");
+        }
+        rig.awaitEvent("opened HTTP_2");
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, "PRI");
+            Clients.send(socket, "NT / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+            assertThat(Clients.response(socket.getInputStream())).startsWith("HTTP/1.1 200 ");
+        }
+        rig.awaitEvent("opened HTTP_1_1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void httpOnATlsPortIsToldSo(int certificates) throws Exception {
+        rig.tls = Clients.serverTls(directory, certificates);
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, Clients.get("/"));
+            String said = Clients.rest(socket);
+            assertThat(said).startsWith("HTTP/1.1 400 ").contains("Connection: close", "https://");
+            int body = said.indexOf("\r\n\r\n") + 4;
+            assertThat(said).contains("Content-Length: " + (said.length() - body));
+        }
+        rig.awaitEvent("violation cleartext_on_tls");
+    }
+
+    // Whose connection it is.
+
+    @Test
+    void theProxyProtocolTellsTheClient() throws Exception {
+        rig.proxyProtocol = trustingLoopback();
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, PROXY_LINE + Clients.get("/held"));
+            Rig.Call call = rig.heldCall();
+            assertThat(call.stream().connection().peer()).isEqualTo(new InetSocketAddress("192.0.2.7", 4711));
+            assertThat(call.stream().connection().local()).isEqualTo(new InetSocketAddress("198.51.100.1", 443));
+            call.answer();
+            assertThat(Clients.response(socket.getInputStream())).contains("peer=192.0.2.7 ", "tls=false");
+        }
+    }
+
+    @Test
+    void theProxyProtocolComesBeforeTls() throws Exception {
+        rig.proxyProtocol = trustingLoopback();
+        rig.tls = Clients.serverTls(directory, 1);
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, PROXY_LINE);
+            try (SSLSocket tls = Clients.tls(socket, directory, "http/1.1")) {
+                assertThat(Clients.exchange(tls, "/")).contains("peer=192.0.2.7 ", "198.51.100.1:443", "tls=true");
+            }
+        }
+    }
+
+    @Test
+    void aTrustedPeerWithoutTheProxyProtocolIsRefused() throws Exception {
+        rig.proxyProtocol = trustingLoopback();
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, Clients.get("/"));
+            assertThat(Clients.rest(socket)).isEmpty();
+            rig.awaitEvent("violation proxy_protocol");
+        }
+    }
+
+    private static ProxyProtocol trustingLoopback() {
+        Cidr loopback = Objects.requireNonNull(Cidr.parse("127.0.0.0/8"));
+        return new ProxyProtocol(CidrSet.of(List.of(loopback)), Rig.PATIENCE_MILLIS);
+    }
+}

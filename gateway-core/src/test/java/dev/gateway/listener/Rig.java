@@ -1,0 +1,223 @@
+package dev.gateway.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.http1.HeadLimits;
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.ServerTls;
+import dev.gateway.net.Transport;
+import dev.gateway.net.TransportKind;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Listeners on two event loops, whose front door answers at once, but keeps {@code /held} until the test answers. */
+final class Rig {
+    static final int PATIENCE_MILLIS = 20_000;
+    private static final int LOOPS = 2;
+
+    final Transport transport = Transport.start(TransportKind.EPOLL, LOOPS);
+    final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    final BlockingQueue<Call> held = new LinkedBlockingQueue<>();
+    private final List<Listener> listeners = new ArrayList<>();
+
+    ListenerSettings.Address bound =
+            new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    boolean reusePort;
+    int maxConnections;
+
+    @Nullable
+    ServerTls tls;
+
+    @Nullable
+    ProxyProtocol proxyProtocol;
+
+    boolean h2cUpgrade;
+    long idleMillis;
+    long requestHeadersMillis;
+
+    /** A request that waits for its answer. */
+    record Call(ServerStream stream, RequestHead head, EventLoop loop) {
+        void answer() {
+            loop.execute(this::reply);
+        }
+
+        private void reply() {
+            var info = stream.connection();
+            String text = "peer=" + info.peerIp() + " local=" + info.local() + " tls=" + (info.tls() != null) + " loop="
+                    + System.identityHashCode(loop);
+            byte[] body = text.getBytes(StandardCharsets.US_ASCII);
+            stream.head(new ResponseHead(200, null, new Fields(), body.length), false);
+            stream.data(Unpooled.wrappedBuffer(body), true);
+            stream.flush();
+        }
+    }
+
+    Listener listen() throws IOException {
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                HeadLimits.DEFAULT, 0, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, null);
+        ListenerSettings settings = new ListenerSettings(
+                0,
+                "web",
+                bound,
+                reusePort,
+                maxConnections,
+                tls,
+                proxyProtocol,
+                new ListenerSettings.Protocols(http1, Http2ServerSettings.DEFAULT, h2cUpgrade));
+        List<ListenerLoop> loops = new ArrayList<>();
+        for (EventLoop loop : transport.loops()) {
+            loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Door(loop), new Recorder()));
+        }
+        Listener listener = Listener.bind(transport, loops, settings);
+        listeners.add(listener);
+        return listener;
+    }
+
+    static Socket connect(Listener listener) throws IOException {
+        Socket socket = new Socket();
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.connect(listener.address());
+        return socket;
+    }
+
+    Call heldCall() throws InterruptedException {
+        Call call = held.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        assertThat(call).as("a request").isNotNull();
+        return call;
+    }
+
+    void awaitEvent(String wanted) throws InterruptedException {
+        List<String> before = new ArrayList<>();
+        for (String event = ""; !event.equals(wanted); before.add(event)) {
+            event = events.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            assertThat(event).as("%s after %s", wanted, before).isNotNull();
+        }
+    }
+
+    /** Waits until so many connections are open: accepting one has no event of its own. */
+    static void awaitConnections(Listener listener, int count) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        while (listener.connections() != count) {
+            assertThat(System.nanoTime())
+                    .as("still %s connections", listener.connections())
+                    .isLessThan(deadline);
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    void stop() throws InterruptedException {
+        for (Listener listener : listeners) {
+            listener.stopAccepting();
+            listener.closeConnections();
+            assertThat(listener.drain().await(PATIENCE_MILLIS)).isTrue();
+            assertThat(listener.connections()).isZero();
+        }
+        transport.stop().sync();
+        if (tls != null) {
+            tls.close();
+        }
+    }
+
+    private final class Door implements RequestHandler {
+        private final EventLoop loop;
+
+        Door(EventLoop loop) {
+            this.loop = loop;
+        }
+
+        @Override
+        public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+            Call call = new Call(stream, head, loop);
+            if (head.path().toString().equals("/held")) {
+                held.add(call);
+            } else {
+                call.reply();
+            }
+            return new Dropped();
+        }
+
+        @Override
+        public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
+            stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
+            stream.flush();
+        }
+    }
+
+    private final class Dropped implements StreamEvents {
+        @Override
+        public void onData(ByteBuf data, boolean last) {
+            data.release();
+        }
+
+        @Override
+        public void onTrailers(Fields trailers) {}
+
+        @Override
+        public void onWritable() {}
+
+        @Override
+        public void onReadComplete() {}
+
+        @Override
+        public void onReset(Failure failure) {
+            events.add("reset " + failure.cause());
+        }
+    }
+
+    private final class Recorder implements ConnectionObserver {
+        @Override
+        public void onOpened(HttpVersion version, boolean secure) {
+            events.add("opened " + version + (secure ? " tls" : ""));
+        }
+
+        @Override
+        public void onClosed(HttpVersion version, boolean secure) {
+            events.add("closed " + version + (secure ? " tls" : ""));
+        }
+
+        @Override
+        public void onConnectionRefused() {
+            events.add("refused");
+        }
+
+        @Override
+        public void onIdleClosed() {
+            events.add("idle closed");
+        }
+
+        @Override
+        public void onHandshakeFailed() {
+            events.add("handshake failed");
+        }
+
+        @Override
+        public void onViolation(String kind) {
+            events.add("violation " + kind);
+        }
+    }
+}
