@@ -1,0 +1,183 @@
+package dev.gateway;
+
+import dev.gateway.admin.AdminHandler;
+import dev.gateway.admin.AdminPages;
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.exchange.ExchangeHandler;
+import dev.gateway.listener.ListenerLoop;
+import dev.gateway.net.Resolver;
+import dev.gateway.net.Transport;
+import dev.gateway.observe.AccessLog;
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.LoopMetrics;
+import dev.gateway.observe.Metrics;
+import dev.gateway.pool.PoolCounts;
+import dev.gateway.pool.Pools;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Upstream;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The event loops, what each of them has (timers, counters, a front door, pools), and what they share. Made at the start
+ * and used by the threads that start and stop the gateway.
+ */
+final class Loops {
+    private final Transport transport;
+    private final Metrics metrics;
+    private final List<TimerWheel> wheels = new ArrayList<>();
+    private final List<LoopMetrics> loopMetrics = new ArrayList<>();
+    private final List<ExchangeHandler> handlers = new ArrayList<>();
+    private final ScheduledExecutorService housekeeping =
+            Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
+    private final Resolver resolver;
+    private final Pools pools;
+    private @Nullable AccessLog accessLog;
+
+    /** Starts the event loops, which have nothing to do yet. */
+    Loops(GatewayConfig config, Metrics metrics) {
+        this.metrics = metrics;
+        this.transport = Transport.start(Assembly.transport(config.transport()), config.workers());
+        for (EventLoop loop : transport.loops()) {
+            TimerWheel wheel = new TimerWheel(loop);
+            wheels.add(wheel);
+            loopMetrics.add(metrics.newLoop(wheel));
+        }
+        this.resolver = new Resolver(transport, List.of());
+        this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
+                .get(loop)
+                .upstream(upstream.name()));
+    }
+
+    Transport transport() {
+        return transport;
+    }
+
+    /** Gets each upstream its pools. */
+    void connectTo(List<Upstream> upstreams) throws StartException {
+        for (Upstream upstream : upstreams) {
+            try {
+                pools.add(upstream);
+            } catch (IOException | GeneralSecurityException e) {
+                throw new StartException("upstream " + upstream.name() + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /**
+     * Opens the access log and gives each loop its front door.
+     *
+     * @param snapshot the generation in force, asked once per request
+     */
+    void openDoors(AccessLogConfig wanted, Supplier<Snapshot> snapshot) throws StartException {
+        accessLog = open(wanted);
+        for (int i = 0; i < wheels.size(); i++) {
+            ExchangeObserver observer = loopMetrics.get(i);
+            if (accessLog != null) {
+                observer = ExchangeObserver.both(observer, accessLog.newLoop(wheels.get(i)));
+            }
+            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), snapshot, observer));
+        }
+    }
+
+    private @Nullable AccessLog open(AccessLogConfig wanted) throws StartException {
+        if (wanted.format() == AccessLogConfig.Format.OFF) {
+            return null;
+        }
+        try {
+            AccessLog opened = new AccessLog(
+                    wanted.file(),
+                    wanted.format() == AccessLogConfig.Format.JSON ? AccessLog.Format.JSON : AccessLog.Format.COMBINED);
+            metrics.add(opened);
+            return opened;
+        } catch (IOException e) {
+            throw Assembly.failure(wanted.position(), e);
+        }
+    }
+
+    /** Returns each loop's part in a listener whose requests become exchanges. */
+    List<ListenerLoop> of(String listener) {
+        List<ListenerLoop> loops = new ArrayList<>();
+        for (int i = 0; i < wheels.size(); i++) {
+            loops.add(new ListenerLoop(
+                    transport.loops().get(i),
+                    wheels.get(i),
+                    handlers.get(i),
+                    loopMetrics.get(i).listener(listener)));
+        }
+        return loops;
+    }
+
+    /** Returns each loop's part in the admin listener. */
+    List<ListenerLoop> ofAdmin(AdminPages.Health health) {
+        AdminPages pages = new AdminPages(health, metrics);
+        List<ListenerLoop> loops = new ArrayList<>();
+        for (int i = 0; i < wheels.size(); i++) {
+            EventLoop loop = transport.loops().get(i);
+            loops.add(new ListenerLoop(
+                    loop, wheels.get(i), new AdminHandler(pages, loop, housekeeping), ConnectionObserver.NONE));
+        }
+        return loops;
+    }
+
+    /** Begins what is done once a second. */
+    void keepHouse() {
+        metrics.sampleOn(housekeeping);
+    }
+
+    /** Counts exchanges that have not ended. */
+    CompletableFuture<Integer> exchanges() {
+        CompletableFuture<Integer> exchanges = CompletableFuture.completedFuture(0);
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            CompletableFuture<Integer> here = CompletableFuture.supplyAsync(
+                    handler::active, transport.loops().get(i));
+            exchanges = exchanges.thenCombine(here, Integer::sum);
+        }
+        return exchanges;
+    }
+
+    /** Counts the connections to all of these upstreams, and requests that wait for one. */
+    CompletableFuture<PoolCounts> pooled(List<Upstream> upstreams) {
+        CompletableFuture<PoolCounts> counts = CompletableFuture.completedFuture(PoolCounts.NONE);
+        for (Upstream upstream : upstreams) {
+            counts = counts.thenCombine(pools.counts(upstream), Loops::plus);
+        }
+        return counts;
+    }
+
+    private static PoolCounts plus(PoolCounts a, PoolCounts b) {
+        return new PoolCounts(
+                a.idle() + b.idle(),
+                a.active() + b.active(),
+                a.connecting() + b.connecting(),
+                a.pending() + b.pending());
+    }
+
+    /** Ends everything, and returns when it has ended. */
+    void stop() {
+        pools.close();
+        resolver.close();
+        housekeeping.shutdown();
+        transport.stop().awaitUninterruptibly();
+        if (accessLog != null) {
+            accessLog.close();
+        }
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+}
