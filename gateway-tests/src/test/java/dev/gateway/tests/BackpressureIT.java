@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Bodies stream: who reads slowly slows the sender, nobody else, and costs little memory. */
 class BackpressureIT {
-    private static final int BODY = 256 << 20;
+    private static final int BODY = 128 << 20;
 
     /** What the kernel's socket buffers on both sides and the windows may hold, with room to spare. */
     private static final int ON_THE_WAY = 64 << 20;
@@ -33,7 +34,7 @@ class BackpressureIT {
                         .on("/large", (stream, head) -> {
                             stream.receiveBody();
                             stream.send(Head.response(200), false);
-                            send(stream, BODY, sent);
+                            send(stream, BODY, 1 << 13, sent);
                         })
                         .on("/small", Behaviours.text("small"));
                 Rig rig = Rig.to(origin, pairing).start();
@@ -75,7 +76,7 @@ class BackpressureIT {
             stream.send(Head.request("POST", "/"), false);
             Thread sender = new Thread(() -> {
                 try {
-                    send(stream, BODY, sent);
+                    send(stream, BODY, 1 << 13, sent);
                 } catch (IOException e) {
                     sent.set(Long.MIN_VALUE);
                 }
@@ -97,16 +98,18 @@ class BackpressureIT {
     void bodiesMayBeLargerThanAnyMemory(Pairing pairing) throws Exception {
         // More than an int counts, and than the heap has, on two pairings; enough to show a leak on the others.
         boolean huge = pairing == Pairing.H1_TO_H1 || pairing == Pairing.H2_TO_H2;
-        long size = huge ? (1L << 31) + (64 << 20) : 256 << 20;
+        long size = huge ? (1L << 31) + (64 << 20) : 64 << 20;
         long peak = 0;
         long before = PlatformDependent.usedDirectMemory();
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.receiveBody();
                     stream.send(Head.response(200, "content-length", Long.toString(size)), false);
-                    send(stream, size, new AtomicLong());
+                    send(stream, size, 1 << 16, new AtomicLong());
                 });
                 Rig rig = Rig.to(origin, pairing).start();
-                Peer client = rig.connect(pairing)) {
+                Peer client = pairing.client.isHttp2()
+                        ? Http2Peer.connect(rig.port(), Http2Peer.INITIAL_WINDOW_SIZE, 4 << 20)
+                        : rig.connect(pairing)) {
             PeerStream stream = client.open();
             stream.send(Head.request("GET", "/"), true);
             assertThat(stream.receiveFinal().get("content-length")).contains(Long.toString(size));
@@ -121,8 +124,8 @@ class BackpressureIT {
         assertThat(peak).isLessThan(DIRECT_MEMORY);
     }
 
-    private static void send(PeerStream stream, long size, AtomicLong sent) throws IOException {
-        byte[] chunk = new byte[1 << 13];
+    private static void send(PeerStream stream, long size, int part, AtomicLong sent) throws IOException {
+        byte[] chunk = new byte[part];
         for (long at = 0; at < size; at += chunk.length) {
             stream.send(chunk, at + chunk.length >= size);
             sent.addAndGet(chunk.length);

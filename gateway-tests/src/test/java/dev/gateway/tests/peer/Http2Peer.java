@@ -42,6 +42,9 @@ public final class Http2Peer implements Peer {
     public static final int WINDOW_UPDATE = 8;
     public static final int CONTINUATION = 9;
 
+    /** The setting that says how much may be sent on a stream before it is taken. */
+    public static final int INITIAL_WINDOW_SIZE = 4;
+
     public static final int END_STREAM = 1;
     public static final int ACK = 1;
     public static final int END_HEADERS = 4;
@@ -59,6 +62,7 @@ public final class Http2Peer implements Peer {
     private final OutputStream out;
     private final boolean client;
     private final Consumer<Http2Stream> accept;
+    final int streamWindow;
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false, 1 << 20);
     private final Map<Integer, Http2Stream> streams = new ConcurrentHashMap<>();
@@ -76,12 +80,18 @@ public final class Http2Peer implements Peer {
     private int peerMaxFrame = MAX_FRAME;
     private boolean gone;
 
-    private Http2Peer(Socket socket, InputStream in, boolean client, Consumer<Http2Stream> accept) throws IOException {
+    private Http2Peer(Socket socket, InputStream in, boolean client, Consumer<Http2Stream> accept, long... settings)
+            throws IOException {
         this.socket = socket;
         this.in = new DataInputStream(in);
         this.out = socket.getOutputStream();
         this.client = client;
         this.accept = accept;
+        int window = STREAM_WINDOW;
+        for (int i = 0; i < settings.length; i += 2) {
+            window = settings[i] == INITIAL_WINDOW_SIZE ? Math.toIntExact(settings[i + 1]) : window;
+        }
+        this.streamWindow = window;
         for (int i = 0; i < received.length; i++) {
             received[i] = new AtomicInteger();
         }
@@ -98,7 +108,8 @@ public final class Http2Peer implements Peer {
     }
 
     private static Http2Peer client(Socket socket, long... settings) throws IOException {
-        Http2Peer peer = new Http2Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true, s -> {});
+        Http2Peer peer =
+                new Http2Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true, s -> {}, settings);
         peer.out.write(PREFACE);
         peer.start(settings);
         return peer;
@@ -107,7 +118,7 @@ public final class Http2Peer implements Peer {
     /** Serves a connection whose preface has been read; streams are handed over as their head arrives. */
     static Http2Peer server(Socket socket, InputStream in, Consumer<Http2Stream> accept, long... settings)
             throws IOException {
-        Http2Peer peer = new Http2Peer(socket, in, false, accept);
+        Http2Peer peer = new Http2Peer(socket, in, false, accept, settings);
         peer.start(settings);
         return peer;
     }

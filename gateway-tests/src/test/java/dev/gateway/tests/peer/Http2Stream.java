@@ -84,7 +84,7 @@ public final class Http2Stream extends PeerStream {
                 data.addFirst(Arrays.copyOfRange(first, n, first.length));
             }
             taken += n;
-            if (taken >= Http2Peer.STREAM_WINDOW / 2 && !ended && error == null) {
+            if (taken >= peer.streamWindow / 2 && !ended && error == null) {
                 credit = taken;
                 taken = 0;
             }
