@@ -16,6 +16,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -179,9 +180,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (peer == null) {
             return UNIX;
         }
-        String text = peer.getAddress().getHostAddress();
-        int zone = text.indexOf('%'); // it means something on this machine only
-        return new AsciiString(zone < 0 ? text : text.substring(0, zone));
+        return new AsciiString(NetUtil.toAddressString(peer.getAddress())); // as RFC 5952 writes it, without zone
     }
 
     /** Lets the protocol finish; as long as there is none, it is told as soon as it is there. */

@@ -238,6 +238,16 @@ class ListenerTest {
     }
 
     @Test
+    void anIpv6ClientIsNamedInItsShortForm() throws Exception {
+        rig.proxyProtocol = trustingLoopback();
+        Listener listener = rig.listen();
+        try (Socket socket = Rig.connect(listener)) {
+            Clients.send(socket, "PROXY TCP6 2001:db8:0:0:0:0:0:7 2001:db8::1 4711 443\r\n" + Clients.get("/"));
+            assertThat(Clients.response(socket.getInputStream())).contains("peer=2001:db8::7 ");
+        }
+    }
+
+    @Test
     void theProxyProtocolComesBeforeTls() throws Exception {
         rig.proxyProtocol = trustingLoopback();
         rig.tls = Clients.serverTls(directory, 1);
