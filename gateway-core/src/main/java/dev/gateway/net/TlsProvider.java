@@ -43,10 +43,6 @@ final class TlsProvider {
         return SslProvider.JDK;
     }
 
-    static boolean isNative() {
-        return CURRENT != SslProvider.JDK;
-    }
-
     /** TLS 1.3 has its own suites: a list that names only others is no reason to lose TLS 1.3. */
     static List<String> ciphers(List<String> configured, List<String> protocols) {
         List<String> ciphers = new ArrayList<>(configured.isEmpty() ? TLS_12_CIPHERS : configured);
