@@ -9,6 +9,7 @@ import dev.gateway.net.TransportKind;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -84,7 +85,8 @@ final class Assembly {
                 millis(timeouts.poolAcquire()),
                 millis(timeouts.responseHeaders()),
                 millis(timeouts.idle()),
-                millis(timeouts.maxLifetime()));
+                millis(timeouts.maxLifetime()),
+                Dialling.DIRECT);
         return switch (config.loadBalancer()) {
             case ROUND_ROBIN -> new Upstream(config.name(), endpoints, new RoundRobin(endpoints), settings);
         };

@@ -94,7 +94,8 @@ final class RouteAssembly {
                 new Route.Timeouts(
                         Assembly.millis(timeouts.request()),
                         Assembly.millis(timeouts.backendRequest()),
-                        Assembly.millis(timeouts.streamIdle())),
+                        Assembly.millis(timeouts.streamIdle()),
+                        Route.Tunnel.NONE),
                 new Route.Retry(
                         rule.retry().attempts(),
                         rule.retry().codes(),

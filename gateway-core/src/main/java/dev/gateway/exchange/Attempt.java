@@ -3,8 +3,10 @@ package dev.gateway.exchange;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
@@ -26,8 +28,8 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         this.exchange = exchange;
     }
 
-    void open(StreamOpener opener, Upstream upstream, Endpoint endpoint) {
-        StreamOpener.Opening begun = opener.open(upstream, endpoint, this, this);
+    void open(StreamOpener opener, Upstream upstream, Endpoint endpoint, Demand demand, ConnectionInfo client) {
+        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, client, this, this);
         if (answered) {
             return;
         }

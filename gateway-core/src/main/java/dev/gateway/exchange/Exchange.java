@@ -15,13 +15,16 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Identity;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,6 +124,14 @@ final class Exchange implements StreamEvents {
         }
     }
 
+    void onIdentity(Identity identity) {
+        record.identity = identity.name();
+    }
+
+    Executor loop() {
+        return handler.wheel.loop();
+    }
+
     void onFilterWaits() {
         state.on(Event.FILTER_WAITS);
     }
@@ -147,6 +158,7 @@ final class Exchange implements StreamEvents {
             // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the
             // same.
             AsciiString authority = head.authority();
+            HopByHop.stripCredentials(head.fields());
             tellsEndpoint = authority.isEmpty() || (!route().preserveHost() && authority.equals(record.authority));
             retries = new Retries(head.method(), route().retry());
             open(upstream);
@@ -176,7 +188,11 @@ final class Exchange implements StreamEvents {
         deadlines.attempt(route().timeouts().backendRequestMillis(), record.attemptNanos);
         Attempt begun = new Attempt(this);
         attempt = begun;
-        begun.open(handler.opener, target, chosen);
+        begun.open(handler.opener, target, chosen, demand(), record.connection);
+    }
+
+    private Demand demand() {
+        return !head.isConnect() ? Demand.EXCHANGE : head.protocol() == null ? Demand.TUNNEL : Demand.UPGRADE;
     }
 
     void onOpened(ClientStream stream) {
@@ -549,6 +565,9 @@ final class Exchange implements StreamEvents {
         }
         heldTrailers = null;
         record.sentBytes += responseRelay.bytes();
+        if (filters != null) {
+            filters.end();
+        }
         handler.completed(record);
     }
 

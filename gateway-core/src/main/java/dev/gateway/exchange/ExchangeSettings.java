@@ -15,6 +15,14 @@ public interface ExchangeSettings {
     /** Returns the routes of a listener, by {@link ConnectionInfo#listener}. */
     Router router(int listener);
 
+    /**
+     * Returns the routes of plain CONNECT requests of a listener, which also take the {@code http} URIs that no route
+     * of {@link #router} matches; null if the listener offers no tunnels.
+     */
+    default @Nullable Router tunnels(int listener) {
+        return null;
+    }
+
     /** Whether forwarded fields and the request id that this peer sends are believed. */
     boolean trusts(ConnectionInfo connection);
 

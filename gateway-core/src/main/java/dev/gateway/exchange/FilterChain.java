@@ -7,7 +7,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Identity;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
@@ -18,6 +20,7 @@ final class FilterChain implements FilterContext {
     private final RequestHead head;
     private final Exchange exchange;
     private int passed; // filters that have proceeded
+    private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
     private @Nullable Runnable waiting; // cancels what is waited for
     private boolean running;
@@ -39,6 +42,22 @@ final class FilterChain implements FilterContext {
     @Override
     public int matchedPrefixLength() {
         return match.prefixLength();
+    }
+
+    @Override
+    public @Nullable Identity identity() {
+        return identity;
+    }
+
+    @Override
+    public void setIdentity(Identity identity) {
+        this.identity = identity;
+        exchange.onIdentity(identity);
+    }
+
+    @Override
+    public Executor loop() {
+        return exchange.loop();
     }
 
     /** Runs the filters from where they stopped, and tells the exchange how it went. */
@@ -131,6 +150,14 @@ final class FilterChain implements FilterContext {
         } else if (verdict instanceof Verdict.Wait wait) {
             wait.cancel().run();
         }
+    }
+
+    /** The exchange is over, however it ended. */
+    void end() {
+        for (int i = passed - 1; i >= 0; i--) {
+            filters.get(i).onEnd(this);
+        }
+        passed = 0;
     }
 
     /** Shows a response to the filters that the request has passed, the last one first. */

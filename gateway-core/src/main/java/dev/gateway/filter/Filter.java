@@ -2,16 +2,28 @@ package dev.gateway.filter;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A step that a request passes on its way upstream and its response on the way back. One instance serves every exchange
- * of a route on every event loop, so it keeps no state of an exchange; both methods may edit the head in place.
+ * of a route on every event loop, so it keeps no state of an exchange; methods that get a head may edit it in place.
  */
 public interface Filter {
     /** The request's head is there; its body is not read until every filter has proceeded. */
     default Verdict onRequest(RequestHead head, FilterContext context) {
         return Verdict.PROCEED;
     }
+
+    /**
+     * Returns what looks at the first bytes of the body, or of the tunnel, before any goes upstream; null for nothing,
+     * which is usual. Asked once, when every filter has proceeded.
+     */
+    default @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
+        return null;
+    }
+
+    /** The exchange is over; called once on each filter that has proceeded, in reverse order. */
+    default void onEnd(FilterContext context) {}
 
     /** The final response's head is there; filters see responses in reverse order, and only their own route's. */
     default void onResponse(ResponseHead head, FilterContext context) {}

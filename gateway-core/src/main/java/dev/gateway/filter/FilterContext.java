@@ -1,6 +1,9 @@
 package dev.gateway.filter;
 
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Identity;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** What a filter may know of the exchange, and how it answers late. Valid on the exchange's event loop only. */
 public interface FilterContext {
@@ -9,6 +12,16 @@ public interface FilterContext {
 
     /** Returns how much of the path the route's PathPrefix match covered, in bytes; 0 for other matches. */
     int matchedPrefixLength();
+
+    /** Returns who the client is, null if no filter has found out. */
+    @Nullable
+    Identity identity();
+
+    /** Says who the client is; seen by the filters that follow, and logged. */
+    void setIdentity(Identity identity);
+
+    /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
+    Executor loop();
 
     /** Goes on after {@link Verdict.Wait}, with the verdict that was waited for; once. */
     void resume(Verdict verdict);

@@ -1,5 +1,6 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
@@ -19,8 +20,17 @@ public sealed interface Verdict {
      */
     record Reply(ResponseHead head, ByteBuf body) implements Verdict {}
 
-    /** The request is refused, and the failure says why and with which status. */
-    record Refuse(Failure failure) implements Verdict {}
+    /**
+     * The request is refused, and the failure says why and with which status.
+     *
+     * @param fields what the answer has besides the usual, such as a challenge; may be empty
+     */
+    record Refuse(Failure failure, Fields fields) implements Verdict {
+        /** Refuses with nothing to add. */
+        public Refuse(Failure failure) {
+            this(failure, new Fields());
+        }
+    }
 
     /**
      * The filter answers later, on the exchange's event loop, by {@link FilterContext#resume}. Bounded because the

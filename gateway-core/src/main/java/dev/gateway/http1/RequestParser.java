@@ -23,6 +23,7 @@ final class RequestParser extends HeadParser {
     private AsciiString scheme;
     private AsciiString path = AsciiString.EMPTY_STRING;
     private @Nullable AsciiString authority;
+    private boolean absoluteForm;
 
     RequestParser(HeadLimits limits, AsciiString defaultScheme) {
         super(limits, Kind.REQUEST);
@@ -47,6 +48,7 @@ final class RequestParser extends HeadParser {
     Violation parse(byte[] bytes, int end) {
         head = null;
         authority = null;
+        absoluteForm = false;
         scheme = defaultScheme;
         int at = 0;
         while (Ascii.isToken(bytes[at])) {
@@ -91,6 +93,7 @@ final class RequestParser extends HeadParser {
         AsciiString host = authority;
         head = new RequestHead(
                 method, scheme, host == null ? AsciiString.EMPTY_STRING : host, path, fields, contentLength());
+        head.setAbsoluteForm(absoluteForm);
         return found;
     }
 
@@ -120,6 +123,7 @@ final class RequestParser extends HeadParser {
         }
         if (Ascii.equalsLower(bytes, start, at - start, HTTP)) {
             scheme = HTTP;
+            absoluteForm = true;
         } else if (Ascii.equalsLower(bytes, start, at - start, HTTPS)) {
             scheme = HTTPS;
         } else {

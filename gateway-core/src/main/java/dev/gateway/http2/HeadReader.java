@@ -136,6 +136,7 @@ final class HeadReader {
                 headers.fields(),
                 last && headers.contentLength() < 0 ? 0 : headers.contentLength());
         head.setProtocol(headers.protocol());
+        head.setAbsoluteForm(headers.scheme() != null && headers.scheme().contentEqualsIgnoreCase(HTTP));
         return head;
     }
 

@@ -19,7 +19,8 @@ public final class HopByHop {
             FieldName.UPGRADE,
             FieldName.HTTP2_SETTINGS);
 
-    private static final long REQUEST = ALWAYS | mask(FieldName.PROXY_AUTHORIZATION);
+    private static final long CREDENTIALS = mask(FieldName.PROXY_AUTHORIZATION);
+    private static final long REQUEST = ALWAYS | CREDENTIALS;
 
     private static final long RESPONSE =
             ALWAYS | mask(FieldName.PROXY_AUTHENTICATE, FieldName.PROXY_AUTHENTICATION_INFO);
@@ -79,16 +80,20 @@ public final class HopByHop {
 
     /**
      * Strips a request. {@code TE} stays only as {@code TE: trailers}, if the client sent that element: it is all that
-     * the gateway can promise. (An HTTP/1.1 writer adds {@code Connection: TE} to it.) {@code Proxy-Authorization}
-     * was for this gateway, if for anybody.
+     * the gateway can promise. (An HTTP/1.1 writer adds {@code Connection: TE} to it.)
      */
     public static void stripRequest(Fields fields) {
         boolean trailers = fields.hasElement(FieldName.TE, TRAILERS);
         removeNamed(fields);
-        fields.removeKnown(REQUEST);
+        fields.removeKnown(ALWAYS);
         if (trailers) {
             fields.add(FieldName.TE, TRAILERS);
         }
+    }
+
+    /** Strips what a client has shown to this gateway, if to anybody; after those have seen it who check it. */
+    public static void stripCredentials(Fields fields) {
+        fields.removeKnown(CREDENTIALS);
     }
 
     /** Strips a response, interim or final. */

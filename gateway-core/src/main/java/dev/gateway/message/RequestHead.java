@@ -23,6 +23,7 @@ public final class RequestHead {
     private final Fields fields;
     private final long contentLength;
     private int queryStart;
+    private boolean absoluteForm;
 
     /**
      * Makes a head.
@@ -102,6 +103,16 @@ public final class RequestHead {
     /** Makes this an extended CONNECT. */
     public void setProtocol(@Nullable AsciiString protocol) {
         this.protocol = protocol;
+    }
+
+    /** Whether the client wrote an {@code http} URI, as to a proxy (RFC 9112, section 3.2.2; RFC 9113, section 8.3.1). */
+    public boolean isAbsoluteForm() {
+        return absoluteForm;
+    }
+
+    /** Says that the client wrote an {@code http} URI. */
+    public void setAbsoluteForm(boolean absoluteForm) {
+        this.absoluteForm = absoluteForm;
     }
 
     public Fields fields() {

@@ -31,6 +31,9 @@ public final class ExchangeRecord {
     /** Accepted from the client or generated; null if the policy is to have none. */
     public @Nullable AsciiString requestId;
 
+    /** Who the client has proven to be, empty if nobody asked. */
+    public String identity = "";
+
     /** The name of the matched route, empty if none matched. */
     public String route = "";
 

@@ -3,10 +3,12 @@ package dev.gateway.pool;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
@@ -63,7 +65,13 @@ final class LoopPools implements StreamOpener {
     }
 
     @Override
-    public Opening open(Upstream upstream, Endpoint endpoint, ResponseEvents events, Callback callback) {
+    public Opening open(
+            Upstream upstream,
+            Endpoint endpoint,
+            Demand demand,
+            ConnectionInfo client,
+            ResponseEvents events,
+            Callback callback) {
         EndpointPool[] endpoints = pools.get(upstream);
         if (endpoints == null) {
             callback.onOpenFailed(Failure.of(Cause.DRAIN, "the upstream " + upstream + " has been removed"));

@@ -33,10 +33,23 @@ public record Route(
      * @param requestMillis the whole exchange, from the request's head to the response's end
      * @param backendRequestMillis each attempt, from its start to the response's end
      * @param streamIdleMillis without a byte in either direction
+     * @param tunnel what holds instead once the exchange has become a tunnel
      */
-    public record Timeouts(long requestMillis, long backendRequestMillis, long streamIdleMillis) {
+    public record Timeouts(long requestMillis, long backendRequestMillis, long streamIdleMillis, Tunnel tunnel) {
         /** No time limits. */
-        public static final Timeouts NONE = new Timeouts(0, 0, 0);
+        public static final Timeouts NONE = new Timeouts(0, 0, 0, Tunnel.NONE);
+    }
+
+    /**
+     * Time limits of a tunnel in milliseconds, 0 for none.
+     *
+     * @param idleMillis without a byte in either direction
+     * @param halfClosedMillis without a byte once one direction has ended
+     * @param maxMillis from the tunnel's begin to its end
+     */
+    public record Tunnel(long idleMillis, long halfClosedMillis, long maxMillis) {
+        /** No time limits. */
+        public static final Tunnel NONE = new Tunnel(0, 0, 0);
     }
 
     /**

@@ -22,6 +22,12 @@ public interface StreamEvents {
     void onReadComplete();
 
     /**
+     * The connection that this request came by takes no further ones: the gateway, or its listener, is being shut down.
+     * What runs may finish; a tunnel, which may never end by itself, can take its leave.
+     */
+    default void onDraining() {}
+
+    /**
      * The stream has failed; the last event of a stream that did not end well. If it is a request that broke off by its
      * client's error or slowness, and no response has begun, the receiver may answer before it returns; an adapter that
      * cannot send that answer any more drops it.

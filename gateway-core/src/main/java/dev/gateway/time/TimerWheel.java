@@ -1,5 +1,6 @@
 package dev.gateway.time;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -33,6 +34,11 @@ public final class TimerWheel {
         this.loop = loop;
         this.nanoClock = nanoClock;
         this.startNanos = nanoClock.getAsLong();
+    }
+
+    /** Returns the event loop, as what runs tasks on it; safe from any thread. */
+    public Executor loop() {
+        return loop;
     }
 
     /** Returns the wheel's clock, for durations. */

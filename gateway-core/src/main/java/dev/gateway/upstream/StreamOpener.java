@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 
@@ -10,9 +11,16 @@ public interface StreamOpener {
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
      * returns, unless the opening is cancelled first.
      *
+     * @param client whose request it is, for a PROXY protocol header
      * @param events who is told what the upstream does on the stream
      */
-    Opening open(Upstream upstream, Endpoint endpoint, ResponseEvents events, Callback callback);
+    Opening open(
+            Upstream upstream,
+            Endpoint endpoint,
+            Demand demand,
+            ConnectionInfo client,
+            ResponseEvents events,
+            Callback callback);
 
     /** Takes the answer to {@link #open}. */
     interface Callback {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseHeadersMillis from the request's end (or from the last sign of progress) to the response's head
  * @param idleMillis how long an unused connection is kept
  * @param maxLifetimeMillis after which a connection takes no new request; jittered, so that not all end at once
+ * @param dialling how connections are made
  */
 public record UpstreamSettings(
         Protocol protocol,
@@ -28,7 +29,8 @@ public record UpstreamSettings(
         long poolAcquireMillis,
         long responseHeadersMillis,
         long idleMillis,
-        long maxLifetimeMillis) {
+        long maxLifetimeMillis,
+        Dialling dialling) {
 
     /** What is spoken to endpoints. */
     public enum Protocol {

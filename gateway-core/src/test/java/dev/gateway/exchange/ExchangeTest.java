@@ -21,9 +21,11 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Identity;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -93,7 +95,18 @@ class ExchangeTest {
 
     private void route() {
         UpstreamSettings policy = new UpstreamSettings(
-                UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, responseHeadersMillis, 0, 0);
+                UpstreamSettings.Protocol.AUTO,
+                null,
+                10,
+                10,
+                10,
+                0,
+                0,
+                0,
+                responseHeadersMillis,
+                0,
+                0,
+                Dialling.DIRECT);
         Upstream upstream = new Upstream(
                 "app",
                 endpoints,
@@ -916,7 +929,7 @@ class ExchangeTest {
 
     @Test
     void aRequestThatTakesTooLongTimesOutWhileConnecting() {
-        timeouts = new Route.Timeouts(100, 0, 0);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
         get();
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
@@ -925,7 +938,7 @@ class ExchangeTest {
 
     @Test
     void aRequestThatTakesTooLongTimesOutInTheBody() {
-        timeouts = new Route.Timeouts(100, 0, 0);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -938,7 +951,7 @@ class ExchangeTest {
 
     @Test
     void anAttemptThatTakesTooLongIsRepeatedIfThePolicySaysSo() {
-        timeouts = new Route.Timeouts(0, 100, 0);
+        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
@@ -979,7 +992,7 @@ class ExchangeTest {
 
     @Test
     void aStreamOnWhichNothingMovesTimesOut() {
-        timeouts = new Route.Timeouts(0, 0, 100);
+        timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -994,6 +1007,61 @@ class ExchangeTest {
     }
 
     // ---- filters
+
+    @Test
+    void aFilterSeesTheCredentialsForThisGatewayAndTheUpstreamDoesNot() {
+        List<String> seen = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                seen.add(String.valueOf(head.fields().first(FieldName.PROXY_AUTHORIZATION)));
+                context.setIdentity(new Identity("ci", Set.of("builders")));
+                return Verdict.PROCEED;
+            }
+
+            @Override
+            public void onEnd(FilterContext context) {
+                Identity identity = context.identity();
+                seen.add("ended, " + (identity == null ? "nobody" : identity.name()));
+            }
+        });
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
+        route();
+        handler().onRequest(client, head, true);
+        opener.last().succeed();
+        assertThat(upstream().head().fields().contains(FieldName.PROXY_AUTHORIZATION))
+                .isFalse();
+        assertThat(seen).containsExactly("Basic x");
+        opener.last().events.onHead(response(200), true);
+        assertThat(seen).containsExactly("Basic x", "ended, ci");
+        assertThat(record().identity).isEqualTo("ci");
+    }
+
+    @Test
+    void onlyFiltersThatHaveProceededAreToldOfTheEnd() {
+        List<String> ended = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public void onEnd(FilterContext context) {
+                ended.add("first");
+            }
+        });
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                return new Verdict.Refuse(Failure.of(Cause.RATE_LIMITED, "too many"));
+            }
+
+            @Override
+            public void onEnd(FilterContext context) {
+                ended.add("second");
+            }
+        });
+        get();
+        assertAnswered(429, Cause.RATE_LIMITED);
+        assertThat(ended).containsExactly("first");
+    }
 
     private final class Recording implements Filter {
         private final String name;
@@ -1125,7 +1193,7 @@ class ExchangeTest {
 
     @Test
     void aFilterThatIsWaitedForTooLongIsCancelled() {
-        timeouts = new Route.Timeouts(100, 0, 0);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
         List<String> cancelled = new ArrayList<>();
         filters.add(new Recording("a", new Verdict.Wait(() -> cancelled.add("a"))));
         get();
@@ -1207,7 +1275,8 @@ class ExchangeTest {
                     }
                     return FIRST;
                 },
-                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0));
+                new UpstreamSettings(
+                        UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
         settings.route(filters, upstream, timeouts, new Route.Retry(1, Set.of(), 50));
         handler().onRequest(client, head("GET", "/"), true).onReadComplete();
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));

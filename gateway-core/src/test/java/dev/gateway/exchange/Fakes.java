@@ -16,6 +16,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.Stream;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
@@ -207,7 +208,12 @@ final class Fakes {
 
         @Override
         public StreamOpener.Opening open(
-                Upstream upstream, Endpoint endpoint, ResponseEvents events, StreamOpener.Callback callback) {
+                Upstream upstream,
+                Endpoint endpoint,
+                Demand demand,
+                ConnectionInfo client,
+                ResponseEvents events,
+                StreamOpener.Callback callback) {
             FakeOpening opening = new FakeOpening(endpoint, events, callback);
             openings.add(opening);
             if (atOnce != null) {

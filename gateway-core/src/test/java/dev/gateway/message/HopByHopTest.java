@@ -83,8 +83,9 @@ class HopByHopTest {
 
     @Test
     void credentialsForThisGatewayGoNoFurther() {
-        assertThat(request("Proxy-Authorization: Basic x", "Authorization: Basic y"))
-                .isEqualTo("Authorization: Basic y\n");
+        Fields fields = Heads.fields("Proxy-Authorization: Basic x", "Authorization: Basic y");
+        HopByHop.stripCredentials(fields);
+        assertThat(fields.toString()).isEqualTo("Authorization: Basic y\n");
         assertThat(response("Proxy-Authenticate: Basic", "Proxy-Authentication-Info: x", "WWW-Authenticate: Basic"))
                 .isEqualTo("WWW-Authenticate: Basic\n");
     }

@@ -15,6 +15,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -746,7 +747,8 @@ class PoolsTest {
                         settings.poolAcquireMillis,
                         0,
                         settings.idleMillis,
-                        settings.maxLifetimeMillis));
+                        settings.maxLifetimeMillis,
+                        Dialling.DIRECT));
         pools.add(upstream);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.route.WeightedTarget.Weighted;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WeightedTargetTest {
     private static Weighted weighted(String name, int weight) {
         UpstreamSettings settings =
-                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 1, 1, 1, 0, 0, 0, 0, 0, 0);
+                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 1, 1, 1, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
         return new Weighted(new Upstream(name, List.of(), (head, previous) -> null, settings), weight);
     }
 

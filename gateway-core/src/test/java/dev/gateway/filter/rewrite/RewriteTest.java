@@ -15,10 +15,12 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +29,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RewriteTest {
     private record Context(ConnectionInfo connection, int matchedPrefixLength) implements FilterContext {
+        @Override
+        public @Nullable Identity identity() {
+            return null;
+        }
+
+        @Override
+        public void setIdentity(Identity identity) {
+            throw new AssertionError("none of these filters asks who it is");
+        }
+
+        @Override
+        public Executor loop() {
+            return Runnable::run;
+        }
+
         @Override
         public void resume(Verdict verdict) {
             throw new AssertionError("none of these filters waits");

@@ -1,0 +1,31 @@
+package dev.gateway.upstream;
+
+import dev.gateway.message.Authority;
+import dev.gateway.message.RequestHead;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the endpoint that the request names, as for CONNECT and forward proxying: its upstream has no endpoints of its
+ * own. Policy has had its say before. Stateless.
+ */
+public final class NamedByRequest implements Balancer {
+    /** The index of an endpoint that is none of its upstream's own. */
+    public static final int INDEX = -1;
+
+    private static final int HTTP_PORT = 80;
+
+    @Override
+    public @Nullable Endpoint choose(RequestHead head, @Nullable Endpoint previous) {
+        AsciiString authority = head.authority();
+        int port = Authority.port(authority, head.isConnect() ? 0 : HTTP_PORT);
+        if (authority.isEmpty() || port == 0) {
+            return null;
+        }
+        String host = authority.subSequence(0, Authority.hostLength(authority)).toString();
+        if (host.startsWith("[")) {
+            host = host.substring(1, host.length() - 1);
+        }
+        return new Endpoint(INDEX, host, port, 1);
+    }
+}
