@@ -31,12 +31,12 @@ class GatewaySmokeIT {
     private static Path directory;
 
     private Origin origin;
-    private GatewayFixture gateway;
+    private Rig gateway;
 
     @BeforeEach
     void start() throws IOException {
         origin = Origin.start().on("/hello", Behaviours.text("hello")).on("/echo", Behaviours.echo());
-        gateway = GatewayFixture.start(
+        gateway = Rig.start(
                 """
                 listeners:
                   - {name: web, address: 127.0.0.1, port: 0, protocol: HTTP, h2cUpgrade: true}
@@ -80,7 +80,7 @@ class GatewaySmokeIT {
     }
 
     private HttpResponse<String> admin(String path) throws IOException, InterruptedException {
-        return get(URI.create("http://localhost:" + gateway.port("admin") + path), Version.HTTP_1_1);
+        return gateway.adminResponse(path);
     }
 
     private static String curl(String... arguments) throws IOException, InterruptedException {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,11 +20,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A gateway in this JVM, in front of one upstream: a cleartext listener, one with TLS, an admin listener, an access log
- * in a file. Tests add YAML where they want more than the default.
+ * A gateway in this JVM, of a YAML file that a test writes, or of the usual one: in front of one upstream a cleartext
+ * listener, one with TLS, an admin listener, an access log in a file. Closing it asserts that nothing is left behind: no
+ * exchange, no upstream connection in use, no request that waits for one.
  */
 final class Rig implements AutoCloseable {
     private final Gateway gateway;
@@ -47,12 +50,38 @@ final class Rig implements AutoCloseable {
         return to(origin.port()).upstreamProtocol(pairing.upstream);
     }
 
+    /** Starts a gateway of a whole configuration; relative paths start at a directory of its own. */
+    static Rig start(String yaml) throws IOException {
+        Path directory = Files.createTempDirectory("rig");
+        Path file = Files.writeString(directory.resolve("gateway.yaml"), yaml);
+        LoadResult result = ConfigLoader.load(file);
+        if (result instanceof LoadResult.Valid valid) {
+            try {
+                return new Rig(Gateway.start(valid.config()), directory);
+            } catch (StartException e) {
+                throw new IOException(e);
+            }
+        }
+        throw new IOException(result.problems() + "\n" + yaml);
+    }
+
     int port() {
-        return gateway.port("clear");
+        return port("clear");
     }
 
     int tlsPort() {
-        return gateway.port("secure");
+        return port("secure");
+    }
+
+    /** Returns the port that a listener is bound to; {@code admin} is the admin listener. */
+    int port(String listener) {
+        return gateway.port(listener);
+    }
+
+    /** Returns a URI on a listener, which tells whether that speaks TLS. */
+    URI uri(String listener, String pathAndQuery) {
+        String scheme = gateway.urls().get(listener).startsWith("https:") ? "https" : "http";
+        return URI.create(scheme + "://localhost:" + port(listener) + pathAndQuery);
     }
 
     Peer connect(Pairing pairing) throws IOException {
@@ -86,6 +115,11 @@ final class Rig implements AutoCloseable {
 
     /** Fetches a page of the admin listener. */
     String admin(String path) throws IOException, InterruptedException {
+        return adminResponse(path).body();
+    }
+
+    /** Fetches a page of the admin listener, whatever its status. */
+    HttpResponse<String> adminResponse(String path) throws IOException, InterruptedException {
         return HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .build()
@@ -93,8 +127,7 @@ final class Rig implements AutoCloseable {
                         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.port("admin") + path))
                                 .timeout(Duration.ofMillis(Peer.PATIENCE_MILLIS))
                                 .build(),
-                        BodyHandlers.ofString())
-                .body();
+                        BodyHandlers.ofString());
     }
 
     /** Returns the sum of a metric's samples that have these labels, such as {@code code="200"}. */
@@ -109,12 +142,20 @@ final class Rig implements AutoCloseable {
 
     /** Waits until no exchange is open and no upstream connection is in use. */
     void awaitIdle() throws IOException {
+        await(activity -> activity.exchanges() == 0
+                && activity.upstreams().active() == 0
+                && activity.upstreams().pending() == 0);
+    }
+
+    /** Waits until no client is connected but to the admin listener. */
+    void awaitNoConnection() throws IOException {
+        await(activity -> activity.connections() == 0);
+    }
+
+    private void await(Predicate<Gateway.Activity> condition) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
         Gateway.Activity activity = gateway.activity().join();
-        while (activity.exchanges()
-                        + activity.upstreams().active()
-                        + activity.upstreams().pending()
-                > 0) {
+        while (!condition.test(activity)) {
             if (System.nanoTime() > deadline) {
                 throw new IOException("something goes on: " + activity);
             }
@@ -193,10 +234,7 @@ final class Rig implements AutoCloseable {
         }
 
         Rig start() throws IOException {
-            Path directory = Files.createTempDirectory("rig");
-            Path file = directory.resolve("gateway.yaml");
-            Files.writeString(
-                    file,
+            return Rig.start(
                     """
                     listeners:
                       - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP%1$s%2$s}
@@ -212,15 +250,6 @@ final class Rig implements AutoCloseable {
                     %8$s
                     """
                             .formatted(clear, listener, rule, host, port, protocol, upstream, top));
-            LoadResult result = ConfigLoader.load(file);
-            if (result instanceof LoadResult.Valid valid) {
-                try {
-                    return new Rig(Gateway.start(valid.config()), directory);
-                } catch (StartException e) {
-                    throw new IOException(e);
-                }
-            }
-            throw new IOException(result.problems().toString());
         }
     }
 }
