@@ -18,14 +18,16 @@ import org.jspecify.annotations.Nullable;
  * dropped here, so that the exchange only hears of its current attempt.
  */
 final class Attempt implements ResponseEvents, StreamOpener.Callback {
-    private final Exchange exchange;
+    private final Attempts attempts;
+    private final Response response;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening was: there is nothing to cancel
     private boolean over;
 
-    Attempt(Exchange exchange) {
-        this.exchange = exchange;
+    Attempt(Attempts attempts, Response response) {
+        this.attempts = attempts;
+        this.response = response;
     }
 
     void open(StreamOpener opener, Upstream upstream, Endpoint endpoint, Demand demand, ConnectionInfo client) {
@@ -74,7 +76,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (over) {
             opened.reset(Exchange.ABANDONED);
         } else {
-            exchange.onOpened(opened);
+            attempts.onOpened(this, opened);
         }
     }
 
@@ -83,14 +85,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         answered = true;
         if (!over) {
             over = true;
-            exchange.onAttemptFailed(failure);
+            attempts.onFailed(failure);
         }
     }
 
     @Override
     public void onHead(ResponseHead head, boolean last) {
         if (!over) {
-            exchange.onResponseHead(head, last);
+            attempts.onHead(head, last);
         }
     }
 
@@ -99,34 +101,34 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (over) {
             data.release();
         } else {
-            exchange.onResponseData(data, last);
+            response.onData(data, last);
         }
     }
 
     @Override
     public void onTrailers(Fields trailers) {
         if (!over) {
-            exchange.onResponseTrailers(trailers);
+            response.onTrailers(trailers);
         }
     }
 
     @Override
     public void onWritable() {
         if (!over) {
-            exchange.onUpstreamWritable();
+            attempts.onWritable();
         }
     }
 
     @Override
     public void onReadComplete() {
-        exchange.onUpstreamReadComplete();
+        response.flush();
     }
 
     @Override
     public void onReset(Failure failure) {
         if (!over) {
             over = true;
-            exchange.onAttemptFailed(failure);
+            attempts.onFailed(failure);
         }
     }
 }

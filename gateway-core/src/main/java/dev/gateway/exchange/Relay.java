@@ -13,7 +13,6 @@ final class Relay {
     private @Nullable Stream source;
     private @Nullable Stream sink;
     private int owed; // bounded by what the source sends without credit
-    private long bytes;
     private boolean unflushed;
 
     /** Begins, or begins anew with the stream of another attempt. */
@@ -30,9 +29,7 @@ final class Relay {
             data.release();
             return;
         }
-        int length = data.readableBytes();
-        owed += length;
-        bytes += length;
+        owed += data.readableBytes();
         unflushed = true;
         sink.data(data, last);
         credit();
@@ -64,10 +61,5 @@ final class Relay {
             unflushed = false;
             sink.flush();
         }
-    }
-
-    /** Returns how many bytes of body have been passed on, all attempts together. */
-    long bytes() {
-        return bytes;
     }
 }

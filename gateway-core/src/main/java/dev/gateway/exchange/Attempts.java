@@ -1,0 +1,207 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Action;
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.message.HopByHop;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
+ * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
+ */
+final class Attempts {
+    private final Exchange exchange;
+    private final ExchangeRecord record;
+    private final Route route;
+    private final Upstream upstream;
+    private final Retries retries;
+    private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
+    private @Nullable Endpoint endpoint;
+    private @Nullable Attempt current;
+    private boolean untold; // the observer has not been told of this attempt's end
+    private @Nullable Failure lastFailure; // of the attempt before
+
+    Attempts(Exchange exchange, Route route, Upstream upstream) {
+        this.exchange = exchange;
+        this.record = exchange.record;
+        this.route = route;
+        this.upstream = upstream;
+        RequestHead head = exchange.head;
+        this.retries = new Retries(head.method(), route.retry());
+        // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
+        AsciiString authority = head.authority();
+        this.tellsEndpoint = authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority));
+        HopByHop.stripCredentials(head.fields());
+        record.upstream = upstream.name();
+    }
+
+    /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
+    void open() {
+        RequestHead head = exchange.head;
+        Endpoint chosen = upstream.balancer().choose(head, endpoint);
+        if (chosen == null) {
+            exchange.fail(
+                    lastFailure != null
+                            ? lastFailure
+                            : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
+            return;
+        }
+        endpoint = chosen;
+        record.endpoint = chosen;
+        record.attempts++;
+        // The clock is read where time may have passed: not on the straight way from head to kept connection.
+        boolean straight = record.attempts == 1 && !exchange.isFiltered();
+        record.attemptNanos = straight ? record.startNanos : exchange.handler.wheel.nanoTime();
+        untold = true;
+        exchange.handler.observer.onAttemptBegun(record);
+        if (tellsEndpoint) {
+            head.setAuthority(EndpointAuthority.of(chosen, upstream.settings()));
+        }
+        exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
+        Attempt begun = new Attempt(this, exchange.response);
+        current = begun;
+        begun.open(exchange.handler.opener, upstream, chosen, demand(head), record.connection);
+    }
+
+    private static Demand demand(RequestHead head) {
+        return !head.isConnect() ? Demand.EXCHANGE : head.protocol() == null ? Demand.TUNNEL : Demand.UPGRADE;
+    }
+
+    void onOpened(Attempt from, ClientStream stream) {
+        if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
+            return;
+        }
+        record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.handler.wheel.nanoTime();
+        exchange.response.comesBy(stream);
+        exchange.deadlines.awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
+        exchange.request.sendTo(from, stream);
+    }
+
+    void onWritable() {
+        exchange.request.credit();
+    }
+
+    void onHead(ResponseHead head, boolean last) {
+        if (head.status() == 101) {
+            onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
+        } else if (head.isInterim()) {
+            exchange.response.onInterim(head);
+        } else if (!isRepeated(head.status())) {
+            exchange.response.onHead(head, last);
+        }
+    }
+
+    /** Whether the policy takes the status for a failure, and another attempt is made. */
+    private boolean isRepeated(int status) {
+        if (!isReplayable() || !retries.isFailure(status)) {
+            return false;
+        }
+        long delay = retries.afterStatus();
+        if (delay == Retries.NONE) {
+            record.cause = Cause.RETRY_LIMIT;
+            record.detail = "the last attempt was answered with " + status;
+            return false;
+        }
+        tellEnd(status, null, true);
+        retry(delay, Exchange.ABANDONED);
+        return true;
+    }
+
+    /** The current attempt failed, and nothing of it is left. */
+    void onFailed(Failure reported) {
+        Failure failure = inPhase(reported);
+        long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
+        if (delay == Retries.NONE) {
+            exchange.fail(failure);
+        } else {
+            lastFailure = failure;
+            tellEnd(0, failure, true);
+            retry(delay, failure);
+        }
+    }
+
+    /** The current attempt must not go on. */
+    void onBroken(Failure failure) {
+        abandon(failure);
+        onFailed(failure);
+    }
+
+    private static Failure withCause(Failure failure, Cause cause) {
+        return new Failure(cause, cause.status(), failure.retry(), failure.stale(), failure.detail());
+    }
+
+    /** An adapter need not know how far the response has come: a reset gets its exact cause here. */
+    private Failure inPhase(Failure failure) {
+        boolean responding = record.respondedNanos != 0;
+        return switch (failure.cause()) {
+            case UPSTREAM_RESET_BEFORE_HEADERS ->
+                responding ? withCause(failure, Cause.UPSTREAM_RESET_IN_BODY) : failure;
+            case UPSTREAM_RESET_IN_BODY ->
+                responding ? failure : withCause(failure, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+            default -> failure;
+        };
+    }
+
+    /** Nothing final was forwarded, and nothing of the body has been handed to a stream: what there is of it, is held. */
+    private boolean isReplayable() {
+        return exchange.state.isRetriable() && !exchange.request.isSent();
+    }
+
+    private long delayAfter(Failure failure) {
+        boolean sent = exchange.state.phase() == Phase.REQUESTED;
+        boolean elsewhere = upstream.endpoints().size() > 1;
+        return retries.afterFailure(failure, sent, elsewhere);
+    }
+
+    private void retry(long delayMillis, Failure failure) {
+        Attempt failed = current;
+        current = null;
+        exchange.deadlines.attemptOver();
+        exchange.state.on(Event.RETRY);
+        if (failed != null) {
+            failed.abandon(failure);
+        }
+        if (exchange.state.phase() != Phase.BACKING_OFF) {
+            return; // the exchange ended inside the call
+        }
+        if (delayMillis > 0) {
+            exchange.deadlines.backOff(delayMillis);
+        } else {
+            exchange.onBackedOff();
+        }
+    }
+
+    /** All went well. */
+    void finish() {
+        if (current != null) {
+            current.finish();
+        }
+    }
+
+    /** Gives the current attempt up. */
+    void abandon(Failure failure) {
+        if (current != null) {
+            current.abandon(failure);
+        }
+    }
+
+    /** Tells the observer of the current attempt's end, once. */
+    void tellEnd(int status, @Nullable Failure failure, boolean again) {
+        if (untold) {
+            untold = false;
+            exchange.handler.observer.onAttemptEnded(record, status, failure, again);
+        }
+    }
+}

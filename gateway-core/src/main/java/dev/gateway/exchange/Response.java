@@ -1,0 +1,81 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Action;
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.message.Fields;
+import dev.gateway.message.HopByHop;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ClientStream;
+import io.netty.buffer.ByteBuf;
+
+/** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
+final class Response {
+    private final Exchange exchange;
+    private final Relay relay = new Relay();
+
+    Response(Exchange exchange) {
+        this.exchange = exchange;
+    }
+
+    /** It will come by this stream. */
+    void comesBy(ClientStream stream) {
+        relay.join(stream, exchange.server);
+    }
+
+    /** An interim head came that may be forwarded. */
+    void onInterim(ResponseHead head) {
+        if (exchange.state.phase() == Phase.REQUESTED) {
+            exchange.deadlines.touch();
+            HopByHop.stripResponse(head.fields());
+            relay.wrote();
+            exchange.server.head(head, false);
+        }
+    }
+
+    /** The final head came, and no other attempt is made. */
+    void onHead(ResponseHead head, boolean last) {
+        exchange.deadlines.headCame();
+        HopByHop.stripResponse(head.fields());
+        try {
+            exchange.showToFilters(head);
+        } catch (RuntimeException e) {
+            exchange.onDefect(e);
+            return;
+        }
+        boolean tunnel = exchange.head.isConnect() && head.status() < 300;
+        if (exchange.state.on(tunnel ? Event.TUNNEL_HEAD : Event.RESPONSE_HEAD) != Action.FORWARD_HEAD) {
+            return;
+        }
+        exchange.record.status = head.status();
+        exchange.record.respondedNanos = exchange.handler.wheel.nanoTime();
+        Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
+        relay.wrote();
+        exchange.server.head(head, last);
+        exchange.perform(action);
+    }
+
+    void onData(ByteBuf data, boolean last) {
+        exchange.deadlines.touch();
+        exchange.record.sentBytes += data.readableBytes();
+        Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
+        relay.data(data, last);
+        exchange.perform(action);
+    }
+
+    void onTrailers(Fields trailers) {
+        HopByHop.stripTrailers(trailers);
+        Action action = exchange.state.on(Event.RESPONSE_ENDED);
+        relay.trailers(trailers);
+        exchange.perform(action);
+    }
+
+    /** The client has room again. */
+    void credit() {
+        relay.credit();
+    }
+
+    void flush() {
+        relay.flush();
+    }
+}
