@@ -45,6 +45,7 @@ public final class AdminHandler implements RequestHandler {
 
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+        head.refuseUpgrade();
         Reply reply = new Reply(stream, head.method().equals(Method.HEAD));
         AdminPages.Page page = pages.find(path(head));
         if (page == null) {

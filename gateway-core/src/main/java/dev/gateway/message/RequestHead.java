@@ -15,7 +15,7 @@ public final class RequestHead {
     /** The body's length is not known beforehand. */
     public static final long UNKNOWN_LENGTH = -1;
 
-    private final Method method;
+    private Method method;
     private AsciiString scheme;
     private AsciiString authority;
     private AsciiString path;
@@ -24,6 +24,7 @@ public final class RequestHead {
     private final long contentLength;
     private int queryStart;
     private boolean absoluteForm;
+    private boolean upgrade; // the protocol is a wish, that may be refused
 
     /**
      * Makes a head.
@@ -56,6 +57,11 @@ public final class RequestHead {
 
     public Method method() {
         return method;
+    }
+
+    /** Returns the method that routes go by: to its path, an extended CONNECT is what WebSocket began as, a GET. */
+    public Method routedMethod() {
+        return protocol != null ? Method.GET : method;
     }
 
     /** Returns {@code http} or {@code https}. */
@@ -100,9 +106,36 @@ public final class RequestHead {
         return protocol;
     }
 
-    /** Makes this an extended CONNECT. */
+    /** Makes this CONNECT an extended one. */
     public void setProtocol(@Nullable AsciiString protocol) {
         this.protocol = protocol;
+    }
+
+    /**
+     * Makes this GET, whose client would have the connection switch to another protocol (RFC 9110, section 7.8), the
+     * extended CONNECT that says the same. It has no body, but bytes may follow once it has succeeded.
+     */
+    public void upgradeTo(AsciiString protocol) {
+        this.method = Method.CONNECT;
+        this.protocol = protocol;
+        this.upgrade = true;
+    }
+
+    /**
+     * Makes this the GET that it was before {@link #upgradeTo}: whoever is asked to switch protocols may ignore that.
+     * Both the core and an adapter that finds the upstream to ignore it do so before the response's head goes
+     * downstream. The request is then complete: it has no body, and its response is an ordinary one.
+     *
+     * @return whether it was; any other extended CONNECT cannot be served without its protocol, and stays what it is
+     */
+    public boolean refuseUpgrade() {
+        if (upgrade) {
+            upgrade = false;
+            method = Method.GET;
+            protocol = null;
+            return true;
+        }
+        return false;
     }
 
     /** Whether the client wrote an {@code http} URI, as to a proxy (RFC 9112, section 3.2.2; RFC 9113, section 8.3.1). */

@@ -52,7 +52,7 @@ final class Candidate {
     }
 
     boolean accepts(RequestHead head) {
-        if (method != null && !method.equals(head.method())) {
+        if (method != null && !method.equals(head.routedMethod())) {
             return false;
         }
         for (HeaderTest header : headers) {

@@ -9,6 +9,7 @@ import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.route.RouteMatch.PathType;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -222,6 +223,18 @@ class RouterTest {
         assertThat(matched(Heads.request("GET", "a", "/?q=1"))).isEqualTo("query");
         assertThat(matched(Heads.request("GET", "a", "/"))).isEqualTo("first");
         assertThat(matched(Heads.request("post", "a", "/"))).isEqualTo("first");
+    }
+
+    @Test
+    void aMethodOfGetMatchesWebSocketsToo() {
+        add("tunnel", List.of(), with("CONNECT", List.of(), List.of()));
+        add("get", List.of(), with("GET", List.of(), List.of()));
+        RequestHead upgrade = Heads.get("a", "/");
+        upgrade.upgradeTo(new AsciiString("websocket"));
+        assertThat(matched(upgrade)).isEqualTo("get");
+        RequestHead extended = Heads.request("CONNECT", "a", "/");
+        extended.setProtocol(new AsciiString("websocket"));
+        assertThat(matched(extended)).isEqualTo("get");
     }
 
     @Test

@@ -1,0 +1,43 @@
+package dev.gateway.message;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.util.AsciiString;
+import org.junit.jupiter.api.Test;
+
+class RequestHeadTest {
+    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
+
+    @Test
+    void aWishForAnotherProtocolCanBeRefused() {
+        RequestHead head = Heads.get("a.test", "/chat?x");
+        head.upgradeTo(WEBSOCKET);
+        assertTrue(head.isConnect());
+        assertEquals(WEBSOCKET, head.protocol());
+        assertEquals(Method.GET, head.routedMethod());
+        assertTrue(head.refuseUpgrade());
+        assertFalse(head.isConnect());
+        assertNull(head.protocol());
+        assertEquals(Method.GET, head.method());
+        assertEquals("/chat?x", head.path().toString());
+        assertFalse(head.refuseUpgrade());
+    }
+
+    @Test
+    void anExtendedConnectCannotBeServedWithoutItsProtocol() {
+        RequestHead head = Heads.request("CONNECT", "a.test", "/chat");
+        head.setProtocol(WEBSOCKET);
+        assertFalse(head.refuseUpgrade());
+        assertTrue(head.isConnect());
+        assertEquals(WEBSOCKET, head.protocol());
+        assertEquals(Method.GET, head.routedMethod());
+    }
+
+    @Test
+    void aPlainConnectIsRoutedAsItself() {
+        assertEquals(Method.CONNECT, Heads.request("CONNECT", "a.test:443", "").routedMethod());
+    }
+}
