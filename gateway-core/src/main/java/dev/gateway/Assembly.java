@@ -31,6 +31,10 @@ final class Assembly {
 
     /** Makes a generation. */
     static Snapshot snapshot(GatewayConfig config, int generation) throws StartException {
+        if (!config.connect().isEmpty()) {
+            throw failure(
+                    config.connect().get(0).position(), new IllegalStateException("connect is not available yet"));
+        }
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             upstreams.put(upstream.name(), upstream(upstream));

@@ -33,6 +33,11 @@ final class ListenerAssembly {
 
     /** Reads certificates and makes the settings of a listener. */
     static ListenerSettings settings(int index, ListenerConfig config) throws StartException {
+        if (!config.protocol().isHttp()) {
+            throw Assembly.failure(
+                    config.position(),
+                    new IllegalStateException("protocol " + config.protocol() + " is not available yet"));
+        }
         ListenerConfig.Limits limits = config.limits();
         ListenerConfig.Timeouts timeouts = config.timeouts();
         long requestHeaders = Assembly.millis(timeouts.requestHeaders());

@@ -2,7 +2,6 @@ package dev.gateway;
 
 import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
@@ -51,7 +50,7 @@ final class RouteAssembly {
                     List<RouteMatch> matches =
                             rule.matches().stream().map(RouteAssembly::match).toList();
                     for (int l = 0; l < builders.size(); l++) {
-                        if (appliesTo(route, config.listeners().get(l))) {
+                        if (route.appliesTo(config.listeners().get(l))) {
                             builders.get(l).add(hostnames, matches, runtime);
                         }
                     }
@@ -61,11 +60,6 @@ final class RouteAssembly {
             }
         }
         return builders.stream().map(RouterBuilder::build).toList();
-    }
-
-    private static boolean appliesTo(RouteConfig route, ListenerConfig listener) {
-        return route.parentRefs().isEmpty()
-                || route.parentRefs().stream().anyMatch(ref -> ref.name().equals(listener.name()));
     }
 
     private static Route route(String name, RuleConfig rule, Map<String, Upstream> upstreams) {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One whole configuration, with defaults resolved and references checked. Paths are absolute. Everywhere in it a
  * duration of zero, a size of 0 and a count of 0 mean "no limit" where the description of a value does not say else.
  *
+ * @param connect empty if every CONNECT is refused
  * @param admin null if there is no admin listener
  * @param workers event loops, 0 for one per available core
  */
@@ -15,6 +16,7 @@ public record GatewayConfig(
         List<ListenerConfig> listeners,
         List<RouteConfig> routes,
         List<UpstreamConfig> upstreams,
+        List<ConnectConfig> connect,
         @Nullable AdminConfig admin,
         AccessLogConfig accessLog,
         DrainConfig drain,
@@ -25,6 +27,7 @@ public record GatewayConfig(
         listeners = List.copyOf(listeners);
         routes = List.copyOf(routes);
         upstreams = List.copyOf(upstreams);
+        connect = List.copyOf(connect);
     }
 
     /** How bytes move between process and kernel. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param address an IPv4 or IPv6 literal without brackets, or a name; unused with {@code unix}
  * @param port 0 to 65535, 0 for any free one; 0 and unused with {@code unix}
  * @param unix the Unix-domain socket bound instead of address and port, or null
- * @param tls not null exactly for {@link Protocol#HTTPS}
+ * @param tls not null exactly for {@link Protocol#HTTPS}, and for {@link Protocol#TLS} where it passes through
  * @param proxyProtocol null if no PROXY protocol header is expected
  * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}
  * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
@@ -43,7 +43,16 @@ public record ListenerConfig(
         /** HTTP/1.1 and, with prior knowledge, h2c. */
         HTTP,
         /** HTTP/1.1 and h2 over TLS, by ALPN. */
-        HTTPS
+        HTTPS,
+        /** TLS that is relayed as it is, by the name that the client asks for. */
+        TLS,
+        /** Bytes that are relayed as they are. */
+        TCP;
+
+        /** Whether connections carry requests, or else are tunnels themselves. */
+        public boolean isHttp() {
+            return this == HTTP || this == HTTPS;
+        }
     }
 
     /** Which headers tell upstreams about the client. */

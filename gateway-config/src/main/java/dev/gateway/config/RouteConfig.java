@@ -3,11 +3,12 @@ package dev.gateway.config;
 import java.util.List;
 
 /**
- * Rules for some hostnames on some listeners.
+ * Rules for some hostnames on some listeners. Those are all HTTP or HTTPS, or all TLS or TCP.
  *
  * @param name unique; {@code route-N} if none was written
- * @param parentRefs the listeners it applies to; empty for all
- * @param hostnames lower case, exact or {@code *.} and one or more labels; empty for all
+ * @param parentRefs the listeners it applies to; empty for all HTTP and HTTPS listeners
+ * @param hostnames lower case, exact or {@code *.} and one or more labels; empty for all; the names that clients ask for
+ *     (SNI) on TLS listeners, always empty on TCP listeners
  * @param rules at least one
  */
 public record RouteConfig(
@@ -16,6 +17,13 @@ public record RouteConfig(
         parentRefs = List.copyOf(parentRefs);
         hostnames = List.copyOf(hostnames);
         rules = List.copyOf(rules);
+    }
+
+    /** Whether it applies to a listener. */
+    public boolean appliesTo(ListenerConfig listener) {
+        return parentRefs.isEmpty()
+                ? listener.protocol().isHttp()
+                : parentRefs.stream().anyMatch(ref -> ref.name().equals(listener.name()));
     }
 
     /** A listener, by its name. */

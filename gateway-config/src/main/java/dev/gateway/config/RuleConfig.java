@@ -3,6 +3,7 @@ package dev.gateway.config;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happens to requests that match.
@@ -11,6 +12,8 @@ import java.util.Set;
  * @param filters in the order in which they see requests
  * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
  * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
+ * @param upgrades tokens that requests may upgrade to, lower case
+ * @param webSocket for WebSockets; its time limits also for other upgrades
  */
 public record RuleConfig(
         Position position,
@@ -19,12 +22,15 @@ public record RuleConfig(
         List<BackendRef> backendRefs,
         Timeouts timeouts,
         Retry retry,
-        boolean preserveHost) {
+        boolean preserveHost,
+        List<String> upgrades,
+        WebSocket webSocket) {
 
     public RuleConfig {
         matches = List.copyOf(matches);
         filters = List.copyOf(filters);
         backendRefs = List.copyOf(backendRefs);
+        upgrades = List.copyOf(upgrades);
     }
 
     /**
@@ -40,8 +46,25 @@ public record RuleConfig(
      * @param request from the request's head to the response's end
      * @param backendRequest of each attempt
      * @param streamIdle without a byte in either direction
+     * @param tunnel not null exactly in routes of TLS and TCP listeners, where nothing else of this applies
      */
-    public record Timeouts(Position position, Duration request, Duration backendRequest, Duration streamIdle) {}
+    public record Timeouts(
+            Position position,
+            Duration request,
+            Duration backendRequest,
+            Duration streamIdle,
+            @Nullable TunnelTimeouts tunnel) {}
+
+    /**
+     * What WebSockets may do.
+     *
+     * @param allowedOrigins as browsers write them in Origin, lower case; empty for all
+     */
+    public record WebSocket(Position position, TunnelTimeouts timeouts, List<String> allowedOrigins) {
+        public WebSocket {
+            allowedOrigins = List.copyOf(allowedOrigins);
+        }
+    }
 
     /**
      * When a request is sent again.

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of a listener. Either {@code certificateRefs} has elements, the first being the default for unknown names, or
- * {@code selfSignedDirectory} is not null.
+ * TLS of a listener. Unless it passes through, either {@code certificateRefs} has elements, the first being the default
+ * for unknown names, or {@code selfSignedDirectory} is not null; if it does, all but the mode is without meaning.
  *
  * @param selfSignedDirectory where a self-signed certificate is kept and, at first start, made; null for none
  * @param alpn protocols offered, in order of preference: {@code h2}, {@code http/1.1}
@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record TlsConfig(
         Position position,
+        Mode mode,
         List<CertificateRef> certificateRefs,
         @Nullable Path selfSignedDirectory,
         List<String> alpn,
@@ -30,6 +31,14 @@ public record TlsConfig(
         certificateRefs = List.copyOf(certificateRefs);
         alpn = List.copyOf(alpn);
         ciphers = List.copyOf(ciphers);
+    }
+
+    /** Where TLS ends. */
+    public enum Mode {
+        /** Here. */
+        TERMINATE,
+        /** At the upstream: nothing is decrypted. */
+        PASSTHROUGH
     }
 
     /** A PEM chain, leaf first, and its PKCS#8 PEM key. It serves the names it is issued for. */

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoints at least one
  * @param tls null for cleartext; never null with protocol H2, always null with H2C
+ * @param sendProxyProtocol what tells the endpoint who the client is; not NONE only if no HTTP route leads here
  */
 public record UpstreamConfig(
         Position position,
@@ -19,7 +20,8 @@ public record UpstreamConfig(
         @Nullable Tls tls,
         LoadBalancer loadBalancer,
         CircuitBreaker circuitBreaker,
-        Timeouts timeouts) {
+        Timeouts timeouts,
+        SendProxyProtocol sendProxyProtocol) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
@@ -34,6 +36,13 @@ public record UpstreamConfig(
         H2,
         /** HTTP/2 in cleartext with prior knowledge. */
         H2C
+    }
+
+    /** The version of the PROXY protocol that each connection begins with. */
+    public enum SendProxyProtocol {
+        NONE,
+        V1,
+        V2
     }
 
     /** How an endpoint is chosen. */

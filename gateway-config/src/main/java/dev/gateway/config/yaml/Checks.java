@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
@@ -32,10 +33,12 @@ final class Checks {
         checks.unique("listener", config.listeners(), ListenerConfig::name);
         checks.unique("route", config.routes(), RouteConfig::name);
         checks.unique("upstream", config.upstreams(), UpstreamConfig::name);
+        checks.unique("connect entry", config.connect(), ConnectConfig::name);
         checks.references();
         AddressChecks.run(config, scope);
         CertificateChecks.run(config, scope);
         RouteChecks.run(config, scope);
+        TunnelChecks.run(config, scope, !checks.unreadable("routes"));
     }
 
     private <T extends Record> void unique(String what, List<T> items, Function<T, String> name) {
@@ -66,13 +69,16 @@ final class Checks {
                 }
             }
         }
+        for (ConnectConfig connect : config.connect()) {
+            connect.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
+        }
         for (UpstreamConfig upstream : config.upstreams()) {
             if (!upstream.name().isEmpty() && !unreadable("routes") && !used.contains(upstream.name())) {
                 scope.problems.warning(
                         scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
             }
         }
-        if (config.routes().isEmpty() && !unreadable("routes")) {
+        if (config.routes().isEmpty() && config.connect().isEmpty() && !unreadable("routes")) {
             scope.problems.warning(config.position(), "there are no routes: every request is answered 404");
         }
     }

@@ -9,14 +9,8 @@ import dev.gateway.config.ListenerConfig.Limits;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.ListenerConfig.ProxyProtocol;
 import dev.gateway.config.ListenerConfig.Timeouts;
-import dev.gateway.config.TlsConfig;
-import dev.gateway.config.TlsConfig.CertificateRef;
-import dev.gateway.config.TlsConfig.ClientAuth;
-import dev.gateway.config.TlsConfig.Version;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a listener is, key by key. */
@@ -26,114 +20,16 @@ final class ListenerSchema {
     private static final ScalarType<Integer> POSITIVE = Types.integer(1, 100_000_000);
 
     private static final ScalarType<Protocol> PROTOCOL = Types.words(
-            Types.ordered(entry("HTTP", Protocol.HTTP), entry("HTTPS", Protocol.HTTPS)),
-            Map.of("TLS", "TLS passthrough", "TCP", "relaying of bytes"));
+            entry("HTTP", Protocol.HTTP),
+            entry("HTTPS", Protocol.HTTPS),
+            entry("TLS", Protocol.TLS),
+            entry("TCP", Protocol.TCP));
 
     private static final ScalarType<ForwardedHeaders> FORWARDED = Types.words(
             entry("xForwarded", ForwardedHeaders.X_FORWARDED),
             entry("forwarded", ForwardedHeaders.FORWARDED),
             entry("both", ForwardedHeaders.BOTH),
             entry("off", ForwardedHeaders.OFF));
-
-    private static final ScalarType<Version> VERSION =
-            Types.words(entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3));
-
-    private static final ScalarType<ClientAuth> CLIENT_AUTH = Types.words(
-            entry("none", ClientAuth.NONE),
-            entry("optional", ClientAuth.OPTIONAL),
-            entry("required", ClientAuth.REQUIRED));
-
-    private static final ScalarType<String> ALPN = Types.words(entry("h2", "h2"), entry("http/1.1", "http/1.1"));
-
-    private static final ObjectType<CertificateRef> CERTIFICATE_REF =
-            ObjectType.of("certificate reference", "A certificate chain and its key.", o -> {
-                var certFile = o.required(
-                        "certFile", Types.PATH, CertificateRef::certFile, "PEM file of the chain, leaf first.");
-                var keyFile = o.required(
-                        "keyFile", Types.PATH, CertificateRef::keyFile, "PEM file of the unencrypted PKCS#8 key.");
-                return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
-            });
-
-    private static final ObjectType<TlsConfig> TLS = ObjectType.of("tls section", "TLS of a listener.", o -> {
-        var refs = o.optional(
-                "certificateRefs",
-                new ListType<>(CERTIFICATE_REF, 1),
-                tls -> tls.certificateRefs().isEmpty() ? null : tls.certificateRefs(),
-                "Certificates, chosen by the name that the client asks for (SNI); the first is the default.");
-        var selfSigned = o.optional(
-                "selfSigned",
-                Types.BOOLEAN,
-                tls -> tls.selfSignedDirectory() == null ? null : true,
-                "Make a self-signed certificate for localhost at first start. For trying things out.");
-        var directory = o.optional(
-                "selfSignedDirectory",
-                Types.PATH,
-                TlsConfig::selfSignedDirectory,
-                "Where the self-signed certificate is kept. Default: .gateway");
-        var alpn = o.defaulted(
-                "alpn",
-                new ListType<>(ALPN, 1),
-                List.of("h2", "http/1.1"),
-                TlsConfig::alpn,
-                "Protocols offered, in order of preference.");
-        var minVersion = o.defaulted(
-                "minVersion", VERSION, Version.TLS_1_2, TlsConfig::minVersion, "The oldest version accepted.");
-        var maxVersion = o.defaulted(
-                "maxVersion", VERSION, Version.TLS_1_3, TlsConfig::maxVersion, "The newest version offered.");
-        var ciphers = o.defaulted(
-                "ciphers",
-                new ListType<>(Types.text("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
-                List.of(),
-                TlsConfig::ciphers,
-                "Cipher suites by their OpenSSL or JDK names. Empty: a safe choice.");
-        var clientAuth = o.defaulted(
-                "clientAuth",
-                CLIENT_AUTH,
-                ClientAuth.NONE,
-                TlsConfig::clientAuth,
-                "Whether clients show a certificate, verified against caFile.");
-        var caFile = o.optional(
-                "caFile", Types.PATH, TlsConfig::caFile, "PEM certificates that client certificates are verified by.");
-        var tickets = o.defaulted(
-                "sessionTickets",
-                Types.BOOLEAN,
-                true,
-                TlsConfig::sessionTickets,
-                "Whether clients may resume by session ticket.");
-        o.exactlyOneOf("certificateRefs", "selfSigned");
-        return v -> {
-            Path caPath = v.find(caFile);
-            if (v.get(clientAuth) != ClientAuth.NONE && caPath == null) {
-                v.error(v.at("clientAuth"), "clientAuth needs 'caFile', the certificates that clients are verified by");
-            }
-            if (v.get(clientAuth) == ClientAuth.NONE && caPath != null) {
-                v.warning(v.atKey("caFile"), "caFile has no effect without 'clientAuth: required' or 'optional'");
-            }
-            if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
-                v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
-            }
-            Boolean made = v.find(selfSigned);
-            if (Boolean.FALSE.equals(made)) {
-                v.error(v.at("selfSigned"), "selfSigned: write true, or remove it and write 'certificateRefs'");
-            }
-            List<CertificateRef> certificates = v.find(refs);
-            Path kept = v.find(directory);
-            if (made == null && kept != null) {
-                v.error(v.atKey("selfSignedDirectory"), "selfSignedDirectory needs 'selfSigned: true'");
-            }
-            return new TlsConfig(
-                    v.position(),
-                    certificates == null ? List.of() : certificates,
-                    made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
-                    v.get(alpn),
-                    v.get(minVersion),
-                    v.get(maxVersion),
-                    v.get(ciphers),
-                    v.get(clientAuth),
-                    caPath,
-                    v.get(tickets));
-        };
-    });
 
     private static final ObjectType<ProxyProtocol> PROXY_PROTOCOL =
             ObjectType.of("proxyProtocol section", "The PROXY protocol, v1 or v2, in front of each connection.", o -> {
@@ -241,8 +137,13 @@ final class ListenerSchema {
                         "protocol",
                         PROTOCOL,
                         ListenerConfig::protocol,
-                        "HTTP is HTTP/1.1 and h2c with prior knowledge; HTTPS is h2 and HTTP/1.1 over TLS.");
-                var tls = o.optional("tls", TLS, ListenerConfig::tls, "Required with protocol HTTPS.");
+                        "HTTP is HTTP/1.1 and h2c with prior knowledge; HTTPS is h2 and HTTP/1.1 over TLS; TLS is"
+                                + " relayed undecrypted by the name asked for (SNI); TCP is relayed.");
+                var tls = o.optional(
+                        "tls",
+                        ListenerTlsSchema.TLS,
+                        ListenerConfig::tls,
+                        "Required with protocols HTTPS and TLS; with TLS it is {mode: Passthrough}.");
                 var proxyProtocol = o.optional(
                         "proxyProtocol",
                         PROXY_PROTOCOL,
@@ -258,7 +159,7 @@ final class ListenerSchema {
                         "h2cUpgrade",
                         Types.BOOLEAN,
                         false,
-                        ListenerConfig::h2cUpgrade,
+                        l -> ifHttp(l, l.h2cUpgrade()),
                         "Accept 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
                 var limits = o.section("limits", LIMITS, ListenerConfig::limits, "What one client may ask for.");
                 var timeouts = o.section("timeouts", TIMEOUTS, ListenerConfig::timeouts, "Time limits.");
@@ -266,38 +167,25 @@ final class ListenerSchema {
                         "trustedProxies",
                         new ListType<Cidr>(Types.CIDR, 0),
                         List.of(),
-                        ListenerConfig::trustedProxies,
+                        l -> ifHttp(l, l.trustedProxies()),
                         "Peers whose X-Forwarded-*, Forwarded and X-Request-Id are believed.");
                 var forwarded = o.defaulted(
                         "forwardedHeaders",
                         FORWARDED,
                         ForwardedHeaders.X_FORWARDED,
-                        ListenerConfig::forwardedHeaders,
+                        l -> ifHttp(l, l.forwardedHeaders()),
                         "Which headers tell upstreams about the client.");
                 o.exactlyOneOf("port", "unix");
-                o.constraint(
-                        ListenerSchema::tlsProblem,
-                        Map.of(
-                                "if",
-                                        Map.of(
-                                                "properties",
-                                                Map.of("protocol", Map.of("const", "HTTPS")),
-                                                "required",
-                                                List.of("protocol")),
-                                "then", ObjectType.requires("tls"),
-                                "else",
-                                        Map.of(
-                                                "if",
-                                                Map.of(
-                                                        "properties",
-                                                        Map.of("protocol", Map.of("const", "HTTP")),
-                                                        "required",
-                                                        List.of("protocol")),
-                                                "then",
-                                                Map.of("not", ObjectType.requires("tls")))));
+                o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
+                    }
+                    ListenerTlsSchema.checkMode(v, v.get(protocol), v.find(tls));
+                    if (!v.get(protocol).isHttp()) {
+                        limitsOfRequests(v, v.get(limits));
+                        timeoutsOfRequests(v, v.get(timeouts));
+                        List.of(h2cUpgrade, trusted, forwarded).forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
                         v.error(v.atKey("address"), "address has no meaning with 'unix': remove it");
@@ -323,17 +211,44 @@ final class ListenerSchema {
 
     private ListenerSchema() {}
 
-    private static ObjectType.@Nullable Finding tlsProblem(Values values) {
-        String problem =
-                switch (values.resolved("protocol")) {
-                    case "HTTPS" ->
-                        values.has("tls")
-                                ? null
-                                : "protocol HTTPS needs 'tls': write {selfSigned: true} to try, or certificateRefs";
-                    case "HTTP" -> values.has("tls") ? "protocol HTTP has no 'tls': write HTTPS, or remove it" : null;
-                    default -> null;
-                };
-        return problem == null ? null : new ObjectType.Finding("protocol", problem);
+    /** Refuses a key that says something about requests, where there are none. */
+    private static void onlyHttp(Values v, Key<ListenerConfig, ?> key, Protocol protocol) {
+        if (v.has(key.name())) {
+            v.error(
+                    v.atKey(key.name()),
+                    key.name() + " is about requests, and protocol " + protocol + " has none: remove it");
+        }
+    }
+
+    private static void limitsOfRequests(Values v, Limits limits) {
+        Limits none = v.everything(LIMITS);
+        changed(v, limits, "maxRequestLine", limits.maxRequestLine() != none.maxRequestLine());
+        changed(v, limits, "maxHeaderBytes", limits.maxHeaderBytes() != none.maxHeaderBytes());
+        changed(v, limits, "maxHeaders", limits.maxHeaders() != none.maxHeaders());
+        changed(v, limits, "maxBody", limits.maxBody() != none.maxBody());
+        changed(v, limits, "maxConcurrentStreams", limits.maxConcurrentStreams() != none.maxConcurrentStreams());
+    }
+
+    private static void timeoutsOfRequests(Values v, Timeouts timeouts) {
+        Timeouts none = v.everything(TIMEOUTS);
+        changed(v, timeouts, "requestHeaders", !timeouts.requestHeaders().equals(none.requestHeaders()));
+        changed(v, timeouts, "requestBodyIdle", !timeouts.requestBodyIdle().equals(none.requestBodyIdle()));
+        changed(v, timeouts, "idle", !timeouts.idle().equals(none.idle()));
+        changed(v, timeouts, "maxConnectionAge", !timeouts.maxConnectionAge().equals(none.maxConnectionAge()));
+        changed(v, timeouts, "responseWriteIdle", !timeouts.responseWriteIdle().equals(none.responseWriteIdle()));
+    }
+
+    private static void changed(Values v, Record section, String key, boolean changed) {
+        if (changed && v.wrote(section, key)) {
+            v.error(
+                    v.at(section, key),
+                    key + " is about requests, and protocol " + v.resolved("protocol") + " has none: remove it (time"
+                            + " limits of tunnels are in their route)");
+        }
+    }
+
+    private static <T> @Nullable T ifHttp(ListenerConfig listener, T value) {
+        return listener.protocol().isHttp() ? value : null;
     }
 
     private static Duration seconds(long seconds) {

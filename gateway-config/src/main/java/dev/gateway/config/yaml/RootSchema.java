@@ -114,12 +114,18 @@ final class RootSchema {
                         Transport.AUTO,
                         GatewayConfig::transport,
                         "How bytes move between process and kernel; auto takes the best there is.");
-                o.reserve("connect", "tunnels for CONNECT");
+                var connect = o.defaulted(
+                        "connect",
+                        new ListType<>(ConnectSchema.CONNECT, 0),
+                        List.of(),
+                        GatewayConfig::connect,
+                        "Who may reach what by CONNECT, and by plain requests for other hosts; refused if absent.");
                 return v -> new GatewayConfig(
                         v.position(),
                         v.get(listeners),
-                        named(v.get(routes), v),
+                        named(TunnelRoutes.resolve(v.get(listeners), v.get(routes), v), v),
                         v.get(upstreams),
+                        ConnectSchema.named(v.get(connect), v),
                         v.find(admin),
                         v.get(accessLog),
                         v.get(drain),

@@ -39,10 +39,18 @@ final class RouteChecks {
     static void run(GatewayConfig config, Scope scope) {
         RouteChecks checks = new RouteChecks(
                 scope,
-                config.listeners().stream().map(ListenerConfig::name).distinct().toList());
+                config.listeners().stream()
+                        .filter(listener -> listener.protocol().isHttp())
+                        .map(ListenerConfig::name)
+                        .distinct()
+                        .toList());
         for (RouteConfig route : config.routes()) {
             for (RuleConfig rule : route.rules()) {
-                checks.filters(rule);
+                if (rule.timeouts().tunnel() == null) {
+                    checks.filters(rule);
+                } else if (rule.backendRefs().isEmpty()) {
+                    scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
+                }
                 checks.destination(rule);
                 rule.matches().forEach(match -> checks.overlap(route, match));
             }

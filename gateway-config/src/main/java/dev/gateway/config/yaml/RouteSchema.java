@@ -14,10 +14,11 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What a route is, key by key. */
 final class RouteSchema {
-    private static final ObjectType<ParentRef> PARENT_REF = ObjectType.of("parent reference", "A listener.", o -> {
+    static final ObjectType<ParentRef> PARENT_REF = ObjectType.of("parent reference", "A listener.", o -> {
         var name = o.required("name", Types.NAME, ParentRef::name, "The listener's name.");
         return v -> new ParentRef(v.position(), v.get(name));
     });
@@ -47,22 +48,28 @@ final class RouteSchema {
                         "request",
                         Types.DURATION,
                         Duration.ZERO,
-                        Timeouts::request,
+                        timeouts -> ifRequests(timeouts, timeouts.request()),
                         "From the request's header to the response's end, all attempts together.");
                 var backend = o.defaulted(
-                        "backendRequest", Types.DURATION, Duration.ZERO, Timeouts::backendRequest, "Each attempt.");
+                        "backendRequest",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        timeouts -> ifRequests(timeouts, timeouts.backendRequest()),
+                        "Each attempt.");
                 var idle = o.defaulted(
                         "streamIdle",
                         Types.DURATION,
                         Duration.ofMinutes(5),
-                        Timeouts::streamIdle,
+                        timeouts -> ifRequests(timeouts, timeouts.streamIdle()),
                         "Without a byte in either direction.");
+                var tunnel = TunnelTimeoutKeys.declare(
+                        o, TunnelTimeoutKeys.RELAY, Timeouts::tunnel, "On TLS and TCP listeners. ");
                 return v -> {
                     Duration whole = v.get(request);
                     if (!whole.isZero() && v.get(backend).compareTo(whole) > 0) {
                         v.error(v.at("backendRequest"), "backendRequest is longer than request, and could never end");
                     }
-                    return new Timeouts(v.position(), whole, v.get(backend), v.get(idle));
+                    return new Timeouts(v.position(), whole, v.get(backend), v.get(idle), tunnel.of(v));
                 };
             });
 
@@ -97,13 +104,13 @@ final class RouteSchema {
                 var matches = o.optional(
                         "matches",
                         new ListType<>(MatchSchema.MATCH, 1),
-                        RuleConfig::matches,
+                        rule -> ifRequests(rule.timeouts(), rule.matches()),
                         "Alternatives, one of which must match. Every request matches if absent.");
                 var filters = o.defaulted(
                         "filters",
                         new ListType<FilterConfig>(FilterSchema.FILTER, 0),
                         List.of(),
-                        RuleConfig::filters,
+                        rule -> ifRequests(rule.timeouts(), rule.filters()),
                         "Steps in the order in which requests pass them.");
                 var refs = o.defaulted(
                         "backendRefs",
@@ -112,13 +119,28 @@ final class RouteSchema {
                         RuleConfig::backendRefs,
                         "The upstreams to choose from, by weight.");
                 var timeouts = o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits.");
-                var retry = o.section("retry", RETRY, RuleConfig::retry, "When a request is sent again.");
+                var retry = o.section(
+                        "retry",
+                        RETRY,
+                        rule -> ifRequests(rule.timeouts(), rule.retry()),
+                        "When a request is sent again.");
                 var preserveHost = o.defaulted(
                         "preserveHost",
                         Types.BOOLEAN,
                         true,
-                        RuleConfig::preserveHost,
+                        rule -> ifRequests(rule.timeouts(), rule.preserveHost()),
                         "Whether the upstream sees the client's host, or else its own endpoint's host and port.");
+                var upgrades = o.defaulted(
+                        "upgrades",
+                        new ListType<>(UpgradeSchema.TOKEN, 0),
+                        List.of(UpgradeSchema.WEBSOCKET),
+                        rule -> ifRequests(rule.timeouts(), rule.upgrades()),
+                        "What requests may upgrade to; [] for nothing.");
+                var webSocket = o.section(
+                        "webSocket",
+                        UpgradeSchema.WEB_SOCKET,
+                        rule -> ifRequests(rule.timeouts(), rule.webSocket()),
+                        "Limits of WebSockets.");
                 return v -> {
                     List<MatchConfig> written = v.find(matches);
                     return new RuleConfig(
@@ -128,7 +150,9 @@ final class RouteSchema {
                             v.get(refs),
                             v.get(timeouts),
                             v.get(retry),
-                            v.get(preserveHost));
+                            v.get(preserveHost),
+                            v.get(upgrades),
+                            v.get(webSocket));
                 };
             });
 
@@ -142,13 +166,14 @@ final class RouteSchema {
                         new ListType<>(PARENT_REF, 0),
                         List.of(),
                         RouteConfig::parentRefs,
-                        "The listeners it applies to; all if absent.");
+                        "The listeners it applies to; all HTTP and HTTPS listeners if absent.");
                 var hostnames = o.defaulted(
                         "hostnames",
                         new ListType<>(HOSTNAME, 0),
                         List.of(),
                         RouteConfig::hostnames,
-                        "Host names, exact or *. before one or more labels; all if absent.");
+                        "Host names, exact or *. before one or more labels; all if absent. Of TLS listeners, the names"
+                                + " that clients ask for (SNI).");
                 var rules = o.required("rules", new ListType<>(RULE, 1), RouteConfig::rules, "What happens when.");
                 return v -> {
                     String given = v.find(name);
@@ -158,4 +183,8 @@ final class RouteSchema {
             });
 
     private RouteSchema() {}
+
+    private static <T> @Nullable T ifRequests(Timeouts timeouts, T value) {
+        return timeouts.tunnel() == null ? value : null;
+    }
 }

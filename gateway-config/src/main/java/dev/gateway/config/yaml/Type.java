@@ -29,7 +29,7 @@ abstract class Type<T> {
     }
 
     static String shorten(String text) {
-        String line = text.replaceAll("\\p{Cntrl}", "?");
+        String line = text.replaceAll("\\p{Cntrl}", "?").replaceAll("://[^/@\\s]*@", "://***@");
         return line.length() <= 60 ? line : line.substring(0, 57) + "...";
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Types {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
-    private static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
+    static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
     private static final String IPV6 = "[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*";
 
     static final ScalarType<Boolean> BOOLEAN = new ScalarType<>(

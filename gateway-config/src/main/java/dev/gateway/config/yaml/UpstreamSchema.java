@@ -7,6 +7,7 @@ import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.UpstreamConfig.CircuitBreaker;
 import dev.gateway.config.UpstreamConfig.LoadBalancer;
 import dev.gateway.config.UpstreamConfig.Protocol;
+import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.config.UpstreamConfig.Timeouts;
 import dev.gateway.config.UpstreamConfig.Tls;
 import java.time.Duration;
@@ -23,6 +24,11 @@ final class UpstreamSchema {
             entry("http1", Protocol.HTTP1),
             entry("h2", Protocol.H2),
             entry("h2c", Protocol.H2C));
+
+    private static final ScalarType<SendProxyProtocol> SEND_PROXY_PROTOCOL = Types.words(
+            entry("none", SendProxyProtocol.NONE),
+            entry("v1", SendProxyProtocol.V1),
+            entry("v2", SendProxyProtocol.V2));
 
     private static final ScalarType<LoadBalancer> LOAD_BALANCER = Types.words(
             Types.ordered(entry("RoundRobin", LoadBalancer.ROUND_ROBIN)),
@@ -165,6 +171,12 @@ final class UpstreamSchema {
                 var breaker = o.section(
                         "circuitBreaker", CIRCUIT_BREAKER, UpstreamConfig::circuitBreaker, "What may be open at once.");
                 var timeouts = o.section("timeouts", TIMEOUTS, UpstreamConfig::timeouts, "Time limits.");
+                var proxyProtocol = o.defaulted(
+                        "sendProxyProtocol",
+                        SEND_PROXY_PROTOCOL,
+                        SendProxyProtocol.NONE,
+                        UpstreamConfig::sendProxyProtocol,
+                        "Tell endpoints who the client is, by the PROXY protocol. For routes of TLS and TCP listeners.");
                 o.reserve("healthChecks", "active health checks and outlier detection");
                 o.reserve("slowStart", "warming up of new endpoints");
                 o.constraint(
@@ -182,7 +194,8 @@ final class UpstreamSchema {
                         v.find(tls),
                         v.get(balancer),
                         v.get(breaker),
-                        v.get(timeouts));
+                        v.get(timeouts),
+                        v.get(proxyProtocol));
             });
 
     private UpstreamSchema() {}

@@ -53,6 +53,11 @@ final class Values {
         return entry == null ? mapping.position() : entry.keyPosition();
     }
 
+    /** Returns where a key's value stands in an object that was read before, or the object if it was not written. */
+    Position at(Record value, String key) {
+        return scope.at(value, key);
+    }
+
     /** Returns a scalar as it was written, before variables were replaced. */
     String written(String key) {
         Node.Entry entry = mapping.entries().get(key);
@@ -76,6 +81,11 @@ final class Values {
     /** Says that an object was written where another was. */
     void inherit(Object value, Object origin) {
         scope.inherit(value, origin);
+    }
+
+    /** Whether a key of an object that was read before was written. */
+    boolean wrote(Record value, String key) {
+        return scope.wrote(value, key);
     }
 
     /** Returns the directory that relative paths start from. */

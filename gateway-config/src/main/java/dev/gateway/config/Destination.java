@@ -1,0 +1,50 @@
+package dev.gateway.config;
+
+/** Some of the hosts that tunnels may lead to. Its text is what an operator writes. */
+public sealed interface Destination {
+    /** Where it was written. */
+    Position position();
+
+    /** Returns it as it is written. */
+    String text();
+
+    /**
+     * One name.
+     *
+     * @param host lower case, no dot at its end
+     */
+    record Name(Position position, String host) implements Destination {
+        @Override
+        public String text() {
+            return host;
+        }
+    }
+
+    /**
+     * A domain: its name, and all names below.
+     *
+     * @param domain lower case, without the dot that it is written with in front
+     */
+    record Domain(Position position, String domain) implements Destination {
+        @Override
+        public String text() {
+            return "." + domain;
+        }
+    }
+
+    /** A block of addresses. */
+    record Block(Position position, Cidr block) implements Destination {
+        @Override
+        public String text() {
+            return block.toString();
+        }
+    }
+
+    /** Every name and every address. */
+    record Any(Position position) implements Destination {
+        @Override
+        public String text() {
+            return "*";
+        }
+    }
+}
