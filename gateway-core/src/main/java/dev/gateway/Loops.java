@@ -53,7 +53,7 @@ final class Loops {
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel));
         }
-        this.resolver = new Resolver(transport, List.of());
+        this.resolver = new Resolver(transport, config.resolver().nameServers());
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));

@@ -20,6 +20,7 @@ public record GatewayConfig(
         @Nullable AdminConfig admin,
         AccessLogConfig accessLog,
         DrainConfig drain,
+        ResolverConfig resolver,
         int workers,
         Transport transport) {
 

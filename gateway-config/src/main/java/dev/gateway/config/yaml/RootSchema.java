@@ -8,6 +8,7 @@ import dev.gateway.config.AdminConfig;
 import dev.gateway.config.DrainConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.GatewayConfig.Transport;
+import dev.gateway.config.ResolverConfig;
 import dev.gateway.config.RouteConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,6 +74,17 @@ final class RootSchema {
         };
     });
 
+    private static final ObjectType<ResolverConfig> RESOLVER =
+            ObjectType.of("resolver section", "How host names become addresses.", o -> {
+                var nameServers = o.defaulted(
+                        "nameServers",
+                        new ListType<>(Types.NAME_SERVER, 0),
+                        List.of(),
+                        ResolverConfig::nameServers,
+                        "Whom to ask, in order; those of this machine if empty. Its hosts file comes before them.");
+                return v -> new ResolverConfig(v.position(), v.get(nameServers));
+            });
+
     /** A whole configuration. */
     static final ObjectType<GatewayConfig> ROOT =
             ObjectType.of("configuration", "The configuration of a gateway.", o -> {
@@ -98,6 +110,8 @@ final class RootSchema {
                 var accessLog =
                         o.section("accessLog", ACCESS_LOG, GatewayConfig::accessLog, "One line for each exchange.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
+                var resolver =
+                        o.section("resolver", RESOLVER, GatewayConfig::resolver, "How host names become addresses.");
                 var workers = o.defaulted(
                         "workers",
                         Types.integer(0, 1024),
@@ -129,6 +143,7 @@ final class RootSchema {
                         v.find(admin),
                         v.get(accessLog),
                         v.get(drain),
+                        v.get(resolver),
                         v.get(workers),
                         v.get(transport));
             });

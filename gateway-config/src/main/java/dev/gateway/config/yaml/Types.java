@@ -4,6 +4,7 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import dev.gateway.config.Cidr;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The scalar types of a configuration. */
 final class Types {
+    private static final int DNS_PORT = 53;
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
     static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
@@ -101,6 +103,35 @@ final class Types {
                 return cidr;
             },
             Cidr::toString);
+
+    /** A DNS server. */
+    static final ScalarType<InetSocketAddress> NAME_SERVER = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings("([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?"),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), DNS_PORT),
+            (text, site) -> nameServer(text),
+            server -> {
+                String host = server.getAddress().getHostAddress();
+                String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+                return server.getPort() == DNS_PORT ? bracketed : bracketed + ":" + server.getPort();
+            });
+
+    private static InetSocketAddress nameServer(String text) throws InvalidException {
+        int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
+        String host = text.substring(0, colon);
+        String bare = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+        Cidr address = host.equals(bare) == bare.indexOf(':') < 0 && bare.indexOf('/') < 0 ? Cidr.parse(bare) : null;
+        String port = colon == text.length() ? Integer.toString(DNS_PORT) : text.substring(colon + 1);
+        if (address == null
+                || !port.matches("[0-9]{1,5}")
+                || Integer.parseInt(port) < 1
+                || Integer.parseInt(port) > 65535) {
+            throw new InvalidException(
+                    "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
+                            + quote(text));
+        }
+        return new InetSocketAddress(address.network(), Integer.parseInt(port));
+    }
 
     /** A file; what is relative starts at the directory of the configuration. */
     static final ScalarType<Path> PATH = new ScalarType<>(
