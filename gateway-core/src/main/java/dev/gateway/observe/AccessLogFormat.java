@@ -2,6 +2,7 @@ package dev.gateway.observe;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.util.AsciiString;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -50,6 +51,10 @@ abstract sealed class AccessLogFormat {
             line.putPadded((int) Math.floorMod(exchange.startMillis, 1000L), 3).put("Z\"");
             text(line, "listener", exchange.connection.listenerName());
             text(line, "peer", exchange.connection.peerIp());
+            TlsInfo tls = exchange.connection.tls();
+            if (tls != null && tls.clientSubject() != null) {
+                text(line, "clientSubject", tls.clientSubject());
+            }
             text(line, "requestId", exchange.requestId);
             text(line, "method", exchange.method == null ? null : exchange.method.name());
             text(line, "scheme", exchange.scheme);

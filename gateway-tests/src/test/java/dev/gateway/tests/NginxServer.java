@@ -1,15 +1,11 @@
 package dev.gateway.tests;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** The nginx of this machine on a configuration and ports of its own. */
@@ -32,8 +28,8 @@ final class NginxServer implements AutoCloseable {
         Path directory = Files.createTempDirectory("nginx");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.write(directory.resolve("file"), file);
-        int port = freePort();
-        int h2cPort = freePort();
+        int port = Tools.freePort();
+        int h2cPort = Tools.freePort();
         Files.writeString(
                 directory.resolve("nginx.conf"),
                 """
@@ -75,14 +71,10 @@ final class NginxServer implements AutoCloseable {
                 .redirectOutput(directory.resolve("out").toFile())
                 .start();
         NginxServer server = new NginxServer(process, directory, port, h2cPort);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!accepts(h2cPort)) {
-            if (!process.isAlive() || System.nanoTime() > deadline) {
-                String out = Files.readString(directory.resolve("out"));
-                server.close();
-                throw new IOException("nginx did not start: " + out);
-            }
-            Thread.onSpinWait();
+        if (!Tools.awaitListening(h2cPort, process)) {
+            String out = Files.readString(directory.resolve("out"));
+            server.close();
+            throw new IOException("nginx did not start: " + out);
         }
         return server;
     }
@@ -104,20 +96,6 @@ final class NginxServer implements AutoCloseable {
         }
         for (Path path : files) {
             Files.delete(path);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static boolean accepts(int port) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            return socket.isConnected();
-        } catch (IOException e) {
-            return false;
         }
     }
 }
