@@ -94,6 +94,7 @@ final class RouteAssembly {
                         rule.retry().attempts(),
                         rule.retry().codes(),
                         Assembly.millis(rule.retry().backoff())),
+                Route.Upgrades.NONE,
                 rule.preserveHost());
     }
 

@@ -1,11 +1,14 @@
 package dev.gateway.exchange;
 
+import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
+import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
@@ -18,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * state.
  */
 final class Admission {
-    private static final FieldName MAX_FORWARDS = FieldName.of("Max-Forwards");
+    private static final AsciiString HTTP = new AsciiString("http");
 
     private Admission() {}
 
@@ -27,20 +30,38 @@ final class Admission {
      *
      * @return why it is refused, or null
      */
-    @SuppressWarnings("ReferenceEquality") // a normal path comes back as the same instance, which is cheap to see
     static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener, int active) {
         int most = settings.maxExchangesPerLoop();
         if (most > 0 && active > most) {
             return Failure.of(Cause.OVERLOAD, "more than " + most + " exchanges on this event loop");
         }
-        Method method = head.method();
-        if (method.equals(Method.CONNECT)) {
-            return Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
-        }
-        if (method.equals(Method.TRACE)) {
+        if (head.method().equals(Method.TRACE)) {
             // As nginx does: its answer would show the client what proxies, ours included, add to requests.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");
         }
+        if (head.isConnect() && head.contentLength() > 0) {
+            return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "content in CONNECT"); // RFC 9110, section 9.3.6
+        }
+        return isTunnel(head) ? checkTunnel(head, settings, listener) : checkRequest(head, settings, listener);
+    }
+
+    /** Whether this is a plain CONNECT, which names a destination and nothing there. */
+    static boolean isTunnel(RequestHead head) {
+        return head.isConnect() && head.protocol() == null;
+    }
+
+    private static @Nullable Failure checkTunnel(RequestHead head, ExchangeSettings settings, int listener) {
+        if (settings.tunnels(listener) == null) {
+            return Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
+        }
+        AsciiString authority = head.authority();
+        return Authority.isValid(authority) && Authority.port(authority, -1) > 0
+                ? null
+                : Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "CONNECT without a host and a port");
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a normal path comes back as the same instance, which is cheap to see
+    private static @Nullable Failure checkRequest(RequestHead head, ExchangeSettings settings, int listener) {
         AsciiString path = PathNormalizer.normalize(head.path());
         if (path == null) {
             return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "a path that must not be forwarded");
@@ -63,13 +84,13 @@ final class Admission {
         if (!head.method().equals(Method.OPTIONS)) {
             return false;
         }
-        AsciiString hops = head.fields().first(MAX_FORWARDS);
+        AsciiString hops = head.fields().first(FieldName.MAX_FORWARDS);
         if (hops == null || !isNumber(hops)) {
             return false;
         }
         int left = hops.parseInt();
         if (left > 0) {
-            head.fields().set(MAX_FORWARDS, Integer.toString(left - 1));
+            head.fields().set(FieldName.MAX_FORWARDS, Integer.toString(left - 1));
         }
         return left == 0;
     }
@@ -84,6 +105,60 @@ final class Admission {
             }
         }
         return true;
+    }
+
+    /**
+     * Checks whether a route lets a request upgrade as it wants to. If not, and it is a wish that may be ignored, the
+     * request has it no more.
+     *
+     * @return why it is refused, or null
+     */
+    static @Nullable Failure checkUpgrade(RequestHead head, Route.Upgrades upgrades) {
+        AsciiString protocol = head.protocol();
+        if (protocol == null) {
+            return null;
+        }
+        if (!upgrades.tokens().contains(protocol.toLowerCase())) {
+            return head.refuseUpgrade()
+                    ? null
+                    : Failure.of(
+                            Cause.NO_ROUTE,
+                            501,
+                            "no upgrade to " + protocol + " is offered here"); // RFC 9220, section 3
+        }
+        // Browsers let any page open a WebSocket to anywhere, with the user's cookies, and only tell whose page it is.
+        Fields fields = head.fields();
+        int origin = fields.find(FieldName.ORIGIN, 0);
+        if (upgrades.origins().isEmpty() || origin < 0) {
+            return null;
+        }
+        boolean one = fields.find(FieldName.ORIGIN, origin + 1) < 0;
+        return one && upgrades.origins().contains(fields.value(origin).toLowerCase())
+                ? null
+                : Failure.of(Cause.AUTHZ_DENIED, "not from a page of an allowed origin");
+    }
+
+    /**
+     * Makes the head ready to be forwarded to where its client wants it to go, which is not told of the client more than
+     * the client tells, but for the gateway's name (RFC 9110, section 7.6.3).
+     *
+     * @param path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
+     * @return the request's id for our own logs, null if the policy is to have none
+     */
+    static @Nullable AsciiString prepareProxied(
+            RequestHead head, AsciiString path, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
+        HopByHop.stripRequest(head.fields());
+        head.setScheme(HTTP);
+        head.setPath(path);
+        addVia(head, connection, settings);
+        return settings.requestId() == ExchangeSettings.RequestIdPolicy.OFF ? null : ids.next();
+    }
+
+    private static void addVia(RequestHead head, ConnectionInfo connection, ExchangeSettings settings) {
+        AsciiString via = settings.via(connection.version());
+        if (via != null) {
+            head.fields().add(FieldName.VIA, via);
+        }
     }
 
     /**
@@ -103,10 +178,7 @@ final class Admission {
             forwarded.apply(
                     head, connection.peerIp(), connection.scheme(), local == null ? 0 : local.getPort(), trusted);
         }
-        AsciiString via = settings.via(connection.version());
-        if (via != null) {
-            head.fields().add(FieldName.VIA, via);
-        }
+        addVia(head, connection, settings);
         return requestId(head, settings.requestId(), trusted, ids);
     }
 

@@ -39,10 +39,11 @@ final class Attempts {
         this.route = route;
         this.upstream = upstream;
         RequestHead head = exchange.head;
-        this.retries = new Retries(head.method(), route.retry());
+        this.retries = new Retries(head.routedMethod(), route.retry());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
-        this.tellsEndpoint = authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority));
+        this.tellsEndpoint = !exchange.isProxied()
+                && (authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
     }
@@ -105,7 +106,8 @@ final class Attempts {
 
     /** Whether the policy takes the status for a failure, and another attempt is made. */
     private boolean isRepeated(int status) {
-        if (!isReplayable() || !retries.isFailure(status)) {
+        // An upstream that ignores a wish to upgrade has made another request of it, which nobody sent.
+        if (!isReplayable() || !retries.isFailure(status) || exchange.isUpgradeRefused()) {
             return false;
         }
         long delay = retries.afterStatus();

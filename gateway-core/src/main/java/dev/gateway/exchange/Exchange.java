@@ -8,6 +8,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
@@ -34,6 +35,8 @@ final class Exchange implements StreamEvents {
     /** What streams are told that are given up although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
+    private static final Fields NO_FIELDS = new Fields();
+
     final ExchangeHandler handler;
     final ServerStream server;
     final RequestHead head;
@@ -43,6 +46,7 @@ final class Exchange implements StreamEvents {
     final RequestBody request;
     final Response response;
     private final ExchangeSettings settings;
+    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
     private @Nullable FilterChain filters;
     private @Nullable Route route;
     private @Nullable Attempts attempts;
@@ -79,7 +83,7 @@ final class Exchange implements StreamEvents {
             fail(refusal);
             return;
         }
-        Router.Match match = settings.router(listener).match(head);
+        Router.Match match = match(listener);
         if (Admission.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             state.on(Event.REPLIED);
             record.status = 200;
@@ -94,7 +98,17 @@ final class Exchange implements StreamEvents {
         Route found = match.route();
         route = found;
         record.route = found.name();
-        record.requestId = Admission.prepare(head, record.connection, settings, handler.requestIds);
+        record.requestId = proxied
+                ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
+                : Admission.prepare(head, record.connection, settings, handler.requestIds);
+        Failure noUpgrade = Admission.checkUpgrade(head, found.upgrades());
+        if (noUpgrade != null) {
+            fail(noUpgrade);
+            return;
+        }
+        if (isUpgradeRefused()) {
+            onUpgradeRefused();
+        }
         deadlines.begin(found.timeouts().requestMillis(), found.timeouts().streamIdleMillis(), record.startNanos);
         if (found.filters().isEmpty()) {
             onFiltersProceeded();
@@ -102,6 +116,32 @@ final class Exchange implements StreamEvents {
             filters = new FilterChain(record.connection, match, head, this);
             filters.run();
         }
+    }
+
+    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
+    private Router.@Nullable Match match(int listener) {
+        Router.Match own =
+                Admission.isTunnel(head) ? null : settings.router(listener).match(head);
+        Router tunnels = settings.tunnels(listener);
+        boolean named = Admission.isTunnel(head)
+                || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
+        if (own != null || tunnels == null || !named) {
+            return own;
+        }
+        Router.Match match = tunnels.match(head);
+        proxied = match != null;
+        return match;
+    }
+
+    /** Whether a wish to upgrade has been refused, here or by the upstream, since this was asked last. */
+    boolean isUpgradeRefused() {
+        return record.kind != Kind.HTTP && !head.isConnect();
+    }
+
+    /** What is left is a request that its head was all of. */
+    void onUpgradeRefused() {
+        record.kind = Kind.HTTP;
+        request.completeAtOnce();
     }
 
     void onIdentity(Identity identity) {
@@ -136,6 +176,11 @@ final class Exchange implements StreamEvents {
             attempts = new Attempts(this, route, target.choose());
             attempts.open();
         }
+    }
+
+    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
+    boolean isProxied() {
+        return proxied;
     }
 
     /** Whether the request passes filters. */
@@ -187,7 +232,7 @@ final class Exchange implements StreamEvents {
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
-                record.sentBytes = handler.replies.send(server, head, failure, settings, record.requestId);
+                record.sentBytes = handler.replies.send(server, head, failure, settings, about(NO_FIELDS));
             }
         }
         complete(failure);
@@ -226,6 +271,11 @@ final class Exchange implements StreamEvents {
 
     /** The exchange cannot succeed: answers the client if that is still possible, else resets its stream. */
     void fail(Failure failure) {
+        fail(failure, NO_FIELDS);
+    }
+
+    /** The same, with fields that an answer has besides the usual ones. */
+    void fail(Failure failure, Fields fields) {
         if (state.isDone()) {
             return;
         }
@@ -234,11 +284,15 @@ final class Exchange implements StreamEvents {
         undo(pending, failure);
         if (action == Action.ANSWER) {
             record.status = failure.status();
-            record.sentBytes = handler.replies.send(server, head, failure, settings, record.requestId);
+            record.sentBytes = handler.replies.send(server, head, failure, settings, about(fields));
         } else {
             server.reset(failure);
         }
         complete(failure);
+    }
+
+    private LocalReply.About about(Fields fields) {
+        return new LocalReply.About(record.requestId, proxied ? record.authority : null, fields);
     }
 
     /**
@@ -257,6 +311,7 @@ final class Exchange implements StreamEvents {
                 if (attempts != null) {
                     attempts.finish();
                 }
+                request.flush();
                 response.flush();
                 complete(null);
             }

@@ -3,12 +3,14 @@ package dev.gateway.exchange;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.StreamOpener;
+import io.netty.util.AsciiString;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * made with but the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
+    private static final AsciiString WEBSOCKET = new AsciiString("websocket");
+
     final StreamOpener opener;
     final TimerWheel wheel;
     final ExchangeObserver observer;
@@ -57,7 +61,7 @@ public final class ExchangeHandler implements RequestHandler {
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.sentBytes = replies.send(stream, head, failure, settings.get(), null);
+        record.sentBytes = replies.send(stream, head, failure, settings.get(), LocalReply.About.NOTHING);
         record.endNanos = wheel.nanoTime();
         completed(record);
     }
@@ -68,13 +72,22 @@ public final class ExchangeHandler implements RequestHandler {
         record.startNanos = wheel.nanoTime();
         record.startMillis = System.currentTimeMillis();
         if (head != null) {
-            record.method = head.method();
+            record.kind = kind(head);
+            record.method = head.routedMethod();
             record.scheme = head.scheme();
             record.authority = head.authority();
             record.path = head.path();
             record.fields = head.fields();
         }
         return record;
+    }
+
+    private static Kind kind(RequestHead head) {
+        AsciiString protocol = head.protocol();
+        if (protocol == null) {
+            return head.isConnect() ? Kind.TUNNEL : Kind.HTTP;
+        }
+        return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
     void completed(ExchangeRecord record) {

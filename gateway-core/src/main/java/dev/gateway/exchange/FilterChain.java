@@ -102,7 +102,7 @@ final class FilterChain implements FilterContext {
             }
             exchange.onFilterReplied(reply);
         } else if (verdict instanceof Verdict.Refuse refuse) {
-            exchange.fail(refuse.failure());
+            exchange.fail(refuse.failure(), refuse.fields());
         } else {
             throw new IllegalStateException("a filter waited for another wait");
         }

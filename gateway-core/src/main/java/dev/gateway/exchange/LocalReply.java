@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * details are for the log. Confined to one event loop.
  */
 final class LocalReply {
-    static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    private static final AsciiString ALLOW = new AsciiString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    private static final AsciiString ALLOW_TUNNELS = ALLOW.concat(new AsciiString(", CONNECT"));
     private static final FieldName ALLOW_FIELD = FieldName.of("Allow");
     private static final AsciiString PROBLEM = new AsciiString("application/problem+json");
     private static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
@@ -36,6 +37,18 @@ final class LocalReply {
     private static final DateTimeFormatter HTTP_DATE =
             DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US);
 
+    /**
+     * What the answer to a failure says besides its cause.
+     *
+     * @param requestId told to the client so that it can be asked about, or null
+     * @param destination host and port that the client named and we did not reach, or null: never one of our endpoints
+     * @param fields added to the answer, such as a challenge
+     */
+    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {
+        /** Nothing but the cause. */
+        static final About NOTHING = new About(null, null, new Fields());
+    }
+
     private AsciiString date = AsciiString.EMPTY_STRING;
     private long dateSecond = -1;
 
@@ -43,7 +56,7 @@ final class LocalReply {
      * Answers a failure, in full; nothing may be sent on the stream after it.
      *
      * @param request as much as is known of the request, or null
-     * @param requestId told to the client so that it can be asked about, or null
+     * @param about what else the answer says
      * @return the bytes of body sent
      */
     int send(
@@ -51,24 +64,31 @@ final class LocalReply {
             @Nullable RequestHead request,
             Failure failure,
             ExchangeSettings settings,
-            @Nullable AsciiString requestId) {
+            About about) {
         int status = failure.status();
         boolean text = prefersText(request);
-        byte[] body = (text ? text(failure) : problem(failure, requestId)).getBytes(StandardCharsets.UTF_8);
+        byte[] body = (text ? text(failure) : problem(failure, about.requestId)).getBytes(StandardCharsets.UTF_8);
         Fields fields = new Fields();
         fields.add(FieldName.CONTENT_TYPE, text ? TEXT : PROBLEM);
         fields.add(FieldName.CACHE_CONTROL, NO_STORE);
-        fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause()));
+        fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
-            fields.add(ALLOW_FIELD, ALLOW);
+            fields.add(ALLOW_FIELD, allow(stream, settings));
+        }
+        for (int i = 0; i < about.fields.size(); i++) {
+            fields.add(about.fields.name(i), about.fields.value(i));
         }
         return send(stream, request, new ResponseHead(status, null, fields, 0), Unpooled.wrappedBuffer(body), settings);
+    }
+
+    private static AsciiString allow(ServerStream stream, ExchangeSettings settings) {
+        return settings.tunnels(stream.connection().listener()) == null ? ALLOW : ALLOW_TUNNELS;
     }
 
     /** Answers {@code OPTIONS} in the gateway's own name: it is the request's last recipient. */
     int sendOptions(ServerStream stream, RequestHead request, ExchangeSettings settings) {
         Fields fields = new Fields();
-        fields.add(ALLOW_FIELD, ALLOW);
+        fields.add(ALLOW_FIELD, allow(stream, settings));
         return send(stream, request, new ResponseHead(200, null, fields, 0), Unpooled.EMPTY_BUFFER, settings);
     }
 
@@ -166,8 +186,17 @@ final class LocalReply {
         return json.append("}\n").toString();
     }
 
-    private static String proxyStatus(AsciiString name, Cause cause) {
-        return name + ";error=" + errorType(cause) + ";details=\"" + cause.label() + '"';
+    private static String proxyStatus(AsciiString name, Cause cause, @Nullable AsciiString destination) {
+        String nextHop = destination != null && isAboutDestination(cause) ? ";next-hop=\"" + destination + '"' : "";
+        return name + ";error=" + errorType(cause) + nextHop + ";details=\"" + cause.label() + '"';
+    }
+
+    private static boolean isAboutDestination(Cause cause) {
+        return switch (cause) {
+            case DNS_FAILED, CONNECT_FAILED, CONNECT_TIMEOUT, TLS_FAILED, POLICY_PORT, POLICY_HOST, POLICY_ADDRESS ->
+                true;
+            default -> false;
+        };
     }
 
     /** Returns the error type of RFC 9209, section 2.3, that says most of the cause. */

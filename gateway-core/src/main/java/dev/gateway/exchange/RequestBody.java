@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.exchange.ExchangeState.Intake;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.stream.Cause;
@@ -28,7 +29,7 @@ final class RequestBody {
     /**
      * Makes the body of a request.
      *
-     * @param maxBytes how many bytes it may have, 0 for no limit
+     * @param maxBytes how many bytes it may have if it is no tunnel, 0 for no limit
      */
     RequestBody(Exchange exchange, long maxBytes) {
         this.exchange = exchange;
@@ -48,7 +49,7 @@ final class RequestBody {
     /** Sends the head, and what has been held, on the stream of an attempt. */
     void sendTo(Attempt attempt, ClientStream stream) {
         relay.join(exchange.server, stream);
-        boolean bodyless = complete && heldTrailers == null && (held == null || held.isEmpty());
+        boolean bodyless = complete && heldTrailers == null && !isHolding();
         if (bodyless) {
             exchange.state.on(Event.REQUEST_ENDED);
         }
@@ -74,12 +75,22 @@ final class RequestBody {
         }
     }
 
+    private boolean isHolding() {
+        return held != null && !held.isEmpty();
+    }
+
+    /** What comes inside a call, while older bytes are still held, must not overtake them. */
+    private Intake intake() {
+        Intake intake = exchange.state.intake();
+        return intake == Intake.FORWARD && isHolding() ? Intake.HOLD : intake;
+    }
+
     /** The client has sent some of it. */
     void onData(ByteBuf data, boolean last) {
         reading = true;
         complete |= last;
         exchange.record.receivedBytes += data.readableBytes();
-        switch (exchange.state.intake()) {
+        switch (intake()) {
             case HOLD -> {
                 if (held == null) {
                     held = new ArrayDeque<>(4);
@@ -96,7 +107,7 @@ final class RequestBody {
                 return;
             }
         }
-        if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes) {
+        if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes && !exchange.head.isConnect()) {
             exchange.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes"));
         }
     }
@@ -113,7 +124,7 @@ final class RequestBody {
         reading = true;
         complete = true;
         HopByHop.stripTrailers(trailers);
-        switch (exchange.state.intake()) {
+        switch (intake()) {
             case HOLD -> heldTrailers = trailers;
             case FORWARD -> send(trailers);
             case DISCARD -> {}
@@ -130,6 +141,10 @@ final class RequestBody {
     /** What the client had sent was read. */
     void onReadComplete() {
         reading = false;
+        relay.flush();
+    }
+
+    void flush() {
         relay.flush();
     }
 

@@ -36,6 +36,10 @@ final class Response {
     /** The final head came, and no other attempt is made. */
     void onHead(ResponseHead head, boolean last) {
         exchange.deadlines.headCame();
+        if (exchange.isUpgradeRefused()) {
+            exchange.onUpgradeRefused();
+            exchange.state.on(Event.REQUEST_ENDED);
+        }
         HopByHop.stripResponse(head.fields());
         try {
             exchange.showToFilters(head);
@@ -52,6 +56,9 @@ final class Response {
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         relay.wrote();
         exchange.server.head(head, last);
+        if (tunnel) {
+            relay.flush(); // the client waits for it, and maybe the upstream for the client
+        }
         exchange.perform(action);
     }
 

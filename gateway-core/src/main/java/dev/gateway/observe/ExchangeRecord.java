@@ -13,10 +13,24 @@ import org.jspecify.annotations.Nullable;
  * request. Texts are views of what the client sent, as it was before any filter changed it.
  */
 public final class ExchangeRecord {
+    /** What a request asks for. */
+    public enum Kind {
+        /** A response. */
+        HTTP,
+        /** A tunnel to where a plain CONNECT, or the first bytes of a connection, lead. */
+        TUNNEL,
+        WEBSOCKET,
+        /** A tunnel of any other protocol that HTTP can be left for. */
+        UPGRADE
+    }
+
     /** The downstream connection. */
     public final ConnectionInfo connection;
 
-    /** Null if the head could not be made out. */
+    /** What is asked for, whether or not it is got; a request whose wish to upgrade was refused is HTTP. */
+    public Kind kind = Kind.HTTP;
+
+    /** As routes see it: GET for what WebSocket begins with. Null if the head could not be made out. */
     public @Nullable Method method;
 
     public AsciiString scheme = AsciiString.EMPTY_STRING;

@@ -2,6 +2,7 @@ package dev.gateway.route;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ public record Route(
         @Nullable Target target,
         Timeouts timeouts,
         Retry retry,
+        Upgrades upgrades,
         boolean preserveHost) {
 
     /** Where requests go. */
@@ -62,5 +64,17 @@ public record Route(
     public record Retry(int attempts, Set<Integer> codes, long backoffMillis) {
         /** No attempts but the first. */
         public static final Retry NONE = new Retry(0, Set.of(), 0);
+    }
+
+    /**
+     * What requests may become besides requests.
+     *
+     * @param tokens of protocols, in lower case, such as {@code websocket}
+     * @param origins of the pages that may ask for it, in lower case; empty for all. A client that names none is no
+     *     browser that a page has made ask
+     */
+    public record Upgrades(Set<AsciiString> tokens, Set<AsciiString> origins) {
+        /** No upgrades. */
+        public static final Upgrades NONE = new Upgrades(Set.of(), Set.of());
     }
 }

@@ -2,12 +2,8 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.exchange.Fakes.FakeClientStream;
-import dev.gateway.exchange.Fakes.FakeOpener;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.exchange.Fakes.FakeServerStream;
-import dev.gateway.exchange.Fakes.Records;
-import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -17,167 +13,27 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Dialling;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** An exchange between a client and an upstream that the test plays. */
-class ExchangeTest {
-    private static final Endpoint FIRST = new Endpoint(0, "app.test", 9000, 1);
-    private static final Endpoint SECOND = new Endpoint(1, "app2.test", 9000, 1);
-
-    private final EmbeddedChannel loop = new EmbeddedChannel();
-    private final FakeServerStream client = new FakeServerStream();
-    private final FakeOpener opener = new FakeOpener();
-    private final Settings settings = new Settings();
-    private final Records records = new Records();
-    private final List<ByteBuf> buffers = new ArrayList<>();
-    private final List<Filter> filters = new ArrayList<>();
-    private List<Endpoint> endpoints = List.of(FIRST, SECOND);
-    private boolean healthy = true;
-    private Route.Timeouts timeouts = Route.Timeouts.NONE;
-    private Route.Retry retry = Route.Retry.NONE;
-    private long responseHeadersMillis;
-    private long now = 1;
-    private @Nullable ExchangeHandler handler;
-
-    @BeforeEach
-    void freezeTime() {
-        loop.freezeTime();
-    }
-
-    @AfterEach
-    void nothingIsLeftBehind() {
-        assertThat(handler().active()).as("exchanges in flight").isZero();
-        assertThat(records.completed).as("records of completed exchanges").hasSize(records.begun);
-        assertThat(records.attempts).as("ended attempts").hasSize(records.attemptsBegun);
-        assertThat(buffers).as("buffers").allSatisfy(buffer -> assertThat(buffer.refCnt())
-                .isZero());
-        loop.advanceTimeBy(1, TimeUnit.HOURS);
-        now += TimeUnit.HOURS.toNanos(1);
-        loop.runScheduledPendingTasks();
-        loop.runScheduledPendingTasks();
-        assertThat(loop.runScheduledPendingTasks()).as("timers still armed").isEqualTo(-1);
-        loop.finishAndReleaseAll();
-    }
-
-    private ExchangeHandler handler() {
-        if (handler == null) {
-            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), () -> settings, records);
-        }
-        return handler;
-    }
-
-    private void route() {
-        UpstreamSettings policy = new UpstreamSettings(
-                UpstreamSettings.Protocol.AUTO,
-                null,
-                10,
-                10,
-                10,
-                0,
-                0,
-                0,
-                responseHeadersMillis,
-                0,
-                0,
-                Dialling.DIRECT);
-        Upstream upstream = new Upstream(
-                "app",
-                endpoints,
-                (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST,
-                policy);
-        settings.route(filters, upstream, timeouts, retry);
-    }
-
-    private StreamEvents request(String method, String path, boolean last) {
-        route();
-        return handler().onRequest(client, head(method, path), last);
-    }
-
-    private StreamEvents get() {
-        return request("GET", "/", true);
-    }
-
-    private static RequestHead head(String method, String path) {
-        return new RequestHead(
-                Method.of(method),
-                new AsciiString("http"),
-                new AsciiString("shop.example.com"),
-                new AsciiString(path),
-                new Fields(),
-                RequestHead.UNKNOWN_LENGTH);
-    }
-
-    private static ResponseHead response(int status) {
-        return new ResponseHead(status, null, new Fields(), RequestHead.UNKNOWN_LENGTH);
-    }
-
-    private ByteBuf bytes(String text) {
-        ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer().writeBytes(text.getBytes(StandardCharsets.UTF_8));
-        buffers.add(buffer);
-        return buffer;
-    }
-
-    private void pass(long millis) {
-        for (long i = 0; i < millis; i += TimerWheel.TICK_MILLIS) {
-            now += TimeUnit.MILLISECONDS.toNanos(TimerWheel.TICK_MILLIS);
-            loop.advanceTimeBy(TimerWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
-            loop.runScheduledPendingTasks();
-        }
-    }
-
-    private ExchangeRecord record() {
-        assertThat(records.completed).hasSize(1);
-        return records.completed.get(0);
-    }
-
-    private void assertAnswered(int status, Cause cause) {
-        assertThat(client.status()).isEqualTo(status);
-        assertThat(client.ended).isTrue();
-        assertThat(client.reset).isNull();
-        assertThat(client.unflushed).isZero();
-        assertThat(record().status).isEqualTo(status);
-        assertThat(record().cause).isEqualTo(cause);
-    }
-
-    private static Failure failure(Cause cause, RetrySafety safety) {
-        return Failure.of(cause, safety, "made by the test");
-    }
-
-    private static Failure stale(RetrySafety safety) {
-        return new Failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, 502, safety, true, "closed while idle");
-    }
-
-    private FakeClientStream upstream() {
-        return opener.last().stream;
-    }
-
+class ExchangeTest extends ExchangeRig {
     // ---- the plain way
 
     @Test

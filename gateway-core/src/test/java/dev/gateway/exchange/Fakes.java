@@ -172,13 +172,15 @@ final class Fakes {
     /** One call of {@link StreamOpener#open}, to be answered by the test. */
     static final class FakeOpening implements StreamOpener.Opening {
         final Endpoint endpoint;
+        final Demand demand;
         final ResponseEvents events;
         final StreamOpener.Callback callback;
         final FakeClientStream stream = new FakeClientStream();
         boolean cancelled;
 
-        FakeOpening(Endpoint endpoint, ResponseEvents events, StreamOpener.Callback callback) {
+        FakeOpening(Endpoint endpoint, Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
             this.endpoint = endpoint;
+            this.demand = demand;
             this.events = events;
             this.callback = callback;
         }
@@ -214,7 +216,7 @@ final class Fakes {
                 ConnectionInfo client,
                 ResponseEvents events,
                 StreamOpener.Callback callback) {
-            FakeOpening opening = new FakeOpening(endpoint, events, callback);
+            FakeOpening opening = new FakeOpening(endpoint, demand, events, callback);
             openings.add(opening);
             if (atOnce != null) {
                 atOnce.accept(opening);
@@ -232,6 +234,11 @@ final class Fakes {
         boolean preserveHost = true;
 
         Router router = head -> null;
+
+        @Nullable
+        Router tunnels;
+
+        Route.Upgrades upgrades = Route.Upgrades.NONE;
         int maxExchanges;
         long maxBody;
         boolean trusted;
@@ -240,6 +247,11 @@ final class Fakes {
         @Override
         public Router router(int listener) {
             return router;
+        }
+
+        @Override
+        public @Nullable Router tunnels(int listener) {
+            return tunnels;
         }
 
         @Override
@@ -278,7 +290,7 @@ final class Fakes {
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
-            Route route = new Route("app", filters, () -> upstream, timeouts, retry, preserveHost);
+            Route route = new Route("app", filters, () -> upstream, timeouts, retry, upgrades, preserveHost);
             Router.Match match = new Router.Match(route, 0);
             router = head -> head.path().startsWith("/") ? match : null;
         }

@@ -22,7 +22,7 @@ class RouterTest {
     private final RouterBuilder builder = new RouterBuilder();
 
     static Route route(String name) {
-        return new Route(name, List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, false);
+        return new Route(name, List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, false);
     }
 
     private RouterTest add(String name, List<String> hosts, RouteMatch... matches) {
@@ -235,6 +235,13 @@ class RouterTest {
         RequestHead extended = Heads.request("CONNECT", "a", "/");
         extended.setProtocol(new AsciiString("websocket"));
         assertThat(matched(extended)).isEqualTo("get");
+    }
+
+    @Test
+    void aTunnelIsMatchedByItsHost() {
+        add("any", List.of()).add("wild", List.of("*.example.com"));
+        assertThat(matched(Heads.request("CONNECT", "www.example.com:443", ""))).isEqualTo("wild");
+        assertThat(matched(Heads.request("CONNECT", "192.0.2.1:5432", ""))).isEqualTo("any");
     }
 
     @Test

@@ -1,0 +1,202 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.exchange.Fakes.FakeClientStream;
+import dev.gateway.exchange.Fakes.FakeOpener;
+import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.Fakes.Records;
+import dev.gateway.exchange.Fakes.Settings;
+import dev.gateway.filter.Filter;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.route.Route;
+import dev.gateway.route.Router;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What tests of exchanges stand on: a client and an upstream that the test plays, and a clock that it moves. */
+abstract class ExchangeRig {
+    static final Endpoint FIRST = new Endpoint(0, "app.test", 9000, 1);
+    static final Endpoint SECOND = new Endpoint(1, "app2.test", 9000, 1);
+
+    final EmbeddedChannel loop = new EmbeddedChannel();
+    final FakeServerStream client = new FakeServerStream();
+    final FakeOpener opener = new FakeOpener();
+    final Settings settings = new Settings();
+    final Records records = new Records();
+    final List<ByteBuf> buffers = new ArrayList<>();
+    final List<Filter> filters = new ArrayList<>();
+    List<Endpoint> endpoints = List.of(FIRST, SECOND);
+    boolean healthy = true;
+    Route.Timeouts timeouts = Route.Timeouts.NONE;
+    Route.Retry retry = Route.Retry.NONE;
+    long responseHeadersMillis;
+    long now = 1;
+
+    @Nullable
+    ExchangeHandler handler;
+
+    @BeforeEach
+    void freezeTime() {
+        loop.freezeTime();
+    }
+
+    @AfterEach
+    void nothingIsLeftBehind() {
+        assertThat(handler().active()).as("exchanges in flight").isZero();
+        assertThat(records.completed).as("records of completed exchanges").hasSize(records.begun);
+        assertThat(records.attempts).as("ended attempts").hasSize(records.attemptsBegun);
+        assertThat(buffers).as("buffers").allSatisfy(buffer -> assertThat(buffer.refCnt())
+                .isZero());
+        loop.advanceTimeBy(1, TimeUnit.HOURS);
+        now += TimeUnit.HOURS.toNanos(1);
+        loop.runScheduledPendingTasks();
+        loop.runScheduledPendingTasks();
+        assertThat(loop.runScheduledPendingTasks()).as("timers still armed").isEqualTo(-1);
+        loop.finishAndReleaseAll();
+    }
+
+    ExchangeHandler handler() {
+        if (handler == null) {
+            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), () -> settings, records);
+        }
+        return handler;
+    }
+
+    void route() {
+        Upstream upstream = new Upstream(
+                "app",
+                endpoints,
+                (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST,
+                policy());
+        settings.route(filters, upstream, timeouts, retry);
+    }
+
+    UpstreamSettings policy() {
+        return new UpstreamSettings(
+                UpstreamSettings.Protocol.AUTO,
+                null,
+                10,
+                10,
+                10,
+                0,
+                0,
+                0,
+                responseHeadersMillis,
+                0,
+                0,
+                Dialling.DIRECT);
+    }
+
+    StreamEvents request(String method, String path, boolean last) {
+        route();
+        return handler().onRequest(client, head(method, path), last);
+    }
+
+    /** Offers what clients of a forward proxy want. */
+    void offerTunnels() {
+        Upstream named = new Upstream("egress", List.of(), new NamedByRequest(), policy());
+        Route route = new Route("egress", filters, () -> named, timeouts, retry, Route.Upgrades.NONE, true);
+        settings.tunnels = head -> new Router.Match(route, 0);
+    }
+
+    /** Asks for a tunnel. */
+    StreamEvents connect(String authority) {
+        return handler().onRequest(client, head("CONNECT", authority, ""), false);
+    }
+
+    /** Asks for a tunnel, and gets it. */
+    StreamEvents tunnel() {
+        offerTunnels();
+        StreamEvents events = connect("api.example.com:443");
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onReadComplete();
+        return events;
+    }
+
+    StreamEvents get() {
+        return request("GET", "/", true);
+    }
+
+    static RequestHead head(String method, String path) {
+        return head(method, "shop.example.com", path);
+    }
+
+    static RequestHead head(String method, String authority, String path) {
+        return new RequestHead(
+                Method.of(method),
+                new AsciiString("http"),
+                new AsciiString(authority),
+                new AsciiString(path),
+                new Fields(),
+                RequestHead.UNKNOWN_LENGTH);
+    }
+
+    static ResponseHead response(int status) {
+        return new ResponseHead(status, null, new Fields(), RequestHead.UNKNOWN_LENGTH);
+    }
+
+    ByteBuf bytes(String text) {
+        ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer().writeBytes(text.getBytes(StandardCharsets.UTF_8));
+        buffers.add(buffer);
+        return buffer;
+    }
+
+    void pass(long millis) {
+        for (long i = 0; i < millis; i += TimerWheel.TICK_MILLIS) {
+            now += TimeUnit.MILLISECONDS.toNanos(TimerWheel.TICK_MILLIS);
+            loop.advanceTimeBy(TimerWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            loop.runScheduledPendingTasks();
+        }
+    }
+
+    ExchangeRecord record() {
+        assertThat(records.completed).hasSize(1);
+        return records.completed.get(0);
+    }
+
+    void assertAnswered(int status, Cause cause) {
+        assertThat(client.status()).isEqualTo(status);
+        assertThat(client.ended).isTrue();
+        assertThat(client.reset).isNull();
+        assertThat(client.unflushed).isZero();
+        assertThat(record().status).isEqualTo(status);
+        assertThat(record().cause).isEqualTo(cause);
+    }
+
+    static Failure failure(Cause cause, RetrySafety safety) {
+        return Failure.of(cause, safety, "made by the test");
+    }
+
+    static Failure stale(RetrySafety safety) {
+        return new Failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, 502, safety, true, "closed while idle");
+    }
+
+    FakeClientStream upstream() {
+        return opener.last().stream;
+    }
+}
