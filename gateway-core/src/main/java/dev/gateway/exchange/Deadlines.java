@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -24,6 +25,9 @@ final class Deadlines extends Timer {
     private long headSince;
     private long idleMillis;
     private long idleSince;
+    private long halfClosedMillis;
+    private long maxMillis;
+    private long maxSince;
     private boolean backingOff;
     private long backoffMillis;
     private long backoffSince;
@@ -66,6 +70,25 @@ final class Deadlines extends Timer {
         attemptMillis = 0;
     }
 
+    /** The exchange has become a tunnel: limits of its own take the place of all others. */
+    void tunnel(Route.Tunnel limits, long since) {
+        requestMillis = attemptMillis = headMillis = 0;
+        idleMillis = limits.idleMillis();
+        halfClosedMillis = limits.halfClosedMillis();
+        maxMillis = limits.maxMillis();
+        idleSince = maxSince = since;
+        arm(since);
+    }
+
+    /** One direction of the tunnel has ended: from now on another limit holds for the silence of the other. */
+    void halfClosed() {
+        if (halfClosedMillis > 0) {
+            idleMillis = halfClosedMillis;
+            idleSince = wheel.nanoTime();
+            arm(idleSince);
+        }
+    }
+
     /** The next attempt is due after the delay. */
     void backOff(long delayMillis) {
         backingOff = true;
@@ -87,6 +110,7 @@ final class Deadlines extends Timer {
         left = Math.min(left, left(attemptMillis, attemptSince, now));
         left = Math.min(left, left(headMillis, headSince, now));
         left = Math.min(left, left(idleMillis, idleSince, now));
+        left = Math.min(left, left(maxMillis, maxSince, now));
         if (backingOff) {
             left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
         }
@@ -111,6 +135,8 @@ final class Deadlines extends Timer {
             exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
         } else if (left(idleMillis, idleSince, now) <= 0) {
             exchange.onIdle(idleMillis);
+        } else if (left(maxMillis, maxSince, now) <= 0) {
+            exchange.onTooOld(maxMillis);
         } else if (backingOff && now - backoffSince >= backoffMillis * NANOS_PER_MILLI) {
             backingOff = false;
             arm(now);

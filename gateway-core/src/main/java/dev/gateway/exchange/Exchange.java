@@ -9,6 +9,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
@@ -174,7 +175,9 @@ final class Exchange implements StreamEvents {
                 return;
             }
             attempts = new Attempts(this, route, target.choose());
-            attempts.open();
+            if (filters == null || request.passes(filters.inspector())) {
+                attempts.open();
+            }
         }
     }
 
@@ -238,6 +241,26 @@ final class Exchange implements StreamEvents {
         complete(failure);
     }
 
+    // ---- tunnels
+
+    /** The response's head has made a tunnel of the exchange. */
+    void onTunnel() {
+        Route.Tunnel limits =
+                route == null ? Route.Tunnel.NONE : route.timeouts().tunnel();
+        deadlines.tunnel(limits, record.respondedNanos);
+        if (state.isRequestEnded()) {
+            onHalfClosed(); // the client had nothing to say, or has said it before
+        }
+    }
+
+    private void onHalfClosed() {
+        if (state.isDone()) {
+            return; // ended altogether inside the call that told the other side
+        }
+        record.endedBy = state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
+        deadlines.halfClosed();
+    }
+
     // ---- time
 
     void onTimeout(Failure failure) {
@@ -248,6 +271,11 @@ final class Exchange implements StreamEvents {
         if (attempts != null) {
             attempts.onBroken(failure);
         }
+    }
+
+    /** A tunnel has been open for as long as it may. */
+    void onTooOld(long millis) {
+        fail(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
     }
 
     void onIdle(long millis) {
@@ -322,6 +350,7 @@ final class Exchange implements StreamEvents {
                 response.flush();
                 complete(null);
             }
+            case HALF_CLOSE -> onHalfClosed();
             case NOTHING, OPEN, WAIT, SEND_REQUEST, FORWARD_HEAD, ANSWER, RESET_CLIENT, RECORD -> {}
         }
     }
@@ -351,12 +380,21 @@ final class Exchange implements StreamEvents {
         if (failure != null) {
             record.cause = failure.cause();
             record.detail = failure.detail();
+            record.endedBy = record.endedBy == null ? side(failure.cause()) : record.endedBy;
         }
         request.discard();
         if (filters != null) {
             filters.end();
         }
         handler.completed(record);
+    }
+
+    private static Side side(Cause cause) {
+        return switch (cause) {
+            case CLIENT_CLOSED, CLIENT_TIMEOUT, CLIENT_PROTOCOL_ERROR -> Side.CLIENT;
+            case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Side.UPSTREAM;
+            default -> Side.GATEWAY;
+        };
     }
 
     /** For people who debug. */

@@ -54,6 +54,8 @@ final class ExchangeState {
         /** Send the head upstream, and what has been held of the body. */
         SEND_REQUEST,
         FORWARD_HEAD,
+        /** One direction of a tunnel has ended. */
+        HALF_CLOSE,
         /** Answer the client from here. */
         ANSWER,
         /** No answer is possible any more: make sure that the client does not take the response for whole. */
@@ -92,6 +94,11 @@ final class ExchangeState {
 
     boolean isDone() {
         return phase == Phase.DONE;
+    }
+
+    /** Whether the last part of the request has gone upstream. */
+    boolean isRequestEnded() {
+        return requestEnded;
     }
 
     Pending pending() {
@@ -163,7 +170,7 @@ final class ExchangeState {
         requestEnded = intake() == Intake.FORWARD;
         return switch (phase) {
             case ROUTING, FILTERING, CONNECTING, BACKING_OFF, REQUESTED, RESPONDING, DONE -> Action.NOTHING;
-            case TUNNELLING -> responseEnded ? go(Phase.DONE, Action.FINISH) : Action.NOTHING;
+            case TUNNELLING -> responseEnded ? go(Phase.DONE, Action.FINISH) : Action.HALF_CLOSE;
         };
     }
 
@@ -172,7 +179,7 @@ final class ExchangeState {
         return switch (phase) {
             case ROUTING, FILTERING, CONNECTING, BACKING_OFF, REQUESTED, DONE -> Action.NOTHING;
             case RESPONDING -> go(Phase.DONE, requestEnded ? Action.FINISH : Action.FINISH_AND_RESET_UPSTREAM);
-            case TUNNELLING -> requestEnded ? go(Phase.DONE, Action.FINISH) : Action.NOTHING;
+            case TUNNELLING -> requestEnded ? go(Phase.DONE, Action.FINISH) : Action.HALF_CLOSE;
         };
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -8,6 +9,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
+import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -149,6 +151,40 @@ final class FilterChain implements FilterContext {
             reply.body().release();
         } else if (verdict instanceof Verdict.Wait wait) {
             wait.cancel().run();
+        }
+    }
+
+    /** Returns what looks at the first bytes of the request, null if nothing does; every filter has proceeded. */
+    @Nullable
+    BodyInspector inspector() {
+        BodyInspector all = null;
+        for (Filter filter : filters) {
+            BodyInspector next = filter.inspector(head, this);
+            all = all == null ? next : next == null ? all : new InTurn(all, next);
+        }
+        return all;
+    }
+
+    /** Two inspectors: the second is asked when the first has let the bytes pass. */
+    private static final class InTurn implements BodyInspector {
+        private @Nullable BodyInspector first;
+        private final BodyInspector second;
+
+        InTurn(BodyInspector first, BodyInspector second) {
+            this.first = first;
+            this.second = second;
+        }
+
+        @Override
+        public Result inspect(ByteBuf soFar, boolean last) {
+            if (first != null) {
+                Result result = first.inspect(soFar, last);
+                if (!(result instanceof Pass)) {
+                    return result;
+                }
+                first = null;
+            }
+            return second.inspect(soFar, last);
         }
     }
 

@@ -3,13 +3,13 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
+import dev.gateway.filter.BodyInspector;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +20,10 @@ final class RequestBody {
     private final Exchange exchange;
     private final long maxBytes;
     private final Relay relay = new Relay();
-    private @Nullable ArrayDeque<ByteBuf> held;
+    private final HeldBody held = new HeldBody();
     private @Nullable Fields heldTrailers;
+    private @Nullable BodyInspector inspector; // that has not let it pass yet
+    private @Nullable Attempt attempt; // whose stream takes it
     private boolean complete; // the client has sent all
     private boolean sent; // some of it is gone upstream, so that no other attempt can send it
     private boolean reading = true; // downstream's read-complete will come
@@ -46,43 +48,77 @@ final class RequestBody {
         return sent;
     }
 
+    /**
+     * Nothing of it goes upstream until an inspector has let it pass.
+     *
+     * @return false if the inspector has refused already, and so ended the exchange
+     */
+    boolean passes(@Nullable BodyInspector by) {
+        inspector = by;
+        inspect();
+        return !exchange.state.isDone();
+    }
+
+    private void inspect() {
+        BodyInspector asked = inspector;
+        if (asked == null || (held.isEmpty() && !complete)) {
+            return;
+        }
+        try {
+            BodyInspector.Result result = asked.inspect(held.merged(), complete);
+            if (result instanceof BodyInspector.Refuse refuse) {
+                exchange.fail(refuse.failure());
+            } else if (result instanceof BodyInspector.Pass) {
+                inspector = null;
+            } else if (complete) {
+                throw new IllegalStateException("an inspector wants more where no more comes");
+            }
+        } catch (RuntimeException e) {
+            exchange.onDefect(e);
+        }
+    }
+
     /** Sends the head, and what has been held, on the stream of an attempt. */
     void sendTo(Attempt attempt, ClientStream stream) {
+        this.attempt = attempt;
         relay.join(exchange.server, stream);
-        boolean bodyless = complete && heldTrailers == null && !isHolding();
+        boolean bodyless = complete && heldTrailers == null && held.isEmpty();
         if (bodyless) {
             exchange.state.on(Event.REQUEST_ENDED);
         }
         relay.wrote();
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
-            sendHeld(attempt);
+            sendHeld();
         }
         if (!reading && !attempt.isOver()) {
             relay.flush();
         }
     }
 
-    private void sendHeld(Attempt attempt) {
-        while (held != null && !held.isEmpty() && !attempt.isOver()) {
-            ByteBuf data = held.poll();
+    private void sendHeld() {
+        for (ByteBuf data = next(); data != null; data = next()) {
             send(data, complete && heldTrailers == null && held.isEmpty());
         }
         Fields trailers = heldTrailers;
-        if (trailers != null && !attempt.isOver()) {
+        if (trailers != null && maySend()) {
             heldTrailers = null;
             send(trailers);
         }
     }
 
-    private boolean isHolding() {
-        return held != null && !held.isEmpty();
+    private @Nullable ByteBuf next() {
+        return maySend() ? held.poll() : null;
     }
 
-    /** What comes inside a call, while older bytes are still held, must not overtake them. */
+    private boolean maySend() {
+        return inspector == null && attempt != null && !attempt.isOver();
+    }
+
+    /** What is to be inspected is held; and what comes inside a call while older bytes are must not overtake them. */
     private Intake intake() {
         Intake intake = exchange.state.intake();
-        return intake == Intake.FORWARD && isHolding() ? Intake.HOLD : intake;
+        return intake == Intake.FORWARD && (inspector != null || !held.isEmpty()) ? Intake.HOLD : intake;
     }
 
     /** The client has sent some of it. */
@@ -92,11 +128,9 @@ final class RequestBody {
         exchange.record.receivedBytes += data.readableBytes();
         switch (intake()) {
             case HOLD -> {
-                if (held == null) {
-                    held = new ArrayDeque<>(4);
-                }
                 held.add(data);
                 exchange.deadlines.touch();
+                onHeld();
             }
             case FORWARD -> {
                 exchange.deadlines.touch();
@@ -109,6 +143,15 @@ final class RequestBody {
         }
         if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes && !exchange.head.isConnect()) {
             exchange.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes"));
+        }
+    }
+
+    private void onHeld() {
+        if (inspector != null) {
+            inspect();
+            if (exchange.state.intake() == Intake.FORWARD) {
+                sendHeld();
+            }
         }
     }
 
@@ -125,7 +168,10 @@ final class RequestBody {
         complete = true;
         HopByHop.stripTrailers(trailers);
         switch (intake()) {
-            case HOLD -> heldTrailers = trailers;
+            case HOLD -> {
+                heldTrailers = trailers;
+                onHeld();
+            }
             case FORWARD -> send(trailers);
             case DISCARD -> {}
         }
@@ -155,11 +201,7 @@ final class RequestBody {
 
     /** The exchange is over: nobody wants what is still held. */
     void discard() {
-        if (held != null) {
-            for (ByteBuf data = held.poll(); data != null; data = held.poll()) {
-                data.release();
-            }
-        }
+        held.discard();
         heldTrailers = null;
     }
 }

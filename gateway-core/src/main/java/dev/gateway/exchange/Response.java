@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ResponseHead;
@@ -54,6 +55,10 @@ final class Response {
         exchange.record.status = head.status();
         exchange.record.respondedNanos = exchange.handler.wheel.nanoTime();
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
+        if (tunnel) {
+            head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
+            exchange.onTunnel();
+        }
         relay.wrote();
         exchange.server.head(head, last);
         if (tunnel) {

@@ -24,6 +24,13 @@ public final class ExchangeRecord {
         UPGRADE
     }
 
+    /** Who takes part in an exchange. */
+    public enum Side {
+        CLIENT,
+        UPSTREAM,
+        GATEWAY
+    }
+
     /** The downstream connection. */
     public final ConnectionInfo connection;
 
@@ -88,6 +95,9 @@ public final class ExchangeRecord {
 
     /** Why the exchange failed, null if it did not. */
     public @Nullable Cause cause;
+
+    /** Who ended its direction of a tunnel first, or ended it as a whole; null while it runs. */
+    public @Nullable Side endedBy;
 
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";

@@ -56,6 +56,8 @@ class ExchangeStateTest {
             RESPONDING  RESPONSE_ENDED DONE         FINISH_AND_RESET_UPSTREAM
             RESPONDING  FAILED         DONE         RESET_CLIENT
             RESPONDING  CLIENT_GONE    DONE         RECORD
+            TUNNELLING  REQUEST_ENDED  TUNNELLING   HALF_CLOSE
+            TUNNELLING  RESPONSE_ENDED TUNNELLING   HALF_CLOSE
             TUNNELLING  FAILED         DONE         RESET_CLIENT
             TUNNELLING  CLIENT_GONE    DONE         RECORD
             """;
@@ -108,11 +110,20 @@ class ExchangeStateTest {
         assertThat(state.on(Event.RESPONSE_ENDED)).isEqualTo(Action.FINISH_AND_RESET_UPSTREAM);
     }
 
+    @Test
+    void aTunnelWhoseClientHadEndedBeforeItOpenedEndsWithItsUpstream() {
+        ExchangeState state = in(Phase.REQUESTED);
+        state.on(Event.REQUEST_ENDED);
+        state.on(Event.TUNNEL_HEAD);
+        assertThat(state.isRequestEnded()).isTrue();
+        assertThat(state.on(Event.RESPONSE_ENDED)).isEqualTo(Action.FINISH);
+    }
+
     @ParameterizedTest
     @CsvSource({"REQUEST_ENDED, RESPONSE_ENDED", "RESPONSE_ENDED, REQUEST_ENDED"})
     void aTunnelEndsWhenBothDirectionsHave(Event first, Event second) {
         ExchangeState state = in(Phase.TUNNELLING);
-        assertThat(state.on(first)).isEqualTo(Action.NOTHING);
+        assertThat(state.on(first)).isEqualTo(Action.HALF_CLOSE);
         assertThat(state.phase()).isEqualTo(Phase.TUNNELLING);
         assertThat(state.on(second)).isEqualTo(Action.FINISH);
         assertThat(state.isDone()).isTrue();

@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeOpening;
+import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -12,6 +13,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -20,6 +22,9 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Demand;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -302,6 +307,267 @@ class TunnelTest extends ExchangeRig {
         assertThat(client.consumed).isEqualTo(3);
         assertThat(upstream().consumed).isEqualTo(5);
         close(events);
+    }
+
+    // ---- what looks at a tunnel's first bytes
+
+    private final List<String> inspected = new ArrayList<>();
+
+    /** Lets tunnels pass whose first three bytes are these. */
+    private void inspect(String expected) {
+        filters.add(new Filter() {
+            @Override
+            public BodyInspector inspector(RequestHead head, FilterContext context) {
+                return (soFar, last) -> {
+                    String text = soFar.toString(StandardCharsets.UTF_8);
+                    inspected.add(text + (last ? "." : ""));
+                    return text.startsWith(expected)
+                            ? BodyInspector.PASS
+                            : text.length() < 3 && !last
+                                    ? BodyInspector.MORE
+                                    : new BodyInspector.Refuse(Failure.of(Cause.POLICY_SNI, "another name"));
+                };
+            }
+        });
+    }
+
+    @Test
+    void bytesAreHeldWithoutCreditUntilTheyHaveBeenSeen() {
+        inspect("abc");
+        StreamEvents events = tunnel();
+        for (String part : List.of("a", "b")) {
+            events.onData(bytes(part), false);
+            events.onReadComplete();
+        }
+        opener.last().events.onData(bytes("banner"), false);
+        assertThat(upstream().body).isEmpty();
+        assertThat(client.consumed).isZero();
+        assertThat(client.body).as("the other way is open").hasToString("banner");
+        events.onData(bytes("cd"), false);
+        events.onReadComplete();
+        assertThat(upstream().body).hasToString("abcd");
+        assertThat(upstream().unflushed).isZero();
+        assertThat(client.consumed).isEqualTo(4);
+        events.onData(bytes("e"), false);
+        assertThat(upstream().body).hasToString("abcde");
+        assertThat(inspected).containsExactly("a", "ab", "abcd");
+        close(events);
+    }
+
+    @Test
+    void whatMustNotPassResetsBothSides() {
+        inspect("abc");
+        StreamEvents events = tunnel();
+        events.onData(bytes("xyz"), false);
+        assertThat(upstream().body).isEmpty();
+        assertThat(upstream().reset).extracting(Failure::cause).isEqualTo(Cause.POLICY_SNI);
+        assertThat(client.reset).extracting(Failure::cause).isEqualTo(Cause.POLICY_SNI);
+        assertThat(record().cause).isEqualTo(Cause.POLICY_SNI);
+        assertThat(record().endedBy).isEqualTo(Side.GATEWAY);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void bytesSentAheadAreSeenBeforeAnythingIsDialled(boolean pass) {
+        inspect("abc");
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                later.add(context);
+                return new Verdict.Wait(() -> {});
+            }
+        });
+        offerTunnels();
+        StreamEvents events = connect("api.example.com:443");
+        events.onData(bytes(pass ? "abc" : "xyz"), false);
+        assertThat(inspected).as("nobody has been let in yet").isEmpty();
+        later.get(0).resume(Verdict.PROCEED);
+        if (pass) {
+            opener.last().succeed();
+            opener.last().events.onHead(response(200), false);
+            assertThat(upstream().body).hasToString("abc");
+            close(events);
+        } else {
+            assertAnswered(403, Cause.POLICY_SNI);
+            assertThat(opener.openings).isEmpty();
+        }
+    }
+
+    private final List<FilterContext> later = new ArrayList<>();
+
+    @ParameterizedTest
+    @CsvSource({"ab, false", "abc, true"})
+    void aClientThatEndsBeforeItHasSaidEnoughIsDecidedOn(String said, boolean passes) {
+        inspect("abc");
+        StreamEvents events = tunnel();
+        events.onData(bytes(said), true);
+        if (passes) {
+            assertThat(upstream().ended).isTrue();
+            opener.last().events.onData(bytes("x"), true);
+            assertThat(record().cause).isNull();
+        } else {
+            assertThat(upstream().body).isEmpty();
+            assertThat(client.reset).isNotNull();
+            assertThat(record().cause).isEqualTo(Cause.POLICY_SNI);
+        }
+    }
+
+    @Test
+    void aClientThatNeverSpeaksIsDecidedOnAtOnce() {
+        inspect("abc");
+        offerTunnels();
+        handler().onRequest(client, head("CONNECT", "api.example.com:443", ""), true);
+        assertAnswered(403, Cause.POLICY_SNI);
+        assertThat(inspected).containsExactly(".");
+    }
+
+    @Test
+    void aClientThatDoesNotSayEnoughIsLeftWhenItsTimeIsUp() {
+        inspect("abc");
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(100, 0, 0));
+        StreamEvents events = tunnel();
+        pass(70);
+        events.onData(bytes("a"), false);
+        pass(70);
+        assertThat(client.reset).isNull();
+        pass(70);
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+    }
+
+    @Test
+    void anInspectorThatWantsMoreWhereNoMoreComesFailsItsTunnelAlone() {
+        filters.add(new Filter() {
+            @Override
+            public BodyInspector inspector(RequestHead head, FilterContext context) {
+                return (soFar, last) -> BodyInspector.MORE;
+            }
+        });
+        StreamEvents events = tunnel();
+        events.onData(bytes("a"), true);
+        assertThat(client.reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.UNKNOWN);
+    }
+
+    @Test
+    void everyInspectorIsAsked() {
+        inspect("a");
+        inspect("ab");
+        StreamEvents events = tunnel();
+        events.onData(bytes("a"), false);
+        assertThat(upstream().body).isEmpty();
+        events.onData(bytes("b"), false);
+        assertThat(upstream().body).hasToString("ab");
+        assertThat(inspected).containsExactly("a", "a", "ab");
+        close(events);
+    }
+
+    @Test
+    void theBodyOfARequestCanBeInspectedToo() {
+        inspect("abc");
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("ab"), false);
+        assertThat(upstream().body).isEmpty();
+        events.onData(bytes("xx"), true);
+        assertAnswered(403, Cause.POLICY_SNI);
+        assertThat(upstream().reset).isNotNull();
+    }
+
+    // ---- time
+
+    private void limits(long idle, long halfClosed, long max) {
+        timeouts = new Route.Timeouts(200, 150, 50, new Route.Tunnel(idle, halfClosed, max));
+    }
+
+    @Test
+    void theLimitsOfRequestsEndWhereATunnelBegins() {
+        limits(0, 0, 0);
+        StreamEvents events = tunnel();
+        pass(1000);
+        assertThat(client.reset).isNull();
+        close(events);
+    }
+
+    @Test
+    void aTunnelOnWhichNothingMovesIsReset() {
+        limits(100, 0, 0);
+        StreamEvents events = tunnel();
+        for (int i = 0; i < 3; i++) {
+            pass(70);
+            events.onData(bytes("x"), false);
+            pass(70);
+            opener.last().events.onData(bytes("y"), false);
+        }
+        assertThat(client.reset).isNull();
+        pass(150);
+        assertThat(client.reset).extracting(Failure::cause).isEqualTo(Cause.IDLE_TIMEOUT);
+        assertThat(upstream().reset).extracting(Failure::cause).isEqualTo(Cause.IDLE_TIMEOUT);
+        assertThat(record().endedBy).isEqualTo(Side.GATEWAY);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aHalfClosedTunnelHasATimeOfItsOwn(boolean clientFirst) {
+        limits(1000, 100, 0);
+        StreamEvents events = tunnel();
+        pass(500);
+        StreamEvents ends = clientFirst ? events : opener.last().events;
+        StreamEvents goesOn = clientFirst ? opener.last().events : events;
+        ends.onData(Unpooled.EMPTY_BUFFER, true);
+        pass(70);
+        goesOn.onData(bytes("x"), false);
+        pass(70);
+        assertThat(client.reset).isNull();
+        pass(70);
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+        assertThat(record().endedBy).isEqualTo(clientFirst ? Side.CLIENT : Side.UPSTREAM);
+    }
+
+    @Test
+    void withoutATimeOfItsOwnAHalfClosedTunnelHasThatOfOthers() {
+        limits(100, 0, 0);
+        StreamEvents events = tunnel();
+        events.onData(Unpooled.EMPTY_BUFFER, true);
+        pass(150);
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+    }
+
+    @Test
+    void aClientThatEndedBeforeTheTunnelOpenedLeavesItHalfClosed() {
+        limits(0, 100, 0);
+        offerTunnels();
+        handler().onRequest(client, head("CONNECT", "api.example.com:443", ""), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        pass(150);
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+        assertThat(record().endedBy).isEqualTo(Side.CLIENT);
+    }
+
+    @Test
+    void aTunnelHasItsTimeHoweverMuchMoves() {
+        limits(100, 0, 300);
+        StreamEvents events = tunnel();
+        for (int i = 0; i < 4; i++) {
+            pass(70);
+            events.onData(bytes("x"), false);
+        }
+        assertThat(client.reset).isNull();
+        pass(50);
+        assertThat(client.reset).extracting(Failure::cause).isEqualTo(Cause.MAX_DURATION);
+        assertThat(record().cause).isEqualTo(Cause.MAX_DURATION);
+        assertThat(record().endedBy).isEqualTo(Side.GATEWAY);
+    }
+
+    @Test
+    void aClientThatIsGoneInsideTheAnswerLeavesNoTimerBehind() {
+        limits(100, 100, 100);
+        offerTunnels();
+        StreamEvents events = connect("api.example.com:443");
+        client.onNextCall = () -> events.onReset(GONE);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isEqualTo(Cause.CLIENT_CLOSED);
     }
 
     // ---- requests for hosts that are not ours
