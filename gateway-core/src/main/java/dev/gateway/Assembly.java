@@ -14,8 +14,6 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -104,26 +102,13 @@ final class Assembly {
     static CidrSet cidrs(List<dev.gateway.config.Cidr> configured) {
         List<Cidr> blocks = new ArrayList<>();
         for (dev.gateway.config.Cidr block : configured) {
-            Cidr parsed = Cidr.parse(masked(block));
+            Cidr parsed = Cidr.parse(block.toString());
             if (parsed == null) {
                 throw new IllegalStateException("a block of addresses that is none: " + block);
             }
             blocks.add(parsed);
         }
         return CidrSet.of(blocks);
-    }
-
-    /** Writes the block with the first of its addresses, whichever was configured. */
-    private static String masked(dev.gateway.config.Cidr block) {
-        byte[] address = block.network().getAddress();
-        for (int bit = block.prefixLength(); bit < address.length * 8; bit++) {
-            address[bit / 8] &= (byte) ~(0x80 >> bit % 8);
-        }
-        try {
-            return InetAddress.getByAddress(address).getHostAddress() + "/" + block.prefixLength();
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // the length is that of an address
-        }
     }
 
     static TransportKind transport(GatewayConfig.Transport wanted) {

@@ -36,7 +36,8 @@ public sealed interface Destination {
     record Block(Position position, Cidr block) implements Destination {
         @Override
         public String text() {
-            return block.toString();
+            String address = block.network().getHostAddress();
+            return block.isSingle() ? address : block.toString();
         }
     }
 

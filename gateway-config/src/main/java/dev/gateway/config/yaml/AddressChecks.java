@@ -75,7 +75,7 @@ final class AddressChecks {
                 : literal.network().getHostAddress();
     }
 
-    private static boolean isLoopback(String address) {
+    static boolean isLoopback(String address) {
         Cidr literal = Cidr.parse(address);
         return literal == null
                 ? address.equalsIgnoreCase("localhost")

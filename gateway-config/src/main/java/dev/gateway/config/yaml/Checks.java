@@ -39,6 +39,7 @@ final class Checks {
         CertificateChecks.run(config, scope);
         RouteChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
+        ConnectChecks.run(config, scope);
     }
 
     private <T extends Record> void unique(String what, List<T> items, Function<T, String> name) {
@@ -78,7 +79,10 @@ final class Checks {
                         scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
             }
         }
-        if (config.routes().isEmpty() && config.connect().isEmpty() && !unreadable("routes")) {
+        if (config.routes().isEmpty()
+                && config.connect().isEmpty()
+                && !unreadable("routes")
+                && !unreadable("connect")) {
             scope.problems.warning(config.position(), "there are no routes: every request is answered 404");
         }
     }

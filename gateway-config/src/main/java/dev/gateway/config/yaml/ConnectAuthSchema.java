@@ -4,12 +4,30 @@ import dev.gateway.config.ConnectConfig.Auth;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** How clients of tunnels tell who they are, key by key. */
 final class ConnectAuthSchema {
+    /** As in the files: no control characters, no space at either end. */
+    private static final String NAME_PATTERN = "[^\\s\\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f])?";
+
+    private static final Pattern NAME = Pattern.compile(NAME_PATTERN);
+
     /** A name of a user, a token, a certificate or a group. */
-    static final ScalarType<String> IDENTITY =
-            Types.text("[^\\s:,*\\p{Cntrl}]([^:,\\p{Cntrl}]*[^\\s:,*\\p{Cntrl}])?", "a name without ':', ',' and '*'");
+    static final ScalarType<String> IDENTITY = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + NAME_PATTERN + ")$"),
+            "",
+            (text, site) -> {
+                if (text.equals("*")) {
+                    throw new InvalidException("there is no wildcard: what all others may is said by the entry itself");
+                }
+                if (!NAME.matcher(text).matches()) {
+                    throw new InvalidException("expected a name, not " + Types.quote(text));
+                }
+                return text;
+            },
+            Variables::escape);
 
     private record FileKey(Path file) {}
 

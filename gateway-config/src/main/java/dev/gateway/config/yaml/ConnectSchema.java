@@ -189,6 +189,10 @@ final class ConnectSchema {
                 return v -> {
                     String given = v.find(name);
                     Access own = access.of(v);
+                    List<Policy> complete = complete(v.get(policies), own, v);
+                    if (!v.get(audit) && v.isList("allow") && v.isList("policies")) {
+                        checkAllowed(v, own, complete);
+                    }
                     return new ConnectConfig(
                             v.position(),
                             given == null ? "" : given,
@@ -198,7 +202,7 @@ final class ConnectSchema {
                             v.get(trusted),
                             v.get(audit),
                             v.find(auth),
-                            complete(v.get(policies), own, v),
+                            complete,
                             v.get(limits),
                             v.get(proxies),
                             v.get(timeouts),
@@ -224,6 +228,18 @@ final class ConnectSchema {
             complete.add(result);
         }
         return complete;
+    }
+
+    private static void checkAllowed(Values v, Access own, List<Policy> policies) {
+        if (Destinations.isAnyAllowed(own)
+                || policies.stream().anyMatch(policy -> Destinations.isAnyAllowed(policy.access()))) {
+            return;
+        }
+        v.error(
+                v.at("allow"),
+                own.allow().isEmpty()
+                        ? "nothing is allowed: write the hosts that may be reached as 'allow'"
+                        : "nothing is allowed: 'deny' in line " + v.at("deny").line() + " has all of it");
     }
 
     /** Gives each entry without a name one by its position. */

@@ -28,7 +28,11 @@ final class DestinationTypes {
             ScalarType.Form.TEXT,
             Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + ")$"),
             new Destination.Name(new Position("", 1, 1), "placeholder"),
-            (text, site) -> destination(text, site.position()),
+            (text, site) -> {
+                Destination destination = destination(text, site.position());
+                warnOfOverhang(text, destination, site);
+                return destination;
+            },
             Destination::text);
 
     /** A port, or the first and the last of some. */
@@ -58,26 +62,43 @@ final class DestinationTypes {
         }
         String name = text.startsWith(".") ? text.substring(1) : text;
         if (numeric || name.length() > 253 || !NAME.matcher(name).matches()) {
-            throw new InvalidException("expected a host name, '.' and a domain for all names below it, an address block"
-                    + " such as 10.0.0.0/8, or '*' for all, not " + Types.quote(text) + hint(text));
+            throw new InvalidException(
+                    "expected a host name, .example.com, an address block such as 10.0.0.0/8 or '*', not "
+                            + Types.quote(text) + hint(text));
         }
         String lower = name.toLowerCase(Locale.ROOT);
         String plain = lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
         return text.startsWith(".") ? new Destination.Domain(position, plain) : new Destination.Name(position, plain);
     }
 
+    /** An address that is not the first of its block is perhaps meant alone. */
+    private static void warnOfOverhang(String text, Destination destination, ScalarType.Site site) {
+        int slash = text.indexOf('/');
+        Cidr address = slash < 0 ? null : Cidr.parse(text.substring(0, slash));
+        if (address != null
+                && destination instanceof Destination.Block block
+                && !block.block().network().equals(address.network())) {
+            site.scope()
+                    .problems
+                    .warning(
+                            site.position(),
+                            site.label() + ": " + Types.quote(text) + " is all of " + block.text()
+                                    + ": write it so, or the address alone");
+        }
+    }
+
     private static String hint(String text) {
         Matcher url = URL.matcher(text);
         if (url.matches()) {
             return ": write the host alone" + suggestion(withoutPort(url.group(2)));
+        } else if (text.startsWith("[") && text.indexOf(':') > 0) {
+            return suggestion(withoutPort(text));
         } else if (text.startsWith("*.")) {
             return suggestion(text.substring(1));
         } else if (text.matches("([0-9]{1,3}\\.){1,3}\\*")) {
             return ": write a block" + suggestion(blockOf(text));
         } else if (text.indexOf('*') >= 0 || text.matches(".*[\\^$\\\\()\\[|+?].*[a-zA-Z].*")) {
             return ": there are no other wildcards and no regular expressions";
-        } else if (text.startsWith("[")) {
-            return suggestion(withoutPort(text));
         } else if (text.matches("[0-9.]+-[0-9.]+")) {
             return ": write the blocks of addresses that the range is made of";
         } else if (text.indexOf(':') >= 0

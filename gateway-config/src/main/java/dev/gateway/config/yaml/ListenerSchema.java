@@ -11,6 +11,8 @@ import dev.gateway.config.ListenerConfig.ProxyProtocol;
 import dev.gateway.config.ListenerConfig.Timeouts;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What a listener is, key by key. */
@@ -177,6 +179,7 @@ final class ListenerSchema {
                         "Which headers tell upstreams about the client.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
+                o.constraint(values -> null, ofRequestsSchema(h2cUpgrade, trusted, forwarded)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
@@ -220,6 +223,17 @@ final class ListenerSchema {
         }
     }
 
+    private static Map<String, Object> ofRequestsSchema(Key<?, ?>... keys) {
+        Map<String, Object> relays = Map.of(
+                "properties",
+                Map.of("protocol", Map.of("enum", List.of("TLS", "TCP"))),
+                "required",
+                List.of("protocol"));
+        List<Map<String, Object>> written =
+                Stream.of(keys).map(key -> ObjectType.requires(key.name())).toList();
+        return Map.of("if", relays, "then", Map.of("not", Map.of("anyOf", written)));
+    }
+
     private static void limitsOfRequests(Values v, Limits limits) {
         Limits none = v.everything(LIMITS);
         changed(v, limits, "maxRequestLine", limits.maxRequestLine() != none.maxRequestLine());
@@ -242,8 +256,8 @@ final class ListenerSchema {
         if (changed && v.wrote(section, key)) {
             v.error(
                     v.at(section, key),
-                    key + " is about requests, and protocol " + v.resolved("protocol") + " has none: remove it (time"
-                            + " limits of tunnels are in their route)");
+                    key + " is about requests, and protocol " + v.resolved("protocol") + " has none: remove it"
+                            + (section instanceof Timeouts ? " (a route has timeouts of tunnels)" : ""));
         }
     }
 

@@ -184,7 +184,7 @@ final class ListenerTlsSchema {
             v.error(
                     v.at(tls, "mode"),
                     "protocol HTTPS reads what it relays, and so ends TLS itself: write protocol TLS for Passthrough");
-        } else if (protocol == Protocol.TLS && tls.mode() == Mode.TERMINATE) {
+        } else if (protocol == Protocol.TLS && tls.mode() == Mode.TERMINATE && v.isReadable(tls, "mode", MODE)) {
             v.error(
                     v.at(tls, "mode"),
                     "protocol TLS relays without decrypting: write mode: Passthrough, or protocol HTTPS to end TLS"
@@ -193,7 +193,11 @@ final class ListenerTlsSchema {
     }
 
     private static ObjectType.@Nullable Finding modeProblem(Values values) {
-        if (values.resolved("mode").equals("Passthrough")) {
+        String mode = values.resolved("mode");
+        if (!mode.isEmpty() && !mode.equals("Terminate") && !mode.equals("Passthrough")) {
+            return null; // reported where the value is read
+        }
+        if (mode.equals("Passthrough")) {
             for (String key : OF_TERMINATION) {
                 if (values.has(key)) {
                     return new ObjectType.Finding(

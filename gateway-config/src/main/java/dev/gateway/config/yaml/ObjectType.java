@@ -124,7 +124,7 @@ final class ObjectType<T> extends Type<T> {
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
         }
-        Values values = new Values(mapping, quiet);
+        Values values = new Values(mapping, quiet, meant);
         for (Key<T, ?> key : keys.values()) {
             readKey(key, mapping, values, meant.contains(key.name()) ? quiet.quiet() : quiet);
         }

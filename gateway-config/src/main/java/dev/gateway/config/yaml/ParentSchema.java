@@ -20,7 +20,7 @@ final class ParentSchema {
     /** Empty is the host itself. */
     private static final ScalarType<Optional<Proxy>> PROXY = new ScalarType<>(
             ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(DIRECT|(https?|socks5)://[^/?#@]+/?)$"),
+            Map.of("type", "string", "pattern", "^(DIRECT|(https?|socks5)://[^/?#@]+:[0-9]+/?)$"),
             Optional.empty(),
             (text, site) -> text.equals(DIRECT) ? Optional.empty() : Optional.of(proxy(text, site)),
             proxy -> proxy.map(ParentSchema::print).orElse(DIRECT));

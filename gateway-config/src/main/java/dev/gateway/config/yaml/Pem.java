@@ -1,11 +1,7 @@
 package dev.gateway.config.yaml;
 
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -26,7 +22,7 @@ import java.util.regex.Pattern;
 
 /** Reads certificates and keys from PEM files. */
 final class Pem {
-    private static final int MAX_BYTES = 1 << 20;
+    private static final int MAX_MEBIBYTES = 1;
     private static final Pattern KEY =
             Pattern.compile("-----BEGIN PRIVATE KEY-----\\s+([A-Za-z0-9+/=\\s]+?)-----END PRIVATE KEY-----");
     private static final Pattern OTHER_KEY = Pattern.compile("-----BEGIN ((RSA|EC|DSA|OPENSSH) PRIVATE KEY)-----");
@@ -35,7 +31,7 @@ final class Pem {
 
     /** Returns all certificates of a file, at least one. */
     static List<X509Certificate> certificates(Path file) throws InvalidException {
-        String text = read(file);
+        String text = TextFiles.read(file, StandardCharsets.ISO_8859_1, MAX_MEBIBYTES);
         if (!text.contains("-----BEGIN CERTIFICATE-----")) {
             throw new InvalidException("no certificate in " + file + ": expected '-----BEGIN CERTIFICATE-----' (PEM)");
         }
@@ -53,7 +49,7 @@ final class Pem {
     }
 
     static PrivateKey privateKey(Path file) throws InvalidException {
-        String text = read(file);
+        String text = TextFiles.read(file, StandardCharsets.ISO_8859_1, MAX_MEBIBYTES);
         Matcher key = KEY.matcher(text);
         if (!key.find()) {
             throw new InvalidException(noKey(file, text));
@@ -115,23 +111,5 @@ final class Pem {
                     + " -out NEW', readable by few";
         }
         return "no key in " + file + ": expected '-----BEGIN PRIVATE KEY-----' (PEM, PKCS#8)";
-    }
-
-    private static String read(Path file) throws InvalidException {
-        try {
-            if (Files.isDirectory(file)) {
-                throw new InvalidException(file + " is a directory");
-            }
-            if (Files.size(file) > MAX_BYTES) {
-                throw new InvalidException(file + " is larger than 1 MiB");
-            }
-            return Files.readString(file, StandardCharsets.ISO_8859_1);
-        } catch (NoSuchFileException e) {
-            throw new InvalidException("there is no file " + file);
-        } catch (AccessDeniedException e) {
-            throw new InvalidException("no permission to read " + file);
-        } catch (IOException e) {
-            throw new InvalidException("cannot read " + file + ": " + e.getMessage());
-        }
     }
 }

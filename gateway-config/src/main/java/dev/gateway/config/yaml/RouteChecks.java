@@ -46,13 +46,11 @@ final class RouteChecks {
                         .toList());
         for (RouteConfig route : config.routes()) {
             for (RuleConfig rule : route.rules()) {
+                checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
-                } else if (rule.backendRefs().isEmpty()) {
-                    scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
+                    rule.matches().forEach(match -> checks.overlap(route, match));
                 }
-                checks.destination(rule);
-                rule.matches().forEach(match -> checks.overlap(route, match));
             }
         }
     }
@@ -133,7 +131,11 @@ final class RouteChecks {
         List<BackendRef> refs = rule.backendRefs();
         if (!refs.isEmpty() && refs.stream().allMatch(ref -> ref.weight() == 0)) {
             scope.problems.warning(
-                    scope.at(rule, "backendRefs"), "every weight is 0: requests that match are answered 503");
+                    scope.at(rule, "backendRefs"),
+                    "every weight is 0: "
+                            + (rule.timeouts().tunnel() == null
+                                    ? "requests that match are answered 503"
+                                    : "every connection is closed"));
         }
     }
 

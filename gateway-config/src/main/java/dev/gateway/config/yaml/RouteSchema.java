@@ -139,9 +139,12 @@ final class RouteSchema {
                 var webSocket = o.section(
                         "webSocket",
                         UpgradeSchema.WEB_SOCKET,
-                        rule -> ifRequests(rule.timeouts(), rule.webSocket()),
+                        rule -> rule.upgrades().isEmpty() ? null : ifRequests(rule.timeouts(), rule.webSocket()),
                         "Limits of WebSockets.");
                 return v -> {
+                    if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
+                        v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");
+                    }
                     List<MatchConfig> written = v.find(matches);
                     return new RuleConfig(
                             v.position(),

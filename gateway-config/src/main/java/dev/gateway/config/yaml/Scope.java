@@ -4,6 +4,7 @@ import dev.gateway.config.Position;
 import java.nio.file.Path;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What reading one file needs everywhere: where problems go, variables, and what relative paths start from. */
 final class Scope {
@@ -47,6 +48,32 @@ final class Scope {
         }
         Node.Entry entry = origin.entries().get(key);
         return entry == null ? origin.position() : entry.value().position();
+    }
+
+    /** Returns where a key's value of an object in an object stands, or the nearest that was written. */
+    Position at(Record value, String key, String inner) {
+        Node.Entry found = find(value, key, inner);
+        return found == null ? at(value, key) : found.value().position();
+    }
+
+    /** Whether a key of an object in an object was written. */
+    boolean wrote(Record value, String key, String inner) {
+        return find(value, key, inner) != null;
+    }
+
+    private Node.@Nullable Entry find(Record value, String key, String inner) {
+        Node.Mapping origin = origins.get(value);
+        Node.Entry entry = origin == null ? null : origin.entries().get(key);
+        return entry != null && entry.value() instanceof Node.Mapping nested
+                ? nested.entries().get(inner)
+                : null;
+    }
+
+    /** Returns a key's scalar as it was written, empty if there is none. */
+    String text(Record value, String key) {
+        Node.Mapping origin = origins.get(value);
+        Node.Entry entry = origin == null ? null : origin.entries().get(key);
+        return entry != null && entry.value() instanceof Node.Scalar scalar ? scalar.text() : "";
     }
 
     /** Whether a key of an object was written. */

@@ -4,7 +4,9 @@ import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.Position;
 import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RouteConfig.Hostname;
 import dev.gateway.config.RouteConfig.ParentRef;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.UpstreamConfig;
@@ -21,6 +23,9 @@ final class TunnelChecks {
     private final Scope scope;
     private final Map<String, ListenerConfig> listeners = new HashMap<>();
     private final Map<String, UpstreamConfig> upstreams = new HashMap<>();
+
+    /** Where TLS listeners first have a route for a name; {@code *} for all. */
+    private final Map<List<String>, Position> names = new HashMap<>();
 
     private TunnelChecks(GatewayConfig config, Scope scope) {
         this.scope = scope;
@@ -93,13 +98,19 @@ final class TunnelChecks {
                 break;
             }
         }
+        overlap(route);
         for (RuleConfig rule : route.rules()) {
+            if (rule.backendRefs().isEmpty()) {
+                scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
+            }
             OF_REQUESTS.forEach(key -> refuse(rule, key, "remove it"));
             List.of("request", "backendRequest", "streamIdle")
                     .forEach(key -> refuse(rule.timeouts(), key, "write idle, halfClosed or max"));
             for (RuleConfig.BackendRef ref : rule.backendRefs()) {
                 UpstreamConfig upstream = upstreams.get(ref.name());
-                if (upstream != null && upstream.tls() != null && isPassthrough(route)) {
+                if (upstream != null
+                        && upstream.tls() != null
+                        && route.parentRefs().stream().anyMatch(this::isTls)) {
                     scope.problems.warning(
                             scope.at(ref, "name"),
                             "clients' TLS is passed through as it is, and the tls of upstream '" + ref.name()
@@ -109,11 +120,26 @@ final class TunnelChecks {
         }
     }
 
-    private boolean isPassthrough(RouteConfig route) {
-        return route.parentRefs().stream().anyMatch(ref -> {
-            ListenerConfig listener = listeners.get(ref.name());
-            return listener != null && listener.protocol() == Protocol.TLS;
-        });
+    private void overlap(RouteConfig route) {
+        List<Hostname> hostnames =
+                route.hostnames().isEmpty() ? List.of(new Hostname(route.position(), "*")) : route.hostnames();
+        for (ParentRef ref : route.parentRefs()) {
+            for (Hostname hostname : isTls(ref) ? hostnames : List.<Hostname>of()) {
+                Position before = names.putIfAbsent(List.of(ref.name(), hostname.value()), hostname.position());
+                if (before != null) {
+                    scope.problems.warning(
+                            hostname.position(),
+                            "no connection comes here: line " + before.line() + " is for "
+                                    + (route.hostnames().isEmpty() ? "all names" : "'" + hostname.value() + "'")
+                                    + " of listener '" + ref.name() + "' too, and comes first");
+                }
+            }
+        }
+    }
+
+    private boolean isTls(ParentRef ref) {
+        ListenerConfig listener = listeners.get(ref.name());
+        return listener != null && listener.protocol() == Protocol.TLS;
     }
 
     private void refuse(Record owner, String key, String fix) {

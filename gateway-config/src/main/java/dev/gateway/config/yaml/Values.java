@@ -5,17 +5,25 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of one object as they were read, for its constructor and its checks. */
 final class Values {
     private final Node.Mapping mapping;
     private final Scope scope;
+    private final Set<String> meant;
     private final Map<String, Object> read = new HashMap<>();
 
-    Values(Node.Mapping mapping, Scope scope) {
+    /**
+     * Makes them, empty.
+     *
+     * @param meant keys that are missing because others were written for them, which was reported
+     */
+    Values(Node.Mapping mapping, Scope scope, Set<String> meant) {
         this.mapping = mapping;
         this.scope = scope;
+        this.meant = meant;
     }
 
     void put(Key<?, ?> key, Object value) {
@@ -37,6 +45,12 @@ final class Values {
         return mapping.entries().containsKey(key);
     }
 
+    /** Whether a list is as it was meant: written as a list, or not at all. */
+    boolean isList(String key) {
+        Node.Entry entry = mapping.entries().get(key);
+        return entry == null ? !meant.contains(key) : entry.value() instanceof Node.Sequence;
+    }
+
     Position position() {
         return mapping.position();
     }
@@ -56,6 +70,19 @@ final class Values {
     /** Returns where a key's value stands in an object that was read before, or the object if it was not written. */
     Position at(Record value, String key) {
         return scope.at(value, key);
+    }
+
+    /** Whether a scalar in an object that was read before was absent, or could be read; if not it was reported. */
+    boolean isReadable(Record value, String key, ScalarType<?> type) {
+        String text = scope.text(value, key);
+        try {
+            if (!text.isEmpty()) {
+                type.parse(scope.variables.replace(text), new ScalarType.Site(position(), key, scope.quiet()));
+            }
+            return true;
+        } catch (InvalidException e) {
+            return false;
+        }
     }
 
     /** Returns a scalar as it was written, before variables were replaced. */

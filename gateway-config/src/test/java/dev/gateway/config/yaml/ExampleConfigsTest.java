@@ -2,13 +2,18 @@ package dev.gateway.config.yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,6 +31,18 @@ class ExampleConfigsTest {
         LoadResult result = ConfigLoader.load(file, Map.of());
         assertThat(result.problems()).isEmpty();
         assertThat(result).isInstanceOf(Valid.class);
+    }
+
+    @Test
+    void theLongestExampleShowsEveryKey() throws IOException {
+        String edge = Files.readString(Path.of("../config/edge.yaml"));
+        Set<String> keys = new TreeSet<>();
+        for (JsonNode properties :
+                new ObjectMapper().readTree(ConfigSchema.json()).findValues("properties")) {
+            properties.fieldNames().forEachRemaining(keys::add);
+        }
+        assertThat(keys).hasSizeGreaterThan(50).allSatisfy(key -> assertThat(edge)
+                .containsPattern("\\b" + key + ":"));
     }
 
     @ParameterizedTest

@@ -1,0 +1,169 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ConnectConfig.Access;
+import dev.gateway.config.ConnectConfig.Parent;
+import dev.gateway.config.ConnectConfig.Policy;
+import dev.gateway.config.ConnectConfig.Sni;
+import dev.gateway.config.Destination;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Entries of the connect section allow something, nothing in them is without effect, and none is open to everybody. */
+final class ConnectChecks {
+    private final Scope scope;
+    private final ConnectConfig entry;
+    private final List<ListenerConfig> listeners;
+
+    private ConnectChecks(Scope scope, ConnectConfig entry, List<ListenerConfig> listeners) {
+        this.scope = scope;
+        this.entry = entry;
+        this.listeners = listeners;
+    }
+
+    static void run(GatewayConfig config, Scope scope) {
+        for (ConnectConfig entry : config.connect()) {
+            List<ListenerConfig> listeners = config.listeners().stream()
+                    .filter(listener -> entry.parentRefs().stream()
+                            .anyMatch(ref -> ref.name().equals(listener.name())))
+                    .toList();
+            ConnectChecks checks = new ConnectChecks(scope, entry, listeners);
+            checks.name(config.routes());
+            checks.access(entry, entry.access());
+            entry.policies().forEach(policy -> checks.access(policy, policy.access()));
+            checks.trusted();
+            checks.openToEverybody();
+            checks.limits();
+            checks.parents();
+            ConnectAuthChecks.run(entry, listeners, scope);
+        }
+    }
+
+    /** Both are labels of the same metrics. */
+    private void name(List<RouteConfig> routes) {
+        for (RouteConfig route : routes) {
+            if (route.name().equals(entry.name())) {
+                scope.problems.error(
+                        scope.at(entry, "name"),
+                        "the route in line " + scope.at(route, "name").line() + " is named '" + entry.name()
+                                + "' too: logs and metrics could not tell them apart");
+                return;
+            }
+        }
+    }
+
+    /** Checks what an entry or a policy wrote itself. */
+    private void access(Record owner, Access access) {
+        if (scope.wrote(owner, "allow")) {
+            for (Destination each : access.allow()) {
+                Destination denied = Destinations.covering(access.deny(), each);
+                if (denied != null && Destinations.isAnyAllowed(access)) {
+                    warning(
+                            each.position(),
+                            "'" + each.text() + "' is never allowed: deny has '" + denied.text() + "' in line "
+                                    + denied.position().line() + ", and comes first");
+                }
+                privately(each);
+                if (each instanceof Destination.Name name && name.host().matches("all|any")) {
+                    warning(each.position(), "this is the host named '" + name.host() + "': write '*' for all hosts");
+                }
+            }
+        }
+        boolean compares = access.sni() != Sni.OFF && scope.wrote(owner, "sni");
+        if (compares
+                && !access.allow().isEmpty()
+                && access.allow().stream().allMatch(each -> each instanceof Destination.Block)) {
+            warning(
+                    scope.at(owner, "sni"),
+                    "there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+        }
+    }
+
+    private void privately(Destination allowed) {
+        if (entry.denyPrivate()
+                && Destinations.isPrivate(allowed)
+                && Destinations.covering(entry.trustedDestinations(), allowed) == null
+                && entry.trustedDestinations().stream()
+                        .noneMatch(each -> Destinations.covering(List.of(allowed), each) != null)) {
+            warning(
+                    allowed.position(),
+                    "'" + allowed.text() + "' is private, and denyPrivate refuses it: add it to trustedDestinations");
+        }
+    }
+
+    private void trusted() {
+        for (Destination each : entry.trustedDestinations()) {
+            if (each instanceof Destination.Any) {
+                scope.problems.error(each.position(), "trustedDestinations: to trust all, write denyPrivate: false");
+            }
+        }
+        if (!entry.denyPrivate() && !entry.trustedDestinations().isEmpty()) {
+            warning(
+                    scope.at(entry, "trustedDestinations"),
+                    "trustedDestinations has no effect with denyPrivate: false");
+        }
+    }
+
+    private void openToEverybody() {
+        Destination any = entry.access().allow().stream()
+                .filter(each -> each instanceof Destination.Any)
+                .findFirst()
+                .orElse(null);
+        boolean everywhere = any != null || entry.audit();
+        if (!everywhere || entry.auth() != null) {
+            return;
+        }
+        for (ListenerConfig listener : listeners) {
+            if (listener.unix() == null && !AddressChecks.isLoopback(listener.address())) {
+                warning(
+                        any == null ? scope.at(entry, "audit") : any.position(),
+                        "whoever reaches listener '" + listener.name() + "' may reach every host through it: add 'auth'"
+                                + (any == null ? "" : ", name the hosts,") + " or bind it to 127.0.0.1");
+                return;
+            }
+        }
+    }
+
+    private void limits() {
+        int all = entry.limits().maxTunnels();
+        for (Policy policy : entry.policies()) {
+            if (all > 0 && policy.limits().maxTunnels() > all) {
+                warning(
+                        scope.at(policy.limits(), "maxTunnels"),
+                        "maxTunnels has no effect: the entry allows no more than " + all + " in all");
+            }
+        }
+    }
+
+    private void parents() {
+        List<Destination> before = new ArrayList<>();
+        for (Parent parent : entry.parents()) {
+            for (Destination host : parent.hosts()) {
+                Destination first = Destinations.covering(before, host);
+                if (first != null) {
+                    warning(
+                            host.position(),
+                            "'" + host.text() + "' never comes here: line "
+                                    + first.position().line() + " has '" + first.text() + "', and comes first");
+                }
+            }
+            before.addAll(parent.hosts());
+            ConnectConfig.Proxy proxy = parent.proxy();
+            if (proxy != null && proxy.credentialsFile() != null) {
+                try {
+                    AccountFiles.credentials(proxy.credentialsFile());
+                } catch (InvalidException e) {
+                    scope.problems.error(scope.at(parent, "credentialsFile"), "credentialsFile: " + e.getMessage());
+                }
+            }
+        }
+    }
+
+    private void warning(Position position, String message) {
+        scope.problems.warning(position, message);
+    }
+}

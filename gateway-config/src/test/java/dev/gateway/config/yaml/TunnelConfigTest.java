@@ -1,0 +1,328 @@
+package dev.gateway.config.yaml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ConnectConfig.Policy;
+import dev.gateway.config.ConnectConfig.Proxy;
+import dev.gateway.config.ConnectConfig.Sni;
+import dev.gateway.config.Destination;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.LoadResult.Valid;
+import dev.gateway.config.PortRange;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TunnelConfigTest {
+    private static final Path TEST_FILES = Path.of("src/test/resources").toAbsolutePath();
+    private static final String EGRESS = "listeners: [{name: egress, port: 3128, protocol: HTTP}]\n";
+
+    /** Every key of a connect entry, none at its default. */
+    private static final String EVERYTHING =
+            """
+            listeners:
+              - name: egress
+                port: 3128
+                protocol: HTTPS
+                tls:
+                  certificateRefs: [{certFile: tls/server.crt, keyFile: tls/server.key}]
+                  clientAuth: optional
+                  caFile: tls/server.crt
+            connect:
+              - name: out
+                parentRefs: [{name: egress}]
+                allowedPorts: [443, 8000-8999]
+                allow: [api.example.com, .Example.org, 192.0.2.0/24, "2001:db8::/32", 10.1.2.3]
+                deny: [bad.example.org]
+                denyPrivate: true
+                trustedDestinations: [10.1.2.3, registry.internal.example]
+                sni: log
+                audit: true
+                auth:
+                  realm: the way out
+                  groupsFile: secrets/groups
+                  basic: {usersFile: secrets/users}
+                  bearer: {tokensFile: secrets/tokens}
+                  clientCertificate: true
+                policies:
+                  - identities: [ci, "Acme, Inc."]
+                    groups: [builders]
+                    allowedPorts: [22]
+                    sni: mustMatch
+                    limits: {maxTunnels: 10}
+                  - {groups: [admins], allow: ["*"], deny: []}
+                limits: {maxTunnels: 50, maxTunnelsPerClient: 20, maxTunnelsPerIdentity: 30}
+                parents:
+                  - {hosts: [.corp.example], proxy: DIRECT}
+                  - {hosts: [.example.org], proxy: "socks5://[2001:db8::1]:1080", credentialsFile: secrets/parent}
+                  - {hosts: ["*"], proxy: "http://proxy.example:3128/"}
+                timeouts: {connect: 5s, idle: 1m, halfClosed: 5s, max: 1h}
+                pac: {path: /wpad.dat}
+            """;
+
+    @Test
+    void everyKeyIsReadAndPrintedAsItWasMeant() {
+        GatewayConfig config = valid(EVERYTHING);
+        ConnectConfig out = config.connect().get(0);
+        assertThat(out.access().allowedPorts()).containsExactly(new PortRange(443, 443), new PortRange(8000, 8999));
+        assertThat(texts(out.access().allow()))
+                .containsExactly(
+                        "api.example.com", ".example.org", "192.0.2.0/24", "2001:db8:0:0:0:0:0:0/32", "10.1.2.3");
+        assertThat(out.auth()).isNotNull();
+        assertThat(out.parents().get(0).proxy()).isNull();
+        Proxy socks = Objects.requireNonNull(out.parents().get(1).proxy());
+        assertThat(socks.kind()).isEqualTo(Proxy.Kind.SOCKS5);
+        assertThat(socks.host()).isEqualTo("2001:db8::1");
+        assertThat(out.timeouts().connect()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(out.timeouts().tunnel())
+                .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(5), Duration.ofHours(1)));
+
+        String printed = ConfigPrinter.yaml(config);
+        assertThat(ConfigPrinter.yaml(valid(printed))).isEqualTo(printed);
+    }
+
+    @Test
+    void aPolicySaysWhatIsDifferentAndNothingElse() {
+        List<Policy> policies = valid(EVERYTHING).connect().get(0).policies();
+        ConnectConfig.Access first = policies.get(0).access();
+        assertThat(first.allowedPorts()).containsExactly(new PortRange(22, 22));
+        assertThat(first.sni()).isEqualTo(Sni.MUST_MATCH);
+        assertThat(texts(first.allow())).contains("api.example.com");
+        assertThat(texts(first.deny())).containsExactly("bad.example.org");
+        ConnectConfig.Access second = policies.get(1).access();
+        assertThat(texts(second.allow())).containsExactly("*");
+        assertThat(second.deny()).isEmpty();
+        assertThat(second.sni()).isEqualTo(Sni.LOG);
+        assertThat(second.allowedPorts()).hasSize(2);
+    }
+
+    @Test
+    void whatIsNotWrittenIsSafe() {
+        ConnectConfig entry = valid(EGRESS + "connect: [{parentRefs: [{name: egress}], allow: [a.example]}]\n")
+                .connect()
+                .get(0);
+        assertThat(entry.name()).isEqualTo("connect-1");
+        assertThat(entry.access().allowedPorts()).containsExactly(new PortRange(443, 443));
+        assertThat(entry.denyPrivate()).isTrue();
+        assertThat(entry.audit()).isFalse();
+        assertThat(entry.access().sni()).isEqualTo(Sni.OFF);
+        assertThat(entry.limits().maxTunnels()).isEqualTo(10_000);
+        assertThat(entry.timeouts().tunnel())
+                .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(10), Duration.ofMinutes(1), Duration.ofDays(1)));
+        assertThat(entry.auth()).isNull();
+        assertThat(entry.pac()).isNull();
+    }
+
+    @Test
+    void nothingThatIsPrintedHoldsASecret() {
+        GatewayConfig config = valid(EVERYTHING);
+        assertThat(config.toString() + ConfigPrinter.yaml(config)).doesNotContain("hunter");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "proxy: \"http://user:hunter2@proxy.example:3128\"",
+                "proxy: \"user:hunter2@proxy.example\"",
+                "proxy: [\"http://user:hunter2@proxy.example:3128\"]",
+                "proxy: \"ftp://user:hunter2@proxy.example:21/x\"",
+                "hosts: [\"http://user:hunter2@proxy.example:3128\"]",
+                "url: \"http://user:hunter2@proxy.example:3128\"",
+            })
+    void aPasswordThatStandsWhereItMustNotIsNotShown(String parent) {
+        LoadResult result = result(EGRESS + "connect: [{parentRefs: [{name: egress}], allow: [a.example], parents: [{"
+                + parent + "}]}]\n");
+        assertThat(result).isInstanceOf(LoadResult.Invalid.class);
+        assertThat(result.problems().toString()).doesNotContain("hunter2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"users-plain", "tokens-space", "parent-two-lines", "tokens-twice"})
+    void aFileOfSecretsIsNotShown(String file) {
+        for (String auth : List.of(
+                "auth: {basic: {usersFile: secrets/" + file + "}}",
+                "auth: {bearer: {tokensFile: secrets/" + file + "}}",
+                "parents: [{hosts: ['*'], proxy: 'http://p.example:1', credentialsFile: secrets/" + file + "}]")) {
+            LoadResult result =
+                    result(EGRESS + "connect: [{parentRefs: [{name: egress}], allow: [a.example], " + auth + "}]\n");
+            assertThat(result.problems().toString()).doesNotContain("hunter");
+        }
+    }
+
+    @Test
+    void aRouteIsForTunnelsIfItsListenersAre() {
+        GatewayConfig config = valid(
+                """
+                listeners:
+                  - {name: web, port: 8080, protocol: HTTP}
+                  - {name: in, port: 8443, protocol: TLS, tls: {mode: Passthrough}, limits: {maxConnections: 10}}
+                  - {name: db, port: 5432, protocol: TCP}
+                routes:
+                  - rules:
+                      - backendRefs: [{name: app}]
+                        webSocket: {idle: 5m, allowedOrigins: ["https://Example.com:443", "http://a.example:8080"]}
+                        upgrades: [WebSocket, tn3270/1]
+                  - parentRefs: [{name: in}]
+                    hostnames: ["*.example.com"]
+                    rules: [{backendRefs: [{name: tls}], timeouts: {idle: 5m, max: 1h}}]
+                  - parentRefs: [{name: db}]
+                    rules: [{backendRefs: [{name: tls}]}]
+                upstreams:
+                  - {name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}
+                  - {name: tls, endpoints: [{host: 127.0.0.1, port: 9443}], sendProxyProtocol: v1}
+                """);
+        RuleConfig web = config.routes().get(0).rules().get(0);
+        assertThat(web.timeouts().tunnel()).isNull();
+        assertThat(web.webSocket().allowedOrigins()).containsExactly("https://example.com", "http://a.example:8080");
+        assertThat(web.webSocket().timeouts().idle()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(web.upgrades()).containsExactly("websocket", "tn3270/1");
+        assertThat(config.routes().get(0).appliesTo(config.listeners().get(0))).isTrue();
+        assertThat(config.routes().get(0).appliesTo(config.listeners().get(1))).isFalse();
+        assertThat(config.routes().get(1).rules().get(0).timeouts().tunnel())
+                .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(1), Duration.ofHours(1)));
+        assertThat(config.routes().get(2).rules().get(0).timeouts().tunnel())
+                .isEqualTo(new TunnelTimeouts(Duration.ofHours(1), Duration.ofMinutes(1), Duration.ZERO));
+        assertThat(config.listeners().get(1).protocol()).isEqualTo(Protocol.TLS);
+        assertThat(config.upstreams().get(1).sendProxyProtocol()).isEqualTo(SendProxyProtocol.V1);
+
+        String printed = ConfigPrinter.yaml(config);
+        assertThat(ConfigPrinter.yaml(valid(printed))).isEqualTo(printed);
+    }
+
+    @Test
+    void whatAnEntryHasOfNoUseIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: [a.example, b.example, 10.0.0.0/8, localhost, all]
+                    deny: [.b.example]
+                    parents:
+                      - {hosts: [.example.org], proxy: DIRECT}
+                      - {hosts: [www.example.org, "*"], proxy: "http://proxy.example:3128"}
+                      - {hosts: [.example.net], proxy: DIRECT}
+                """))
+                .containsExactly(
+                        "4:24: warning: 'b.example' is never allowed: deny has '.b.example' in line 5, and comes first",
+                        "4:35: warning: '10.0.0.0/8' is private, and denyPrivate refuses it: add it to trustedDestinations",
+                        "4:47: warning: 'localhost' is private, and denyPrivate refuses it: add it to trustedDestinations",
+                        "4:58: warning: this is the host named 'all': write '*' for all hosts",
+                        "8:18: warning: 'www.example.org' never comes here: line 7 has '.example.org', and comes first",
+                        "9:18: warning: '.example.net' never comes here: line 8 has '*', and comes first");
+    }
+
+    @Test
+    void addressesAreNotComparedWithNames() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: [192.0.2.9/24]
+                    denyPrivate: false
+                    trustedDestinations: [192.0.2.1]
+                    sni: mustMatch
+                """))
+                .containsExactly(
+                        "4:13: warning: allow: '192.0.2.9/24' is all of 192.0.2.0/24: write it so, or the address alone",
+                        "6:26: warning: trustedDestinations has no effect with denyPrivate: false",
+                        "7:10: warning: there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+    }
+
+    @Test
+    void aWayOutForEverybodyIsWarnedOf() {
+        String entry = "connect: [{parentRefs: [{name: egress}], allow: [\"*\"]}]\n";
+        assertThat(warnings(EGRESS + entry))
+                .containsExactly("2:50: warning: whoever reaches listener 'egress' may reach every host through it: add"
+                        + " 'auth', name the hosts, or bind it to 127.0.0.1");
+        assertThat(warnings(EGRESS + "connect: [{parentRefs: [{name: egress}], audit: true}]\n"))
+                .containsExactly("2:49: warning: whoever reaches listener 'egress' may reach every host through it: add"
+                        + " 'auth' or bind it to 127.0.0.1");
+        assertThat(warnings("listeners: [{name: egress, address: 127.0.0.1, port: 3128, protocol: HTTP}]\n" + entry))
+                .isEmpty();
+    }
+
+    @Test
+    void policiesThatHoldForNobodyAreWarnedOf() {
+        assertThat(warnings(
+                        """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    auth: {groupsFile: secrets/groups, basic: {usersFile: secrets/users}, bearer: {tokensFile: secrets/tokens}}
+                    policies:
+                      - {identities: [alice, ci], allow: ["*"], limits: {maxTunnels: 20}}
+                      - {identities: [alice, mallory], groups: [admin], allow: ["*"]}
+                    limits: {maxTunnels: 10}
+                  - parentRefs: [{name: other}]
+                    allow: [a.example]
+                    auth: {basic: {usersFile: secrets/users-empty}}
+                """
+                                .replace(
+                                        "protocol: HTTP}]",
+                                        "protocol: HTTP}, {name: other, port: 1, protocol: HTTP}]")))
+                .containsExactly(
+                        "6:70: warning: maxTunnels has no effect: the entry allows no more than 10 in all",
+                        "7:22: warning: 'alice' has the policy in line 6 already, which comes first",
+                        "7:22: warning: nobody is named 'mallory' in the files of 'auth'",
+                        "7:48: warning: no group 'admin' in the files of 'auth': did you mean 'admins'?",
+                        "11:31: warning: usersFile: nobody is in " + TEST_FILES + "/secrets/users-empty");
+    }
+
+    @Test
+    void tlsIsNotEncryptedTwice() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: in, port: 8443, protocol: TLS, tls: {mode: Passthrough}}]
+                routes:
+                  - parentRefs: [{name: in}]
+                    rules: [{backendRefs: [{name: app}]}]
+                  - parentRefs: [{name: in}]
+                    rules: [{backendRefs: [{name: app, weight: 0}]}]
+                upstreams: [{name: app, endpoints: [{host: a.example, port: 443}], tls: {}}]
+                """))
+                .containsExactly(
+                        "4:35: warning: clients' TLS is passed through as it is, and the tls of upstream 'app' encrypts it once more",
+                        "5:5: warning: no connection comes here: line 3 is for all names of listener 'in' too, and comes first",
+                        "6:27: warning: every weight is 0: every connection is closed",
+                        "6:35: warning: clients' TLS is passed through as it is, and the tls of upstream 'app' encrypts it once more");
+    }
+
+    private static List<String> texts(List<Destination> destinations) {
+        return destinations.stream().map(Destination::text).toList();
+    }
+
+    private static LoadResult result(String text) {
+        return ConfigLoader.parse("test.yaml", text.getBytes(StandardCharsets.UTF_8), TEST_FILES, Map.of());
+    }
+
+    private static GatewayConfig valid(String text) {
+        LoadResult result = result(text);
+        assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);
+        return ((Valid) result).config();
+    }
+
+    private static List<String> warnings(String text) {
+        LoadResult result = result(text);
+        assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);
+        return result.problems().stream()
+                .map(each -> each.toString().substring("test.yaml:".length()))
+                .toList();
+    }
+}
