@@ -3,49 +3,34 @@ package dev.gateway.http1;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.HalfClose;
-import dev.gateway.net.ReadCredit;
+import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.AsciiString;
-import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * An upstream HTTP/1 connection: one exchange at a time, kept in between by whoever made it, who is its {@link
  * Listener}. The last handler of its channel, confined to its event loop.
  */
-public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
-    private static final Logger LOG = LoggerFactory.getLogger(Http1ClientConnection.class);
+public final class Http1ClientConnection extends Http1Connection {
     private static final AsciiString TIMEOUT = new AsciiString("timeout=");
     private static final int SWITCHING_PROTOCOLS = 101;
 
     private final Listener listener;
-    private final ConnectionObserver observer;
     private final ResponseParser parser;
     private final BodyReader body;
     private final ChannelFutureListener headSent = this::onHeadSent;
-
-    @SuppressWarnings("NullAway.Init")
-    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
-
-    @SuppressWarnings("NullAway.Init")
-    private ReadCredit credit;
 
     private Input input = Input.IDLE;
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
@@ -55,13 +40,13 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
     private boolean responseBegun; // any byte of it
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
-    private boolean inputEnded;
     private long keepAliveMillis;
 
     /** Makes the handler of an established connection, to be added to its channel. */
-    public Http1ClientConnection(Listener listener, ConnectionObserver observer, Http1ClientSettings settings) {
+    public Http1ClientConnection(
+            Listener listener, ConnectionObserver observer, TimerWheel timers, Http1ClientSettings settings) {
+        super(observer, timers);
         this.listener = listener;
-        this.observer = observer;
         this.parser = new ResponseParser(settings.limits());
         this.body = new BodyReader(settings.limits());
     }
@@ -88,8 +73,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         BODY,
         /** The response has ended and the request has not. */
         DONE,
-        TUNNEL,
-        TUNNEL_ENDED,
+        /** None: the connection is closed, or has become a tunnel. */
         CLOSED
     }
 
@@ -102,7 +86,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         if (!isIdle()) {
             throw new IllegalStateException("not idle: " + input);
         }
-        Http1ClientStream open = new Http1ClientStream(this, ctx, events);
+        Http1ClientStream open = new Http1ClientStream(this, events);
         stream = open;
         input = Input.HEAD;
         persistent = responseBegun = requestReceived = false;
@@ -123,58 +107,30 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
     // ---- the channel's life ----
 
     @Override
-    public void handlerAdded(ChannelHandlerContext ctx) {
-        this.ctx = ctx;
-        credit = new ReadCredit(ctx.channel());
-        HalfClose.allow(ctx.channel());
-    }
-
-    @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        onInputEnded(); // a transport without half-closure has not said so before
+        endInput(); // a transport without half-closure has not said so before
         lost("the upstream closed the connection");
         ctx.fireChannelInactive();
     }
 
     @Override
-    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException || cause instanceof DecoderException) { // a DecoderException is TLS's
-            if (input != Input.CLOSED) {
-                observer.onSocketError();
-            }
-        } else {
-            LOG.warn("closing an upstream connection", cause);
-        }
+    boolean isOfUse() {
+        return input != Input.CLOSED;
+    }
+
+    @Override
+    void onFailed() {
         lost("the connection to the upstream failed");
     }
 
     @Override
-    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
-            onInputEnded();
-        }
-        ctx.fireUserEventTriggered(event);
-    }
-
-    private void onInputEnded() {
-        if (inputEnded) {
-            return;
-        }
-        inputEnded = true;
+    void onInputEnded() {
         Http1ClientStream open = stream;
         if (open != null && input == Input.BODY && body.framing() == Framing.UNTIL_CLOSE) {
             touched = open.events();
             endResponse(open, false);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
             onBatchEnd();
-        } else if (open != null && input == Input.TUNNEL) {
-            input = Input.TUNNEL_ENDED;
-            open.events().onData(Unpooled.EMPTY_BUFFER, true);
-            open.events().onReadComplete();
-            if (open.isEnded()) {
-                shut();
-            }
         } else if (input != Input.DONE) {
             lost("the upstream closed the connection");
         }
@@ -189,7 +145,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         if (open == null || before == Input.DONE) {
             return;
         }
-        if (before == Input.BODY || before == Input.TUNNEL || before == Input.TUNNEL_ENDED) {
+        if (before == Input.BODY) {
             open.events().onReset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail));
             return;
         }
@@ -270,18 +226,12 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
             case BODY -> {
                 return readBody(open, in);
             }
-            case TUNNEL -> {
-                credit.received(in.readableBytes());
-                touched = open.events();
-                open.events().onData(in, false);
-                return null;
-            }
             case DONE -> {
                 in.release();
                 violation(Violation.UNSOLICITED_RESPONSE);
                 return null;
             }
-            case IDLE, TUNNEL_ENDED, CLOSED -> {
+            case IDLE, CLOSED -> {
                 in.release();
                 return null;
             }
@@ -313,19 +263,40 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
             open.events().onHead(head, false);
             return true;
         }
+        if (open.isConnect() && head.status() < 300) {
+            becomeTunnel(open, head, in);
+            return false;
+        }
         begin(open, head, in);
         return true;
+    }
+
+    private void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        stream = null;
+        touched = null;
+        input = Input.CLOSED;
+        TunnelHalf tunnel = replaceBy(new TunnelHalf(new Tunnelled(), open.events(), observer, timers), open);
+        open.events().onHead(head, false);
+        tunnel.begin(in, isInputEnded());
+    }
+
+    /** The connection as its tunnel knows it. */
+    private final class Tunnelled implements TunnelHalf.Owner {
+        @Override
+        public Failure lost(String detail) {
+            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
+        }
+
+        @Override
+        public void onClosed() {
+            listener.onClosed(Http1ClientConnection.this);
+        }
     }
 
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
         persistent = parser.isKeepAlive();
         if (open.isConnect()) {
-            if (status < 300) {
-                input = Input.TUNNEL;
-                open.events().onHead(head, false);
-                return;
-            }
             open.end(); // no tunnel, so nothing follows the request's head
             persistent = false;
         }
@@ -427,7 +398,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
 
     private void endExchange() {
         credit.reset();
-        if (!persistent || inputEnded) {
+        if (!persistent || isInputEnded()) {
             shut();
             return;
         }
@@ -475,6 +446,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    @Override
     void write(ByteBuf data) {
         dirty = true;
         ctx.write(data, ctx.voidPromise());
@@ -483,6 +455,7 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    @Override
     void flush() {
         if (dirty) {
             dirty = false;
@@ -490,32 +463,22 @@ public final class Http1ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    void onRequestSent(Http1ClientStream from) {
-        if (from != stream) {
-            return;
-        }
-        if (input == Input.TUNNEL || input == Input.TUNNEL_ENDED) {
-            dirty = false;
-            if (input == Input.TUNNEL_ENDED) {
-                stream = null;
-                input = Input.CLOSED;
-                listener.onClosed(this);
-                ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-            } else {
-                HalfClose.afterWrites(ctx);
-            }
-        } else if (input == Input.DONE) {
+    @Override
+    void onSent(OutgoingStream from) {
+        if (from == stream && input == Input.DONE) {
             endExchange();
         }
     }
 
-    void consumed(Http1ClientStream from, int bytes) {
+    @Override
+    void consumed(OutgoingStream from, int bytes) {
         if (from == stream) {
             credit.consumed(bytes);
         }
     }
 
-    void reset(Http1ClientStream from) {
+    @Override
+    void reset(OutgoingStream from) {
         if (from == stream) {
             shut();
         }

@@ -5,8 +5,6 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelHandlerContext;
 
 /** One request on an upstream HTTP/1 connection: frames it. Made by, and part of, its connection. */
 final class Http1ClientStream extends OutgoingStream implements ClientStream {
@@ -15,8 +13,8 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
     private boolean headRequest;
     private boolean connect;
 
-    Http1ClientStream(Http1ClientConnection connection, ChannelHandlerContext ctx, ResponseEvents events) {
-        super(ctx);
+    Http1ClientStream(Http1ClientConnection connection, ResponseEvents events) {
+        super(connection);
         this.connection = connection;
         this.events = events;
     }
@@ -67,38 +65,7 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
     }
 
     @Override
-    void write(ByteBuf data) {
-        connection.write(data);
-    }
-
-    @Override
-    void onSent() {
-        connection.onRequestSent(this);
-    }
-
-    @Override
     void onMisframed(Failure failure) {
         connection.fail(this, failure);
-    }
-
-    @Override
-    public void flush() {
-        endChunk();
-        connection.flush();
-    }
-
-    @Override
-    public boolean isWritable() {
-        return ctx.channel().isWritable();
-    }
-
-    @Override
-    public void consumed(int bytes) {
-        connection.consumed(this, bytes);
-    }
-
-    @Override
-    public void reset(Failure failure) {
-        connection.reset(this);
     }
 }

@@ -5,8 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
-import dev.gateway.net.HalfClose;
-import dev.gateway.net.ReadCredit;
+import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -18,16 +17,9 @@ import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.AsciiString;
-import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A downstream HTTP/1 connection: one request at a time becomes a {@link Http1ServerStream}; what a client pipelines
@@ -36,9 +28,7 @@ import org.slf4j.LoggerFactory;
  * <p>A client error or timeout in a request body is reported by {@code onReset}; if no response has begun, the core may
  * still answer before it returns from there.
  */
-public final class Http1ServerConnection extends ChannelInboundHandlerAdapter implements Drainable {
-    private static final Logger LOG = LoggerFactory.getLogger(Http1ServerConnection.class);
-
+public final class Http1ServerConnection extends Http1Connection implements Drainable {
     private static final AsciiString EXPECT_CONTINUE = new AsciiString("100-continue");
 
     /** What is read beyond the request being answered. */
@@ -54,19 +44,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     private final ConnectionInfo info;
     private final RequestHandler handler;
-    private final ConnectionObserver observer;
-    private final TimerWheel timers;
     private final Http1ServerSettings settings;
     private final RequestParser parser;
     private final BodyReader body;
     private final Timer inputTimer = new InputTimer();
     private final Timer ageTimer = new AgeTimer();
-
-    @SuppressWarnings("NullAway.Init")
-    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
-
-    @SuppressWarnings("NullAway.Init")
-    private ReadCredit credit;
 
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
@@ -79,8 +61,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
     private boolean draining;
-    private boolean inputEnded;
-    private boolean tunnelInputEnded;
     private long received; // of the request body
     private long discarded;
 
@@ -91,10 +71,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             ConnectionObserver observer,
             TimerWheel timers,
             Http1ServerSettings settings) {
+        super(observer, timers);
         this.info = info;
         this.handler = handler;
-        this.observer = observer;
-        this.timers = timers;
         this.settings = settings;
         this.parser = new RequestParser(settings.limits(), info.scheme());
         this.body = new BodyReader(settings.limits());
@@ -108,11 +87,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         BODY,
         /** Another request, to be left alone until the response has ended. */
         WAITING,
-        /** A tunnel's. */
-        TUNNEL,
         /** To be dropped: no further request is taken. */
         DROPPED,
-        /** None: the connection is closed. */
+        /** None: the connection is closed, or has become a tunnel. */
         CLOSED
     }
 
@@ -124,10 +101,8 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
-        this.ctx = ctx;
-        credit = new ReadCredit(ctx.channel());
+        super.handlerAdded(ctx);
         output = new ServerOutput(ctx, this, timers, settings.responseWriteIdleMillis());
-        HalfClose.allow(ctx.channel());
         if (ctx.channel().isActive()) {
             open();
         }
@@ -183,32 +158,18 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     }
 
     @Override
-    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException || cause instanceof DecoderException) { // a DecoderException is TLS's
-            if (input != Input.CLOSED && input != Input.DROPPED) {
-                observer.onSocketError();
-            }
-        } else {
-            LOG.warn("closing a connection of listener {}", info.listenerName(), cause);
-        }
-        ctx.close();
+    boolean isOfUse() {
+        return input != Input.CLOSED && input != Input.DROPPED;
     }
 
     @Override
-    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
-            onInputEnded();
-        }
-        ctx.fireUserEventTriggered(event);
+    void onFailed() {
+        ctx.close();
     }
 
-    /** The client has sent FIN: not an abort, it may still want its response. */
-    private void onInputEnded() {
-        if (inputEnded) {
-            return;
-        }
-        inputEnded = true;
+    /** Not an abort: the client may still want its response. */
+    @Override
+    void onInputEnded() {
         switch (input) {
             case HEAD -> {
                 if (!hasUnread()) {
@@ -223,10 +184,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
                 }
             }
             case WAITING -> {} // its response first
-            case TUNNEL -> {
-                endTunnelInput();
-                onBatchEnd();
-            }
             case DROPPED -> {
                 if (stream == null) {
                     closeAfterWrites();
@@ -278,7 +235,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             more = switch (input) {
                 case HEAD -> ctx.channel().isWritable() ? readHead(in) : leave(in);
                 case BODY -> readBody(in);
-                case TUNNEL -> readTunnel(in);
                 case DROPPED -> drop(in);
                 case WAITING -> leave(in);
                 case CLOSED -> {
@@ -291,12 +247,8 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
             }
         }
         processing = false;
-        if (inputEnded) {
-            if (input == Input.TUNNEL) {
-                endTunnelInput();
-            } else if (input == Input.HEAD && !hasUnread()) {
-                closeAfterWrites(); // what is left of the last head never comes
-            }
+        if (isInputEnded() && input == Input.HEAD && !hasUnread()) {
+            closeAfterWrites(); // what is left of the last head never comes
         }
         if (!reading) {
             onBatchEnd();
@@ -379,7 +331,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     private void begin(RequestHead head) {
         Http1ServerStream open =
-                new Http1ServerStream(this, ctx, head.method(), parser.isHttp10(), parser.isKeepAlive());
+                new Http1ServerStream(this, head.method(), parser.isHttp10(), parser.isKeepAlive());
         stream = open;
         received = discarded = 0;
         boolean last = !parser.isChunked() && head.contentLength() <= 0;
@@ -398,6 +350,9 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         StreamEvents events = handler.onRequest(open, head, last);
         if (open == stream) {
             open.setEvents(events);
+            if (open.isTunnel()) {
+                becomeTunnel(open);
+            }
         }
     }
 
@@ -475,19 +430,6 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         return true;
     }
 
-    private boolean readTunnel(ByteBuf in) {
-        Http1ServerStream open = stream;
-        StreamEvents events = open == null ? null : open.events();
-        if (events == null) {
-            releaseUnread();
-            return false;
-        }
-        unread = null;
-        credit.received(in.readableBytes());
-        events.onData(in, false);
-        return true;
-    }
-
     private boolean drop(ByteBuf in) {
         discarded += in.readableBytes();
         releaseUnread();
@@ -512,7 +454,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         input = Input.DROPPED;
         draining = true;
         Http1ServerStream open = new Http1ServerStream(
-                this, ctx, head == null ? null : head.method(), head != null && parser.isHttp10(), false);
+                this, head == null ? null : head.method(), head != null && parser.isHttp10(), false);
         stream = open;
         handler.onRefused(open, head, failure);
     }
@@ -558,11 +500,13 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     // ---- output, called by the stream ----
 
+    @Override
     void write(ByteBuf data) {
         output.write(data);
     }
 
     /** Also for a stream that has ended: what it wrote last may be waiting. */
+    @Override
     void flush() {
         if (!reading && !processing) {
             output.flush();
@@ -576,7 +520,8 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
     }
 
-    void consumed(Http1ServerStream from, int bytes) {
+    @Override
+    void consumed(OutgoingStream from, int bytes) {
         if (from == stream) {
             credit.consumed(bytes);
         }
@@ -584,18 +529,20 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
-        boolean noMoreComes = inputEnded && !hasUnread();
+        boolean noMoreComes = isInputEnded() && !hasUnread();
         boolean tooMuchToDiscard = withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED;
         return !draining && !noMoreComes && !tooMuchToDiscard;
     }
 
-    void reset(Http1ServerStream from) {
-        if (from == stream) {
+    @Override
+    void reset(OutgoingStream from) {
+        Http1ServerStream open = stream;
+        if (open != null && from == open) {
             stream = null;
-            from.end();
-            from.setEvents(null);
+            open.end();
+            open.setEvents(null);
             input = Input.CLOSED;
-            if (from.isStarted()) {
+            if (open.isStarted()) {
                 output.abort();
             } else {
                 ctx.close();
@@ -603,21 +550,39 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
     }
 
-    void onTunnel() {
-        inputTimer.cancel();
-        input = Input.TUNNEL;
-        credit.release();
-        process();
+    /** The head that opens a tunnel was written. */
+    void becomeTunnel(Http1ServerStream open) {
+        StreamEvents events = open.events();
+        if (open != stream || events == null) {
+            return; // who is told what the client does is not known yet: begin() comes back to this
+        }
+        output.flush();
+        stream = null;
+        input = Input.CLOSED;
+        ByteBuf early = unread;
+        unread = null;
+        TunnelHalf half = replaceBy(new TunnelHalf(new Tunnelled(), events, observer, timers), open);
+        if (open.isEnded()) {
+            half.data(Unpooled.EMPTY_BUFFER, true);
+        }
+        half.begin(early, isInputEnded());
     }
 
-    void onResponseSent(Http1ServerStream from) {
-        if (from != stream) {
-            return;
+    /** The connection as its tunnel knows it. */
+    private static final class Tunnelled implements TunnelHalf.Owner {
+        @Override
+        public Failure lost(String detail) {
+            return Failure.of(Cause.CLIENT_CLOSED, detail);
         }
-        if (from.isTunnel()) {
-            if (!closeTunnelIfDone(from)) {
-                output.shutdown();
-            }
+
+        @Override
+        public void onClosed() {}
+    }
+
+    @Override
+    void onSent(OutgoingStream sent) {
+        Http1ServerStream from = stream;
+        if (from == null || sent != from || from.isTunnel()) {
             return;
         }
         from.setEvents(null);
@@ -632,32 +597,11 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
         }
     }
 
-    /** The client has ended its direction of the tunnel. */
-    private void endTunnelInput() {
-        Http1ServerStream open = stream;
-        StreamEvents events = open == null ? null : open.events();
-        if (!tunnelInputEnded && open != null && events != null) {
-            tunnelInputEnded = true;
-            events.onData(Unpooled.EMPTY_BUFFER, true);
-            closeTunnelIfDone(open);
-        }
-    }
-
-    private boolean closeTunnelIfDone(Http1ServerStream tunnel) {
-        boolean done = tunnel == stream && tunnel.isEnded() && tunnelInputEnded;
-        if (done) {
-            stream = null;
-            tunnel.setEvents(null);
-            closeAfterWrites();
-        }
-        return done;
-    }
-
     /** Both the request and its response have ended: on to the next request. */
     private void next() {
         credit.reset();
         credit.release();
-        if (draining || (inputEnded && !hasUnread())) {
+        if (draining || (isInputEnded() && !hasUnread())) {
             finish();
             return;
         }
@@ -673,7 +617,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
     private void finish() {
         boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || hasUnread();
         releaseUnread();
-        if (inputEnded || !moreMayCome) {
+        if (isInputEnded() || !moreMayCome) {
             closeAfterWrites();
             return;
         }
@@ -729,7 +673,7 @@ public final class Http1ServerConnection extends ChannelInboundHandlerAdapter im
 
     @Override
     public void close() {
-        ctx.close();
+        ctx.channel().close();
     }
 
     private void arm(Timer timer, long millis) {

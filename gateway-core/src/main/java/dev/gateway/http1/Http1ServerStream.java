@@ -8,8 +8,6 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
-import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a downstream HTTP/1 connection: frames its response. Made by, and part of, its connection. */
@@ -34,11 +32,10 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
      */
     Http1ServerStream(
             Http1ServerConnection connection,
-            ChannelHandlerContext ctx,
             @Nullable Method method,
             boolean http10,
             boolean keepAlive) {
-        super(ctx);
+        super(connection);
         this.connection = connection;
         this.headRequest = Method.HEAD.equals(method);
         this.connect = Method.CONNECT.equals(method);
@@ -101,10 +98,10 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
             tunnel = true;
             begin(Framing.UNTIL_CLOSE, 0);
             write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
-            connection.onTunnel();
             if (last) {
                 finish();
             }
+            connection.becomeTunnel(this);
             return;
         }
         long length = head.contentLength();
@@ -145,42 +142,11 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
     }
 
     @Override
-    void write(ByteBuf data) {
-        connection.write(data);
-    }
-
-    @Override
-    void onSent() {
-        connection.onResponseSent(this);
-    }
-
-    @Override
     void onMisframed(Failure failure) {
         StreamEvents told = events;
         reset(failure);
         if (told != null) {
             told.onReset(failure);
         }
-    }
-
-    @Override
-    public void flush() {
-        endChunk();
-        connection.flush();
-    }
-
-    @Override
-    public boolean isWritable() {
-        return ctx.channel().isWritable();
-    }
-
-    @Override
-    public void consumed(int bytes) {
-        connection.consumed(this, bytes);
-    }
-
-    @Override
-    public void reset(Failure failure) {
-        connection.reset(this);
     }
 }

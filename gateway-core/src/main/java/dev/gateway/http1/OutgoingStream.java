@@ -1,28 +1,37 @@
 package dev.gateway.http1;
 
 import dev.gateway.message.Fields;
+import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
-/** The sending half of a message, the same for requests and responses: frames the body that follows the head. */
-abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStream {
+/**
+ * The sending half of a message, the same for requests and responses: frames the body that follows the head. Once the
+ * message has become a tunnel, calls go straight to that.
+ */
+abstract sealed class OutgoingStream implements Stream permits Http1ServerStream, Http1ClientStream {
     private static final ByteBuf CHUNK_END = constant("\r\n");
     private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
     private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
 
     final ChannelHandlerContext ctx;
+    private final Http1Connection carrier;
+    private @Nullable TunnelHalf tunnel;
     private Framing framing = Framing.NONE;
     private long remaining;
     private boolean inChunks; // a chunk was written, whose CRLF is still to be
     private boolean started;
     private boolean ended;
 
-    OutgoingStream(ChannelHandlerContext ctx) {
-        this.ctx = ctx;
+    OutgoingStream(Http1Connection carrier) {
+        this.carrier = carrier;
+        this.ctx = carrier.ctx;
     }
 
     private static ByteBuf constant(String text) {
@@ -32,11 +41,14 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
                 Unpooled.directBuffer(bytes.length, bytes.length).writeBytes(bytes));
     }
 
-    /** Hands bytes to the channel, to be flushed later. */
-    abstract void write(ByteBuf data);
+    final void becomes(TunnelHalf half) {
+        tunnel = half;
+    }
 
-    /** The message has been written to its end. */
-    abstract void onSent();
+    /** Hands bytes to the channel, to be flushed later. */
+    final void write(ByteBuf data) {
+        carrier.write(data);
+    }
 
     /** What the core sends does not fit what its head has announced. */
     abstract void onMisframed(Failure failure);
@@ -61,8 +73,12 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
         ended = true;
     }
 
-    /** Sends body bytes, see {@link dev.gateway.stream.Stream#data}. */
-    public final void data(ByteBuf data, boolean last) {
+    @Override
+    public void data(ByteBuf data, boolean last) {
+        if (tunnel != null) {
+            tunnel.data(data, last);
+            return;
+        }
         if (ended || !started) {
             data.release();
             return;
@@ -91,8 +107,12 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
         }
     }
 
-    /** Ends the message with trailers, see {@link dev.gateway.stream.Stream#trailers}. */
-    public final void trailers(Fields trailers) {
+    @Override
+    public void trailers(Fields trailers) {
+        if (tunnel != null) {
+            tunnel.trailers(trailers);
+            return;
+        }
         if (ended || !started) {
             return;
         }
@@ -117,7 +137,40 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
     /** Ends a message that has no body. */
     final void finish() {
         ended = true;
-        onSent();
+        carrier.onSent(this);
+    }
+
+    @Override
+    public final void flush() {
+        if (tunnel != null) {
+            tunnel.flush();
+        } else {
+            endChunk();
+            carrier.flush();
+        }
+    }
+
+    @Override
+    public boolean isWritable() {
+        return ctx.channel().isWritable();
+    }
+
+    @Override
+    public final void consumed(int bytes) {
+        if (tunnel != null) {
+            tunnel.consumed(bytes);
+        } else {
+            carrier.consumed(this, bytes);
+        }
+    }
+
+    @Override
+    public final void reset(Failure failure) {
+        if (tunnel != null) {
+            tunnel.reset(failure);
+        } else {
+            carrier.reset(this);
+        }
     }
 
     private void misframed() {
@@ -125,7 +178,7 @@ abstract sealed class OutgoingStream permits Http1ServerStream, Http1ClientStrea
     }
 
     /** What is flushed ends its chunk: many a peer takes no chunk before its end, and the next one may be long in coming. */
-    final void endChunk() {
+    private void endChunk() {
         if (inChunks && !ended) {
             inChunks = false;
             write(CHUNK_END.duplicate());

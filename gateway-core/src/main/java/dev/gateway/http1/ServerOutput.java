@@ -9,7 +9,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
@@ -76,9 +75,7 @@ final class ServerOutput {
 
     /** Closes at once by a TCP reset, so that a response cut short does not look complete. */
     void abort() {
-        channel.config().setOption(ChannelOption.SO_LINGER, 0);
-        // Past TLS, whose close_notify would make a response that the connection's end delimits look whole.
-        channel.pipeline().firstContext().close();
+        HalfClose.abort(channel);
     }
 
     /** The channel is closed. */

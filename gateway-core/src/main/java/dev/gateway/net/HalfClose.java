@@ -9,7 +9,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 
-/** Ending one direction of a connection. */
+/** Ending one direction of a connection, or both at once. */
 public final class HalfClose {
     private static final ChannelFutureListener SHUTDOWN = future -> {
         if (future.isSuccess()) {
@@ -36,6 +36,13 @@ public final class HalfClose {
      */
     public static ChannelFuture afterWrites(ChannelHandlerContext ctx) {
         return ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(SHUTDOWN);
+    }
+
+    /** Closes at once by a TCP reset, which a peer cannot take for a proper end. */
+    public static void abort(Channel channel) {
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+        // Past TLS, whose close_notify would say that all is well.
+        channel.pipeline().firstContext().close();
     }
 
     private static void shutdown(Channel channel) {

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** A client connection on an embedded channel, with a keeper and exchanges that record what they are told. */
 final class Upstream implements Http1ClientConnection.Listener {
     final EmbeddedChannel channel = new EmbeddedChannel();
+    final TestClock clock = new TestClock(channel);
     final List<String> violations = new ArrayList<>();
     final Http1ClientConnection connection;
     int reusable;
@@ -33,7 +34,8 @@ final class Upstream implements Http1ClientConnection.Listener {
                 violations.add(kind);
             }
         };
-        connection = new Http1ClientConnection(this, observer, new Http1ClientSettings(new HeadLimits(1024, 4096, 20)));
+        connection = new Http1ClientConnection(
+                this, observer, clock.timers(), new Http1ClientSettings(new HeadLimits(1024, 4096, 20)));
         channel.pipeline().addLast(connection);
     }
 

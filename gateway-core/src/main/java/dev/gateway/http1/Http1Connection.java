@@ -1,0 +1,114 @@
+package dev.gateway.http1;
+
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.ReadCredit;
+import dev.gateway.net.TunnelHalf;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and its one stream's carrier. */
+abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
+        permits Http1ServerConnection, Http1ClientConnection {
+    private static final Logger LOG = LoggerFactory.getLogger(Http1Connection.class);
+
+    final ConnectionObserver observer;
+    final TimerWheel timers;
+
+    @SuppressWarnings("NullAway.Init")
+    ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    @SuppressWarnings("NullAway.Init")
+    ReadCredit credit;
+
+    private boolean inputEnded;
+
+    Http1Connection(ConnectionObserver observer, TimerWheel timers) {
+        this.observer = observer;
+        this.timers = timers;
+    }
+
+    // What a stream asks of its connection.
+
+    /** Writes, to be flushed later. */
+    abstract void write(ByteBuf data);
+
+    abstract void flush();
+
+    abstract void consumed(OutgoingStream from, int bytes);
+
+    /** Ends the stream, and with it the connection, without an event. */
+    abstract void reset(OutgoingStream from);
+
+    /** The stream has sent its message to the end. */
+    abstract void onSent(OutgoingStream from);
+
+    // What the channel tells.
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        credit = new ReadCredit(ctx.channel());
+        HalfClose.allow(ctx.channel());
+    }
+
+    @Override
+    public final void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
+            endInput();
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    /** The peer has sent FIN, or has closed the connection. */
+    final void endInput() {
+        if (!inputEnded) {
+            inputEnded = true;
+            onInputEnded();
+        }
+    }
+
+    final boolean isInputEnded() {
+        return inputEnded;
+    }
+
+    abstract void onInputEnded();
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public final void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
+            LOG.warn("closing a connection {}", this, cause);
+        } else if (isOfUse()) {
+            observer.onSocketError();
+        }
+        onFailed();
+    }
+
+    /** Whether its failing is worth a count. */
+    abstract boolean isOfUse();
+
+    /** The socket has failed. */
+    abstract void onFailed();
+
+    /**
+     * Leaves the channel to the tunnel that its stream has become.
+     *
+     * @return the handler that has taken this one's place; it is to be told to begin
+     */
+    final TunnelHalf replaceBy(TunnelHalf tunnel, OutgoingStream stream) {
+        credit.reset();
+        credit.release();
+        stream.becomes(tunnel);
+        ctx.pipeline().replace(this, null, tunnel);
+        return tunnel;
+    }
+}

@@ -1,0 +1,292 @@
+package dev.gateway.net;
+
+import dev.gateway.message.Fields;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.Stream;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One half of a tunnel: a channel's bytes as they come, each direction ending by itself. FIN, or TLS's close_notify, is
+ * the last of a direction; a reset is one. Whoever opened the tunnel makes this the last handler of the channel, to whose
+ * event loop it is confined.
+ */
+public final class TunnelHalf extends ChannelInboundHandlerAdapter implements Stream {
+    private static final Logger LOG = LoggerFactory.getLogger(TunnelHalf.class);
+
+    /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
+    private static final int MAX_UNFLUSHED = 64 * 1024;
+
+    private static final long LINGER_MILLIS = 30_000;
+
+    private final Owner owner;
+    private final StreamEvents events;
+    private final ConnectionObserver observer;
+    private final TimerWheel timers;
+    private final CloseTimer closeTimer = new CloseTimer();
+
+    @SuppressWarnings("NullAway.Init")
+    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    @SuppressWarnings("NullAway.Init")
+    private ReadCredit credit;
+
+    private boolean inputEnded;
+    private boolean outputEnded;
+    private boolean over; // both have ended, or the tunnel has failed
+    private int unflushed = 1; // the head before the first byte may be
+
+    /**
+     * Makes the handler of an established connection, to be added to its channel.
+     *
+     * @param events who is told what the peer does
+     */
+    public TunnelHalf(Owner owner, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
+        this.owner = owner;
+        this.events = events;
+        this.observer = observer;
+        this.timers = timers;
+    }
+
+    /** Whose connection it is. */
+    public interface Owner {
+        /** Returns what it means that the peer is gone amid the tunnel. */
+        Failure lost(String detail);
+
+        /** The connection is closed, or is about to be; called once. */
+        void onClosed();
+    }
+
+    // ---- what the peer does
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        credit = new ReadCredit(ctx.channel());
+        HalfClose.allow(ctx.channel());
+    }
+
+    /**
+     * Takes what was received before this was added to the channel.
+     *
+     * @param received owned from here on, null for none
+     * @param ended whether the peer has ended its direction already
+     */
+    public void begin(@Nullable ByteBuf received, boolean ended) {
+        if (received != null && received.isReadable()) {
+            channelRead(ctx, received);
+            onBatchEnd();
+        } else if (received != null) {
+            received.release();
+        }
+        if (ended) {
+            endInput();
+        }
+    }
+
+    /** Tells the other half that this one's listener takes no new connections. */
+    public void drain() {
+        if (!over) {
+            events.onDraining();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf data = (ByteBuf) message;
+        if (over || inputEnded) {
+            data.release();
+            return;
+        }
+        credit.received(data.readableBytes());
+        events.onData(data, false);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        onBatchEnd();
+        ctx.fireChannelReadComplete();
+    }
+
+    private void onBatchEnd() {
+        if (!over) {
+            events.onReadComplete();
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent
+                || (event instanceof SslCloseCompletionEvent closed && closed.isSuccess())) {
+            endInput();
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    private void endInput() {
+        if (over || inputEnded) {
+            return;
+        }
+        inputEnded = true;
+        events.onData(Unpooled.EMPTY_BUFFER, true);
+        events.onReadComplete();
+        if (outputEnded) {
+            closeAfterWrites();
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (!over && ctx.channel().isWritable()) {
+            events.onWritable(); // also after the last byte, for which credit may still be owed
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        closeTimer.cancel();
+        lost("the connection was reset"); // a FIN has been told as such before
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
+            LOG.warn("closing a tunnel", cause);
+        } else if (!over) {
+            observer.onSocketError();
+        }
+        lost("the connection failed");
+        ctx.close();
+    }
+
+    private void lost(String detail) {
+        if (!over) {
+            end();
+            ctx.close();
+            events.onReset(owner.lost(detail));
+        }
+    }
+
+    private void end() {
+        over = true;
+        owner.onClosed();
+    }
+
+    // ---- what the other half does
+
+    @Override
+    public void data(ByteBuf data, boolean last) {
+        if (over || outputEnded) {
+            data.release();
+            return;
+        }
+        if (data.isReadable()) {
+            unflushed += data.readableBytes();
+            ctx.write(data, ctx.voidPromise());
+            if (unflushed > MAX_UNFLUSHED || !ctx.channel().isWritable()) {
+                flush();
+            }
+        } else {
+            data.release();
+        }
+        if (last && !over) { // a flush may find the channel closed
+            endOutput();
+        }
+    }
+
+    private void endOutput() {
+        outputEnded = true;
+        if (inputEnded) {
+            closeAfterWrites();
+        } else {
+            unflushed = 0;
+            HalfClose.afterWrites(ctx);
+        }
+    }
+
+    @Override
+    public void trailers(Fields trailers) {
+        data(Unpooled.EMPTY_BUFFER, true);
+    }
+
+    @Override
+    public void flush() {
+        if (unflushed > 0) {
+            unflushed = 0;
+            ctx.flush();
+        }
+    }
+
+    @Override
+    public boolean isWritable() {
+        return ctx.channel().isWritable();
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        if (!over) {
+            credit.consumed(bytes);
+        }
+    }
+
+    @Override
+    public void reset(Failure failure) {
+        if (!over) {
+            end();
+            HalfClose.abort(ctx.channel());
+        }
+    }
+
+    /** Both directions have ended. */
+    private void closeAfterWrites() {
+        if (!over) {
+            end();
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            if (ctx.channel().isActive()) {
+                closeTimer.start();
+            }
+        }
+    }
+
+    /** Closes the connection although not all that was written has left: nobody watches any more whether its peer reads. */
+    private final class CloseTimer extends Timer {
+        private long unsent;
+
+        void start() {
+            unsent = pending();
+            timers.arm(this, LINGER_MILLIS);
+        }
+
+        private long pending() {
+            ChannelOutboundBuffer waiting = ctx.channel().unsafe().outboundBuffer();
+            return waiting == null ? 0 : waiting.totalPendingWriteBytes();
+        }
+
+        @Override
+        protected void onExpired() {
+            if (pending() < unsent) {
+                start();
+            } else {
+                ctx.close();
+            }
+        }
+    }
+}
