@@ -18,6 +18,7 @@ final class HeadWriter {
     private static final byte[] CLOSE = bytes("Connection: close\r\n");
     private static final byte[] KEEP_ALIVE = bytes("Connection: keep-alive\r\n");
     private static final byte[] CONNECTION_TE = bytes("Connection: TE\r\n");
+    private static final byte[] CONNECTION_UPGRADE = bytes("Connection: Upgrade\r\n");
     private static final byte[] NOTHING = {};
     private static final int CRLF = '\r' << 8 | '\n';
 
@@ -33,7 +34,9 @@ final class HeadWriter {
         DEFAULT(NOTHING),
         /** It persists, which an HTTP/1.0 client must be told. */
         KEEP_ALIVE(HeadWriter.KEEP_ALIVE),
-        CLOSE(HeadWriter.CLOSE);
+        CLOSE(HeadWriter.CLOSE),
+        /** It speaks another protocol from here on. */
+        UPGRADE(HeadWriter.CONNECTION_UPGRADE);
 
         private final byte[] line;
 
@@ -78,11 +81,12 @@ final class HeadWriter {
         fields.remove(FieldName.KEEP_ALIVE);
         fields.remove(FieldName.PROXY_CONNECTION);
         long added = prepareLength(fields, length);
-        AsciiString method = head.method().name();
-        AsciiString target = head.isConnect() ? head.authority() : head.path();
+        boolean upgrade = head.protocol() != null;
+        AsciiString method = head.routedMethod().name();
+        AsciiString target = head.isConnect() && !upgrade ? head.authority() : head.path();
         AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
-        byte[] connection = fields.contains(FieldName.TE) ? CONNECTION_TE : NOTHING;
+        byte[] connection = upgrade ? CONNECTION_UPGRADE : fields.contains(FieldName.TE) ? CONNECTION_TE : NOTHING;
         int size = method.length()
                 + 1
                 + target.length()

@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class Http1ClientConnection extends Http1Connection {
     private static final AsciiString TIMEOUT = new AsciiString("timeout=");
     private static final int SWITCHING_PROTOCOLS = 101;
+    private static final int OK = 200;
 
     private final Listener listener;
     private final ResponseParser parser;
@@ -40,6 +42,7 @@ public final class Http1ClientConnection extends Http1Connection {
     private boolean responseBegun; // any byte of it
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
+    private int interim; // responses to the request so far
     private long keepAliveMillis;
 
     /** Makes the handler of an established connection, to be added to its channel. */
@@ -91,6 +94,7 @@ public final class Http1ClientConnection extends Http1Connection {
         input = Input.HEAD;
         persistent = responseBegun = requestReceived = false;
         keepAliveMillis = -1;
+        interim = 0;
         return open;
     }
 
@@ -255,20 +259,46 @@ public final class Http1ClientConnection extends Http1Connection {
         }
         touched = open.events();
         if (head.isInterim()) {
-            if (head.status() == SWITCHING_PROTOCOLS) {
-                in.release();
-                violation(Violation.UNEXPECTED_UPGRADE);
-                return false;
-            }
-            open.events().onHead(head, false);
-            return true;
+            return readInterim(open, head, in);
         }
         if (open.isConnect() && head.status() < 300) {
-            becomeTunnel(open, head, in);
-            return false;
+            if (!open.isUpgrade()) {
+                becomeTunnel(open, head, in);
+                return false;
+            }
+            if (!open.refuseUpgrade()) {
+                in.release();
+                fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
+                return false;
+            }
         }
         begin(open, head, in);
         return true;
+    }
+
+    private boolean readInterim(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        Violation found = null;
+        if (head.status() != SWITCHING_PROTOCOLS) {
+            if (++interim <= ResponseHead.MAX_INTERIM) {
+                open.events().onHead(head, false);
+                return true;
+            }
+            found = Violation.TOO_MANY_INTERIM_RESPONSES;
+        } else if (!open.isUpgrade()) {
+            found = Violation.UNEXPECTED_UPGRADE;
+        } else if (!open.isUpgradedBy(head) || parser.isChunked() || parser.contentLength() > 0) {
+            found = Violation.BAD_UPGRADE;
+        }
+        if (found != null) {
+            in.release();
+            violation(found);
+            return false;
+        }
+        Fields fields = head.fields();
+        fields.remove(FieldName.UPGRADE);
+        fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
+        becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
+        return false;
     }
 
     private void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
@@ -277,6 +307,7 @@ public final class Http1ClientConnection extends Http1Connection {
         input = Input.CLOSED;
         TunnelHalf tunnel = replaceBy(new TunnelHalf(new Tunnelled(), open.events(), observer, timers), open);
         open.events().onHead(head, false);
+        open.sendEarly(tunnel);
         tunnel.begin(in, isInputEnded());
     }
 
@@ -296,9 +327,9 @@ public final class Http1ClientConnection extends Http1Connection {
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
         persistent = parser.isKeepAlive();
-        if (open.isConnect()) {
-            open.end(); // no tunnel, so nothing follows the request's head
-            persistent = false;
+        if (open.isTunnelRefused()) {
+            open.end(); // so nothing follows the request's head
+            persistent &= open.isUpgrade() || !open.isConnect();
         }
         keepAliveMillis = persistent ? keepAlive(head.fields()) : -1;
         if (open.isHeadRequest() || status == 204 || status == 304) {

@@ -1,17 +1,28 @@
 package dev.gateway.http1;
 
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /** One request on an upstream HTTP/1 connection: frames it. Made by, and part of, its connection. */
 final class Http1ClientStream extends OutgoingStream implements ClientStream {
     private final Http1ClientConnection connection;
     private final ResponseEvents events;
-    private boolean headRequest;
-    private boolean connect;
+    private @Nullable RequestHead request;
+    private @Nullable AsciiString key; // of a WebSocket handshake
+    private boolean awaitsTunnel;
+    private @Nullable ArrayDeque<ByteBuf> early; // bytes for a tunnel not yet open; no credit is given for them
+    private boolean earlyLast;
 
     Http1ClientStream(Http1ClientConnection connection, ResponseEvents events) {
         super(connection);
@@ -25,12 +36,27 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
 
     /** Whether the response has no body whatever it announces. */
     boolean isHeadRequest() {
-        return headRequest;
+        return request != null && request.method().equals(Method.HEAD);
     }
 
     /** Whether a successful response opens a tunnel. */
     boolean isConnect() {
-        return connect;
+        return request != null && request.isConnect();
+    }
+
+    /** Whether that tunnel is opened by 101. */
+    boolean isUpgrade() {
+        return request != null && request.protocol() != null;
+    }
+
+    /** Whether it asked for a tunnel and, the final response being there, does not get one. */
+    boolean isTunnelRefused() {
+        return awaitsTunnel;
+    }
+
+    /** The upstream ignores the upgrade; returns whether its response is of use all the same. */
+    boolean refuseUpgrade() {
+        return request != null && request.refuseUpgrade();
     }
 
     @Override
@@ -38,12 +64,12 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
         if (isEnded() || isStarted()) {
             return;
         }
+        request = head;
         Method method = head.method();
-        headRequest = method.equals(Method.HEAD);
-        connect = head.isConnect();
         long length = head.contentLength();
         Framing framing;
-        if (connect) {
+        if (head.isConnect()) {
+            awaitsTunnel = true;
             framing = Framing.UNTIL_CLOSE;
             length = RequestHead.UNKNOWN_LENGTH;
         } else if (last) {
@@ -53,15 +79,102 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
             framing = length >= 0 ? Framing.FIXED : Framing.CHUNKED;
         }
         begin(framing, length);
-        connection.writeHead(HeadWriter.request(ctx.alloc(), head, framing, length));
+        AsciiString protocol = head.protocol();
+        if (protocol != null) {
+            writeUpgrade(head, protocol);
+        } else {
+            connection.writeHead(HeadWriter.request(ctx.alloc(), head, framing, length));
+        }
         if (last) {
             finish();
         }
     }
 
+    private void writeUpgrade(RequestHead head, AsciiString protocol) {
+        Fields fields = head.fields();
+        fields.set(FieldName.UPGRADE, protocol);
+        fields.remove(FieldName.SEC_WEBSOCKET_KEY);
+        if (protocol.equals(UpgradeRequest.WEBSOCKET)) {
+            AsciiString chosen = WebSocketKey.next();
+            key = chosen;
+            fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
+        }
+        connection.writeHead(
+                HeadWriter.request(ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH));
+        // The core may send the same head once more, by whichever protocol.
+        fields.remove(FieldName.UPGRADE);
+        fields.remove(FieldName.SEC_WEBSOCKET_KEY);
+    }
+
+    /** Whether a 101 answers what was asked (RFC 6455, section 4.1). */
+    boolean isUpgradedBy(ResponseHead head) {
+        AsciiString protocol = request == null ? null : request.protocol();
+        Fields fields = head.fields();
+        return protocol != null
+                && UpgradeRequest.isUpgrade(fields)
+                && isOnly(fields, FieldName.UPGRADE, protocol, true)
+                && (key == null || isOnly(fields, FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key), false));
+    }
+
+    private static boolean isOnly(Fields fields, FieldName name, AsciiString value, boolean ignoreCase) {
+        int at = fields.find(name, 0);
+        return at >= 0
+                && fields.find(name, at + 1) < 0
+                && (ignoreCase
+                        ? fields.value(at).contentEqualsIgnoreCase(value)
+                        : fields.value(at).contentEquals(value));
+    }
+
     /** Whether a request without content says so (RFC 9110, section 8.6). */
     private static boolean expectsContent(Method method) {
         return method.equals(Method.POST) || method.equals(Method.PUT) || method.equals(Method.PATCH);
+    }
+
+    /**
+     * Bytes for a tunnel wait until there is one: an upstream that opens none would take them for a request, and nobody
+     * has checked that.
+     */
+    @Override
+    public void data(ByteBuf data, boolean last) {
+        if (!awaitsTunnel || isEnded()) {
+            super.data(data, last);
+            return;
+        }
+        if (early == null) {
+            early = new ArrayDeque<>(4);
+        }
+        early.add(data);
+        earlyLast |= last;
+    }
+
+    @Override
+    public boolean isWritable() {
+        return !awaitsTunnel && super.isWritable();
+    }
+
+    /** The tunnel is open, and the core knows. */
+    void sendEarly(TunnelHalf tunnel) {
+        awaitsTunnel = false;
+        ArrayDeque<ByteBuf> held = early;
+        early = null;
+        if (held != null) {
+            for (ByteBuf data = held.poll(); data != null; data = held.poll()) {
+                tunnel.data(data, earlyLast && held.isEmpty());
+            }
+            tunnel.flush();
+            events.onWritable();
+        }
+    }
+
+    @Override
+    void end() {
+        super.end();
+        awaitsTunnel = false;
+        ArrayDeque<ByteBuf> held = early;
+        early = null;
+        if (held != null) {
+            held.forEach(ByteBuf::release);
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
@@ -55,12 +56,14 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     private Input input = Input.HEAD;
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
+    private @Nullable TunnelHalf tunnel; // that the connection has become
     private @Nullable ByteBuf unread;
     private boolean opened;
     private boolean first = true;
     private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
-    private boolean draining;
+    private boolean draining; // takes no further request
+    private boolean drainTold;
     private long received; // of the request body
     private long discarded;
 
@@ -306,13 +309,20 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             return false;
         }
         first = false;
-        begin(head);
+        AsciiString key = null;
+        AsciiString protocol = mayUpgrade(head) ? UpgradeRequest.tunnel(head.fields()) : null;
+        if (protocol != null) {
+            key = protocol.equals(UpgradeRequest.WEBSOCKET) ? UpgradeRequest.key(head.fields()) : null;
+            head.fields().remove(FieldName.SEC_WEBSOCKET_KEY);
+            head.upgradeTo(protocol);
+        }
+        begin(head, key);
         return true;
     }
 
     private boolean upgrade(RequestHead head, ByteBuf in) {
         Upgrade upgrade = settings.upgrade();
-        if (upgrade == null || parser.isHttp10() || parser.isChunked() || head.contentLength() > 0) {
+        if (upgrade == null || !mayUpgrade(head)) {
             return false;
         }
         byte[] payload = UpgradeRequest.settings(head.fields());
@@ -329,9 +339,17 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         return upgraded;
     }
 
-    private void begin(RequestHead head) {
+    /** Whether a wish for another protocol counts, as far as the message goes. */
+    private boolean mayUpgrade(RequestHead head) {
+        return head.method().equals(Method.GET)
+                && !parser.isHttp10()
+                && !parser.isChunked()
+                && head.contentLength() <= 0;
+    }
+
+    private void begin(RequestHead head, @Nullable AsciiString key) {
         Http1ServerStream open =
-                new Http1ServerStream(this, head.method(), parser.isHttp10(), parser.isKeepAlive());
+                new Http1ServerStream(this, head, key, parser.isHttp10(), parser.isKeepAlive());
         stream = open;
         received = discarded = 0;
         boolean last = !parser.isChunked() && head.contentLength() <= 0;
@@ -352,6 +370,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             open.setEvents(events);
             if (open.isTunnel()) {
                 becomeTunnel(open);
+            }
+            if (drainTold) {
+                tellDraining();
             }
         }
     }
@@ -454,7 +475,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         input = Input.DROPPED;
         draining = true;
         Http1ServerStream open = new Http1ServerStream(
-                this, head == null ? null : head.method(), head != null && parser.isHttp10(), false);
+                this, head, null, head != null && parser.isHttp10(), false);
         stream = open;
         handler.onRefused(open, head, failure);
     }
@@ -562,6 +583,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         ByteBuf early = unread;
         unread = null;
         TunnelHalf half = replaceBy(new TunnelHalf(new Tunnelled(), events, observer, timers), open);
+        tunnel = half;
         if (open.isEnded()) {
             half.data(Unpooled.EMPTY_BUFFER, true);
         }
@@ -658,6 +680,24 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @Override
     public void drain() {
+        if (!drainTold) {
+            drainTold = true;
+            retire();
+            tellDraining();
+        }
+    }
+
+    private void tellDraining() {
+        StreamEvents events = stream == null ? null : stream.events();
+        if (tunnel != null) {
+            tunnel.drain();
+        } else if (events != null) {
+            events.onDraining();
+        }
+    }
+
+    /** Takes no further request. */
+    private void retire() {
         if (draining) {
             return;
         }
@@ -692,7 +732,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final class AgeTimer extends Timer {
         @Override
         protected void onExpired() {
-            drain();
+            retire();
         }
     }
 }

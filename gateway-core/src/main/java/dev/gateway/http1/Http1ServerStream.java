@@ -1,6 +1,8 @@
 package dev.gateway.http1;
 
 import dev.gateway.http1.HeadWriter.Persistence;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -8,6 +10,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a downstream HTTP/1 connection: frames its response. Made by, and part of, its connection. */
@@ -16,8 +19,8 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
     private static final int SWITCHING_PROTOCOLS = 101;
 
     private final Http1ServerConnection connection;
-    private final boolean headRequest;
-    private final boolean connect;
+    private final @Nullable RequestHead request;
+    private final @Nullable AsciiString key; // of a WebSocket handshake
     private final boolean http10;
     private boolean keepAlive;
     private boolean awaitsContinue;
@@ -27,18 +30,20 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
     /**
      * Makes a stream.
      *
-     * @param method the request's, null if none could be made out
+     * @param request null if none could be made out
+     * @param key the client's for a WebSocket handshake, or null
      * @param keepAlive whether the client lets the connection persist
      */
     Http1ServerStream(
             Http1ServerConnection connection,
-            @Nullable Method method,
+            @Nullable RequestHead request,
+            @Nullable AsciiString key,
             boolean http10,
             boolean keepAlive) {
         super(connection);
         this.connection = connection;
-        this.headRequest = Method.HEAD.equals(method);
-        this.connect = Method.CONNECT.equals(method);
+        this.request = request;
+        this.key = key;
         this.http10 = http10;
         this.keepAlive = keepAlive;
     }
@@ -62,8 +67,9 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         return keepAlive;
     }
 
+    /** Whether a successful response opens a tunnel; the core may have refused an upgrade since the request came. */
     boolean isConnect() {
-        return connect;
+        return request != null && request.isConnect();
     }
 
     boolean isTunnel() {
@@ -94,19 +100,14 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
             return;
         }
         int status = head.status();
-        if (connect && status < 300) {
-            tunnel = true;
-            begin(Framing.UNTIL_CLOSE, 0);
-            write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
-            if (last) {
-                finish();
-            }
-            connection.becomeTunnel(this);
+        if (isConnect() && status < 300) {
+            openTunnel(head, last);
             return;
         }
         long length = head.contentLength();
         Framing framing;
-        if (headRequest || status == 204 || status == 304) {
+        boolean bodiless = request != null && request.method().equals(Method.HEAD);
+        if (bodiless || status == 204 || status == 304) {
             framing = Framing.NONE;
             length = status == 204 ? RequestHead.UNKNOWN_LENGTH : length;
         } else if (last) {
@@ -128,6 +129,28 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         if (last) {
             finish();
         }
+    }
+
+    private void openTunnel(ResponseHead head, boolean last) {
+        AsciiString protocol = request == null ? null : request.protocol();
+        tunnel = true;
+        begin(Framing.UNTIL_CLOSE, 0);
+        if (protocol == null) {
+            write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
+        } else {
+            Fields fields = head.fields();
+            fields.set(FieldName.UPGRADE, protocol);
+            fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
+            if (key != null) {
+                fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key));
+            }
+            ResponseHead switching = new ResponseHead(SWITCHING_PROTOCOLS, null, fields, -1);
+            write(HeadWriter.response(ctx.alloc(), switching, Framing.NONE, -1, Persistence.UPGRADE));
+        }
+        if (last) {
+            finish();
+        }
+        connection.becomeTunnel(this);
     }
 
     private void interim(ResponseHead head) {

@@ -69,7 +69,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
     }
 
     /** Nothing more is sent; what the core still hands over is released. */
-    final void end() {
+    void end() {
         ended = true;
     }
 

@@ -1,26 +1,34 @@
 package dev.gateway.http1;
 
+import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import io.netty.util.AsciiString;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** Recognises a request to go over to HTTP/2 (RFC 7540, section 3.2). */
+/** Recognises the protocol that a request would have its connection switch to (RFC 9110, section 7.8). */
 final class UpgradeRequest {
+    static final AsciiString WEBSOCKET = new AsciiString("websocket");
+
     private static final AsciiString H2C = new AsciiString("h2c");
     private static final AsciiString UPGRADE = new AsciiString("upgrade");
     private static final AsciiString HTTP2_SETTINGS = new AsciiString("http2-settings");
 
     private UpgradeRequest() {}
 
-    /** Returns the SETTINGS payload if the fields ask for {@code h2c} in proper form, else null. */
+    /** Whether the connection is said to be upgraded, by a request or by the response to it. */
+    static boolean isUpgrade(Fields fields) {
+        return fields.contains(FieldName.UPGRADE) && fields.hasElement(FieldName.CONNECTION, UPGRADE);
+    }
+
+    /** Returns the SETTINGS payload if the fields ask for {@code h2c} in proper form (RFC 7540, section 3.2), else null. */
     static byte @Nullable [] settings(Fields fields) {
         int at = fields.find(FieldName.HTTP2_SETTINGS, 0);
         if (at < 0
                 || fields.find(FieldName.HTTP2_SETTINGS, at + 1) >= 0
+                || !isUpgrade(fields)
                 || !fields.hasElement(FieldName.UPGRADE, H2C)
-                || !fields.hasElement(FieldName.CONNECTION, UPGRADE)
                 || !fields.hasElement(FieldName.CONNECTION, HTTP2_SETTINGS)) {
             return null;
         }
@@ -29,5 +37,41 @@ final class UpgradeRequest {
         } catch (IllegalArgumentException e) {
             return null; // not base64url: an ordinary request, as if it had not asked
         }
+    }
+
+    /**
+     * Returns the protocol of the tunnel that the fields ask for, in lower case, or null. Of several it is WebSocket if
+     * that is among them. Never {@code h2c}: its requests would pass all rules for requests.
+     */
+    static @Nullable AsciiString tunnel(Fields fields) {
+        if (!isUpgrade(fields)) {
+            return null;
+        }
+        if (fields.hasElement(FieldName.UPGRADE, WEBSOCKET)) {
+            return key(fields) == null ? null : WEBSOCKET;
+        }
+        int at = fields.find(FieldName.UPGRADE, 0);
+        AsciiString only = fields.value(at).toLowerCase();
+        boolean one = fields.find(FieldName.UPGRADE, at + 1) < 0 && isToken(only);
+        return one && !only.equals(H2C) ? only : null;
+    }
+
+    /** Returns the client's key for a WebSocket handshake if there is one, and it is valid, else null. */
+    static @Nullable AsciiString key(Fields fields) {
+        int at = fields.find(FieldName.SEC_WEBSOCKET_KEY, 0);
+        if (at < 0 || fields.find(FieldName.SEC_WEBSOCKET_KEY, at + 1) >= 0) {
+            return null;
+        }
+        AsciiString key = fields.value(at);
+        return WebSocketKey.isValid(key) ? key : null;
+    }
+
+    private static boolean isToken(AsciiString text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (!Ascii.isToken(text.byteAt(i))) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
     }
 }

@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
  * The head of a response, interim (1xx) or final, whatever the protocol. Confined to the event loop of its exchange.
  */
 public final class ResponseHead {
+    /** How many interim heads may come before a final one; each would renew what time a request has. */
+    public static final int MAX_INTERIM = 100;
+
     private final int status;
     private final @Nullable AsciiString reason;
     private final Fields fields;

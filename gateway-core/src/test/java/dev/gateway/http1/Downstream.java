@@ -36,6 +36,9 @@ final class Downstream implements RequestHandler {
     /** What the core does as soon as a request has come completely. */
     Answer answer = Downstream::echo;
 
+    /** What the core does before it returns, whether or not the request is complete. */
+    Answer onEveryRequest = request -> {};
+
     /** What the core does when a request fails. */
     Answer answerReset = request -> {};
 
@@ -115,6 +118,7 @@ final class Downstream implements RequestHandler {
         Received request = new Received(stream, head);
         requests.add(request);
         request.complete = last;
+        onEveryRequest.to(request);
         if (last) {
             answer.to(request);
         }
@@ -138,6 +142,7 @@ final class Downstream implements RequestHandler {
         boolean complete;
         int readCompletes;
         int writables;
+        int drainings;
 
         @Nullable
         Failure refused;
@@ -185,6 +190,11 @@ final class Downstream implements RequestHandler {
         @Override
         public void onReadComplete() {
             readCompletes++;
+        }
+
+        @Override
+        public void onDraining() {
+            drainings++;
         }
 
         @Override

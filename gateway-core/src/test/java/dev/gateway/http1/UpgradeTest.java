@@ -1,0 +1,371 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** WebSockets and other protocols that HTTP/1.1 switches to: extended CONNECT for the core, 101 on the wire. */
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class UpgradeTest {
+    // The example of RFC 6455, section 1.3.
+    private static final String KEY = "dGhlIHNhbXBsZSBub25jZQ==";
+    private static final String ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+    private static final String HANDSHAKE = "GET /chat?x=1 HTTP/1.1\r\nHost: a.test\r\nUpgrade: WebSocket\r\n"
+            + "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Key: " + KEY + "\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Protocol: soap, wamp\r\n\r\n";
+    private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+
+    private final Downstream client = new Downstream();
+    private final Upstream upstream = new Upstream();
+
+    @AfterEach
+    void releaseEverything() {
+        client.finish();
+        upstream.finish();
+        assertEquals(1, upstream.closed);
+    }
+
+    // ---- downstream
+
+    private RequestHead asked(String request) {
+        client.answer = received -> {};
+        client.send(request);
+        return Objects.requireNonNull(client.last().head);
+    }
+
+    private void answer(int status, String body, String... fields) {
+        Fields all = new Fields();
+        for (int i = 0; i < fields.length; i += 2) {
+            all.add(FieldName.of(fields[i]), fields[i + 1]);
+        }
+        client.last().stream.head(new ResponseHead(status, null, all, body.length()), false);
+        client.last().stream.data(Unpooled.copiedBuffer(body, StandardCharsets.ISO_8859_1), true);
+        client.last().stream.flush();
+    }
+
+    @Test
+    void aWebSocketHandshakeIsAnExtendedConnectForTheCore() {
+        RequestHead head = asked(HANDSHAKE);
+        assertTrue(head.isConnect());
+        assertEquals("websocket", String.valueOf(head.protocol()));
+        assertEquals("/chat?x=1", head.path().toString());
+        assertFalse(client.last().complete);
+        assertFalse(head.fields().contains(FieldName.SEC_WEBSOCKET_KEY));
+        assertEquals("13", String.valueOf(head.fields().first(FieldName.SEC_WEBSOCKET_VERSION)));
+    }
+
+    @Test
+    void aSuccessIsA101ThatProvesTheKeyWasRead() {
+        asked(HANDSHAKE);
+        Fields fields = new Fields();
+        fields.add(FieldName.of("Sec-WebSocket-Protocol"), "wamp");
+        fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, "another hop's");
+        fields.add(FieldName.CONTENT_LENGTH, "0");
+        client.last().stream.head(new ResponseHead(200, null, fields, 0), false);
+        client.last().stream.flush();
+        assertEquals(
+                "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Protocol: wamp\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Accept: " + ACCEPT + "\r\nConnection: Upgrade\r\n\r\n",
+                client.sent());
+        client.send("up");
+        assertEquals("up", client.last().body.toString());
+        client.last().stream.data(Unpooled.copiedBuffer("down", StandardCharsets.ISO_8859_1), false);
+        client.last().stream.flush();
+        assertEquals("down", client.sent());
+    }
+
+    @Test
+    void bytesThatFollowTheHandshakeWaitForTheTunnel() {
+        asked(HANDSHAKE + "early");
+        assertEquals("", client.last().body.toString());
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        assertEquals("early", client.last().body.toString());
+        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        assertTrue(client.last().complete);
+    }
+
+    @Test
+    void aCoreThatAnswersBeforeItReturnsGetsTheBytesThatFollow() {
+        client.onEveryRequest = received -> received.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        client.send(HANDSHAKE + "early");
+        assertEquals("early", client.last().body.toString());
+        assertTrue(client.sent().startsWith("HTTP/1.1 101 "));
+    }
+
+    @Test
+    void anyOtherAnswerIsAnOrdinaryOneAndTheConnectionGoesOn() {
+        asked(HANDSHAKE);
+        answer(426, "no", "Sec-WebSocket-Version", "13");
+        assertEquals(
+                "HTTP/1.1 426 Upgrade Required\r\nSec-WebSocket-Version: 13\r\nContent-Length: 2\r\n\r\nno",
+                client.sent());
+        client.answer = Downstream::echo;
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void bytesSentInHopeOfATunnelAreNoRequest() {
+        asked(HANDSHAKE + GET);
+        answer(403, "no");
+        assertFalse(client.channel.isOpen());
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aRefusedUpgradeIsAnOrdinaryGetThatOthersMayFollow() {
+        RequestHead head = asked(HANDSHAKE + GET);
+        assertTrue(head.refuseUpgrade());
+        answer(200, "page");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage", client.sent());
+        assertEquals(2, client.requests.size());
+        assertTrue(client.last().complete);
+    }
+
+    @Test
+    void anotherTokenIsHandedOnInLowerCaseWithoutAKey() {
+        RequestHead head = asked("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: TCP\r\n\r\n");
+        assertEquals("tcp", String.valueOf(head.protocol()));
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        client.last().stream.flush();
+        assertEquals(
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: tcp\r\nConnection: Upgrade\r\n\r\n", client.sent());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Key: " + KEY + "\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nSec-WebSocket-Key: " + KEY + "\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Key: AAAA\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: " + KEY
+                        + "\r\nSec-WebSocket-Key: " + KEY + "\r\n\r\n",
+                "GET / HTTP/1.0\r\nHost: a\r\nConnection: upgrade, keep-alive\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Key: " + KEY + "\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo/2.0\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo, bar\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nContent-Length: 0\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nContent-Length: 1\r\n\r\nx",
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: foo\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + "0\r\n\r\n"
+            })
+    void whatIsNoProperUpgradeIsAnOrdinaryRequest(String request) {
+        RequestHead head = asked(request);
+        assertFalse(head.isConnect());
+        assertNull(head.protocol());
+        assertTrue(client.last().complete);
+    }
+
+    @Test
+    void drainingIsToldToWhatIsOpenAndToWhatStillComes() {
+        asked(HANDSHAKE);
+        client.connection.drain();
+        client.connection.drain();
+        assertEquals(1, client.last().drainings);
+        client.finish();
+
+        Downstream tunnelled = new Downstream();
+        tunnelled.answer = received -> {};
+        tunnelled.send(HANDSHAKE);
+        tunnelled.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        tunnelled.connection.drain();
+        assertEquals(1, tunnelled.last().drainings);
+        assertTrue(tunnelled.channel.isOpen());
+        tunnelled.finish();
+
+        Downstream late = new Downstream();
+        late.connection.drain();
+        late.send(HANDSHAKE);
+        assertEquals(1, late.last().drainings);
+        late.finish();
+    }
+
+    // ---- upstream
+
+    private static RequestHead extendedConnect(String protocol) {
+        RequestHead head = Upstream.request("GET", -1);
+        head.fields().add(FieldName.SEC_WEBSOCKET_VERSION, "13");
+        head.upgradeTo(new AsciiString(protocol));
+        return head;
+    }
+
+    private Upstream.Received open(RequestHead head) {
+        Upstream.Received exchange = upstream.open();
+        exchange.stream().head(head, false);
+        exchange.stream().flush();
+        return exchange;
+    }
+
+    private String acceptOfWhatWasSent() {
+        String sent = upstream.sent();
+        Matcher key = Pattern.compile("GET /p\\?q HTTP/1.1\r\nHost: a.test\r\nSec-WebSocket-Version: 13\r\n"
+                        + "Upgrade: websocket\r\nSec-WebSocket-Key: (\\S{24})\r\nConnection: Upgrade\r\n\r\n")
+                .matcher(sent);
+        assertTrue(key.matches(), sent);
+        return WebSocketKey.accept(new AsciiString(key.group(1))).toString();
+    }
+
+    private static String switching(String accept) {
+        return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\n"
+                + "Sec-WebSocket-Accept: " + accept + "\r\nSec-WebSocket-Protocol: wamp\r\n\r\n";
+    }
+
+    private static Failure failure(Upstream.Received exchange) {
+        return Objects.requireNonNull(exchange.reset);
+    }
+
+    @Test
+    void anExtendedConnectIsAHandshakeOnTheWireAndIts101ASuccess() {
+        RequestHead head = extendedConnect("websocket");
+        head.fields().add(FieldName.SEC_WEBSOCKET_KEY, "another hop's");
+        Upstream.Received exchange = open(head);
+        upstream.respond(switching(acceptOfWhatWasSent()) + "first");
+        ResponseHead response = exchange.heads.get(0);
+        assertEquals(200, response.status());
+        assertEquals("Connection: upgrade\nSec-WebSocket-Protocol: wamp\n", response.fields().toString());
+        assertEquals("first", exchange.body.toString());
+        exchange.stream().data(Unpooled.copiedBuffer("up", StandardCharsets.ISO_8859_1), false);
+        exchange.stream().flush();
+        assertEquals("up", upstream.sent());
+        upstream.respond("second");
+        assertEquals("firstsecond", exchange.body.toString());
+        assertEquals(0, upstream.reusable);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + ACCEPT + "\r\n",
+                "Upgrade: websocket\r\nConnection: Upgrade\r\n",
+                "Upgrade: websocket\r\nSec-WebSocket-Accept: RIGHT\r\n",
+                "Connection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
+                "Upgrade: other\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
+                "Upgrade: websocket, other\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n",
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n"
+                        + "Sec-WebSocket-Accept: RIGHT\r\n",
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\nContent-Length: 3\r\n",
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: RIGHT\r\n"
+                        + "Transfer-Encoding: chunked\r\n"
+            })
+    void aSwitchOtherThanAskedForIsAnError(String fields) {
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        String right = acceptOfWhatWasSent();
+        upstream.respond("HTTP/1.1 101 Switching Protocols\r\n" + fields.replace("RIGHT", right) + "\r\n");
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
+        assertTrue(exchange.heads.isEmpty());
+        assertEquals("[bad_upgrade]", upstream.violations.toString());
+        assertFalse(upstream.channel.isOpen());
+    }
+
+    @Test
+    void aRefusalIsAnOrdinaryResponseAndTheConnectionIsKept() {
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        upstream.respond("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+        assertEquals(403, exchange.heads.get(0).status());
+        assertEquals("no", exchange.body.toString());
+        assertTrue(exchange.complete);
+        assertEquals(1, upstream.reusable);
+        exchange.stream().reset(Failure.of(Cause.CLIENT_CLOSED, "not needed"));
+        assertTrue(upstream.channel.isOpen());
+    }
+
+    @Test
+    void anUpstreamThatIgnoresTheUpgradeHasAnsweredTheGet() {
+        RequestHead head = extendedConnect("websocket");
+        Upstream.Received exchange = open(head);
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage");
+        assertFalse(head.isConnect());
+        assertEquals(Method.GET, head.method());
+        assertEquals("page", exchange.body.toString());
+        assertTrue(exchange.complete);
+        assertEquals(1, upstream.reusable);
+    }
+
+    @Test
+    void aTunnelThatCannotBeRefusedFailsIfTheUpstreamIgnoresTheUpgrade() {
+        RequestHead head = Upstream.request("CONNECT", -1);
+        head.setProtocol(new AsciiString("websocket"));
+        Upstream.Received exchange = open(head);
+        upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage");
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
+        assertTrue(exchange.heads.isEmpty());
+        assertFalse(upstream.channel.isOpen());
+    }
+
+    @Test
+    void bytesForTheTunnelAreNotSentBeforeThereIsOne() {
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        String accept = acceptOfWhatWasSent();
+        assertFalse(exchange.stream().isWritable());
+        exchange.stream().data(Unpooled.copiedBuffer("ear", StandardCharsets.ISO_8859_1), false);
+        exchange.stream().data(Unpooled.copiedBuffer("ly", StandardCharsets.ISO_8859_1), false);
+        exchange.stream().flush();
+        assertEquals("", upstream.sent());
+        upstream.respond(switching(accept));
+        assertEquals("early", upstream.sent());
+        assertEquals(1, exchange.writables);
+        assertTrue(exchange.stream().isWritable());
+    }
+
+    @Test
+    void bytesForATunnelThatIsRefusedAreNoRequest() {
+        Upstream.Received exchange = open(extendedConnect("websocket"));
+        acceptOfWhatWasSent();
+        exchange.stream().data(Unpooled.copiedBuffer(GET, StandardCharsets.ISO_8859_1), false);
+        exchange.stream().flush();
+        upstream.respond("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+        assertTrue(exchange.complete);
+        assertEquals("", upstream.sent());
+        assertEquals(1, upstream.reusable);
+    }
+
+    @Test
+    void aSwitchNobodyAskedForIsAnError() {
+        Upstream.Received exchange = upstream.get();
+        upstream.sent();
+        upstream.respond(switching(ACCEPT));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
+        assertEquals("[unexpected_upgrade]", upstream.violations.toString());
+    }
+
+    @Test
+    void interimResponsesWithoutEndAreAnError() {
+        Upstream.Received exchange = upstream.get();
+        upstream.respond("HTTP/1.1 102 Processing\r\n\r\n".repeat(ResponseHead.MAX_INTERIM));
+        assertNull(exchange.reset);
+        upstream.respond("HTTP/1.1 102 Processing\r\n\r\n");
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure(exchange).cause());
+        assertEquals(ResponseHead.MAX_INTERIM, exchange.heads.size());
+    }
+
+    @Test
+    void keysDifferAndAreAsTheRfcHasThem() {
+        assertEquals(ACCEPT, WebSocketKey.accept(new AsciiString(KEY)).toString());
+        AsciiString key = WebSocketKey.next();
+        assertTrue(WebSocketKey.isValid(key));
+        assertFalse(key.equals(WebSocketKey.next()));
+    }
+}
