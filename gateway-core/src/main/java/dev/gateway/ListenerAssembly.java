@@ -22,10 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns configured listeners into settings of listeners. */
 final class ListenerAssembly {
-    private static final int STREAM_WINDOW = 256 << 10;
-    /** Room for several streams whose upstream does not read, before they stop the others of their connection. */
-    private static final int CONNECTION_WINDOW = 4 << 20;
-
     private static final long ADMIN_MILLIS = 30_000;
     private static final int ADMIN_CONNECTIONS = 256;
 
@@ -56,11 +52,11 @@ final class ListenerAssembly {
                 ? null
                 : new Http2ServerSettings(
                         limits.maxConcurrentStreams(),
-                        STREAM_WINDOW,
-                        CONNECTION_WINDOW,
+                        Http2ServerSettings.DEFAULT.streamWindow(),
+                        Http2ServerSettings.DEFAULT.wideStreamWindow(),
+                        Http2ServerSettings.DEFAULT.wideStreams(),
                         atMostInt(limits.maxHeaderBytes()),
                         limits.maxHeaders(),
-                        false,
                         requestHeaders,
                         Assembly.millis(timeouts.requestBodyIdle()),
                         Assembly.millis(timeouts.responseWriteIdle()),

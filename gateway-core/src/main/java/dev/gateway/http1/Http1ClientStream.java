@@ -99,8 +99,7 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        connection.writeHead(
-                HeadWriter.request(ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH));
+        connection.writeHead(HeadWriter.request(ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);

@@ -348,8 +348,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     private void begin(RequestHead head, @Nullable AsciiString key) {
-        Http1ServerStream open =
-                new Http1ServerStream(this, head, key, parser.isHttp10(), parser.isKeepAlive());
+        Http1ServerStream open = new Http1ServerStream(this, head, key, parser.isHttp10(), parser.isKeepAlive());
         stream = open;
         received = discarded = 0;
         boolean last = !parser.isChunked() && head.contentLength() <= 0;
@@ -474,8 +473,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void refuse(@Nullable RequestHead head, Failure failure) {
         input = Input.DROPPED;
         draining = true;
-        Http1ServerStream open = new Http1ServerStream(
-                this, head, null, head != null && parser.isHttp10(), false);
+        Http1ServerStream open = new Http1ServerStream(this, head, null, head != null && parser.isHttp10(), false);
         stream = open;
         handler.onRefused(open, head, failure);
     }

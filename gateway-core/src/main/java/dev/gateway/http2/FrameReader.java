@@ -7,6 +7,7 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameReader;
+import io.netty.handler.codec.http2.Http2FrameTypes;
 
 /**
  * Netty's frame reader, with every frame counted and judged by the {@link FloodGuard} as soon as its header is there:
@@ -19,6 +20,8 @@ final class FrameReader implements Http2FrameReader {
     private final FloodGuard guard;
     private final ConnectionObserver observer;
     private int ahead; // how far beyond the unread input the frames already counted reach
+    private int lastType; // of those frames
+    private boolean partial; // not all of the last one has come
 
     FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer) {
         this.delegate = new DefaultHttp2FrameReader(headersDecoder, Integer.MAX_VALUE);
@@ -33,6 +36,7 @@ final class FrameReader implements Http2FrameReader {
         while (end - next >= HEADER) {
             int length = input.getUnsignedMedium(next);
             int type = input.getUnsignedByte(next + 3);
+            lastType = type;
             observer.onFrameReceived(type, length);
             guard.onFrame(type, input.getUnsignedByte(next + 4), length);
             next += HEADER + length;
@@ -41,12 +45,14 @@ final class FrameReader implements Http2FrameReader {
             delegate.readFrame(ctx, input, listener);
         } finally {
             ahead = next - input.readerIndex();
+            partial = next > input.writerIndex();
         }
     }
 
-    /** Whether a frame or header block has begun and is not yet complete. */
+    /** Whether a header block has begun, be it one frame or several, that is not yet complete. */
     boolean isWithinHeaders() {
-        return guard.isBlockOpen();
+        return guard.isBlockOpen()
+                || (partial && (lastType == Http2FrameTypes.HEADERS || lastType == Http2FrameTypes.CONTINUATION));
     }
 
     @Override

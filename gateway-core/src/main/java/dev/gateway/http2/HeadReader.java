@@ -31,7 +31,7 @@ final class HeadReader {
     private HeadReader() {}
 
     /** Returns what makes the request malformed, or null. */
-    static @Nullable String requestProblem(ReceivedHeaders headers, boolean extendedConnect, boolean last) {
+    static @Nullable String requestProblem(ReceivedHeaders headers, boolean last) {
         if (headers.problem() != null) {
             return headers.problem();
         }
@@ -46,7 +46,7 @@ final class HeadReader {
             return "a content-length and no body";
         }
         boolean connect = method.contentEquals(Method.CONNECT.name());
-        if (headers.protocol() != null && !(connect && extendedConnect && isToken(headers.protocol()))) {
+        if (headers.protocol() != null && !(connect && isToken(headers.protocol()))) {
             return ":protocol where it is not allowed";
         }
         String problem = connect && headers.protocol() == null ? connectProblem(headers) : targetProblem(headers);
@@ -135,7 +135,8 @@ final class HeadReader {
                 orEmpty(headers.path()),
                 headers.fields(),
                 last && headers.contentLength() < 0 ? 0 : headers.contentLength());
-        head.setProtocol(headers.protocol());
+        AsciiString protocol = headers.protocol();
+        head.setProtocol(protocol == null ? null : protocol.toLowerCase());
         head.setAbsoluteForm(headers.scheme() != null && headers.scheme().contentEqualsIgnoreCase(HTTP));
         return head;
     }

@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private final Listener listener;
     private final Http2ClientSettings settings;
     private boolean ready;
+    private boolean extendedConnect;
     private boolean goingAway;
     private boolean retiring;
     private int reserved; // streams opened whose head was not sent yet
@@ -68,6 +70,11 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         }
         int limit = Math.min(connection().local().maxActiveStreams(), settings.maxConcurrentStreams());
         return Math.max(0, limit - connection().local().numActiveStreams() - reserved);
+    }
+
+    /** Whether the upstream takes extended CONNECT (RFC 8441), so that a stream may become a tunnel of its protocol. */
+    public boolean allowsExtendedConnect() {
+        return extendedConnect;
     }
 
     /** Returns how many streams are open. */
@@ -194,7 +201,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     }
 
     @Override
-    void onSettings() {
+    void onSettings(Http2Settings received) {
+        extendedConnect |= Boolean.TRUE.equals(received.connectProtocolEnabled());
         if (!ready) {
             ready = true;
             listener.onReady();

@@ -8,7 +8,7 @@ import io.netty.handler.codec.http2.Http2Settings;
  * @param maxConcurrentStreams requests of one connection in flight, if the peer allows as many
  * @param streamWindow body bytes an upstream may send on one stream beyond what was passed on
  * @param connectionWindow the same for all streams of a connection together, at least twice 65,535; with less than
- *     streams times stream window, slow clients can stop others that share the connection
+ *     twice what the streams can fill, slow clients can stop others that share the connection
  * @param maxHeaderListSize of a response, as RFC 9113, section 6.5.2, counts it
  * @param maxHeaderFields of a response, counted
  * @param requestWriteIdleMillis without the upstream taking any of a request that waits for it
@@ -22,7 +22,7 @@ public record Http2ClientSettings(
         long requestWriteIdleMillis) {
     /** What suits an upstream near by. */
     public static final Http2ClientSettings DEFAULT =
-            new Http2ClientSettings(256, 256 * 1024, 64 * 1024 * 1024, 64 * 1024, 200, 60_000);
+            new Http2ClientSettings(256, 256 * 1024, 128 * 1024 * 1024, 64 * 1024, 200, 60_000);
 
     Http2Settings wire() {
         return new Http2Settings()

@@ -16,6 +16,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     private final Http2ClientConnection client;
     private final ResponseEvents events;
     private int batchesBefore; // how often the connection had been read when the head was sent
+    private int interim; // responses so far
     private boolean headSent;
     private boolean responded;
     private boolean tunnel;
@@ -32,6 +33,10 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     @Override
     public void head(RequestHead head, boolean last) {
         if (headSent || isDead()) {
+            return;
+        }
+        if (head.protocol() != null && !client.allowsExtendedConnect()) {
+            fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream takes no extended CONNECT"));
             return;
         }
         headSent = true;
@@ -70,7 +75,11 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     void onHead(ResponseHead head, boolean last) throws Http2Exception {
-        if (!head.isInterim()) {
+        if (head.isInterim()) {
+            if (++interim > ResponseHead.MAX_INTERIM) {
+                throw client.streamError(this, "too many interim responses");
+            }
+        } else {
             responded = true;
             tunnel = connect && head.status() < 300;
             if (!tunnel && !bodiless && head.status() != 304) {

@@ -7,14 +7,15 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,12 +31,14 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final RequestHandler handler;
     private final Http2ServerSettings settings;
     private final Timer idleTimer = new IdleTimer();
-    private final Timer ageTimer = new DrainTimer();
+    private final Timer ageTimer = new AgeTimer();
     private final Timer headersTimer = new HeadersTimer();
     private final Timer lastStreamTimer = new LastStreamTimer();
     private long idleSince;
     private boolean prefaceSeen;
-    private boolean draining;
+    private int wideStreams;
+    private boolean draining; // takes no new streams soon
+    private boolean drainTold;
     private boolean goingAwaySaid;
     private boolean lastStreamSaid;
 
@@ -68,12 +71,12 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
      * Starts with a request that came by HTTP/1.1 with {@code Upgrade: h2c}: it has no body, and is answered on stream 1.
      * To be called once, after the 101 response was written and this was added to the pipeline.
      *
-     * @param http2Settings the value of {@code HTTP2-Settings}
-     * @throws IllegalArgumentException if that value is not valid; the connection is then as it was
+     * @param payload the value of {@code HTTP2-Settings}, decoded
+     * @throws IllegalArgumentException if that is not valid; the connection is then as it was
      */
-    public void upgrade(RequestHead head, AsciiString http2Settings) {
+    public void upgrade(RequestHead head, byte[] payload) {
         try {
-            onHttpServerUpgrade(UpgradeSettings.parse(http2Settings));
+            onHttpServerUpgrade(UpgradeSettings.parse(payload));
         } catch (Http2Exception e) {
             throw new IllegalArgumentException(e);
         }
@@ -107,7 +110,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         } else if (connection().numActiveStreams() > settings.maxConcurrentStreams() || lastStreamSaid) {
             resetStream(h2, Http2Error.REFUSED_STREAM);
         } else {
-            String problem = HeadReader.requestProblem(headers, settings.extendedConnect(), last);
+            String problem = HeadReader.requestProblem(headers, last);
             if (problem != null) {
                 refuseMalformed(h2, problem);
             }
@@ -130,7 +133,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     private void begin(Http2Stream h2, RequestHead head, boolean last) {
-        Http2ServerStream stream = new Http2ServerStream(this, head.isConnect());
+        Http2ServerStream stream = new Http2ServerStream(this, head);
         stream.attach(h2);
         if (last) {
             stream.remoteEnded();
@@ -140,6 +143,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
         stream.touch();
         stream.begin(handler.onRequest(stream, head, last));
+        if (drainTold) {
+            tellDraining(stream);
+        }
         if (draining && !goingAwaySaid) {
             sayGoingAway();
         }
@@ -147,7 +153,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onOversized(Http2Stream h2) {
-        Http2ServerStream stream = new Http2ServerStream(this, false);
+        Http2ServerStream stream = new Http2ServerStream(this, null);
         stream.attach(h2);
         handler.onRefused(
                 stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "more header fields than are taken"));
@@ -155,7 +161,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     /** The request is accounted for, but RFC 9113, section 8.1.1, wants its stream reset, not answered. */
     private void refuseMalformed(Http2Stream h2, String problem) throws Http2Exception {
-        Http2ServerStream stream = new Http2ServerStream(this, false);
+        Http2ServerStream stream = new Http2ServerStream(this, null);
         stream.die();
         handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, problem));
         throw Http2Exception.streamError(h2.id(), Http2Error.PROTOCOL_ERROR, problem);
@@ -196,12 +202,25 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onStreamClosed(@Nullable MultiplexedStream stream) {
+        if (stream instanceof Http2ServerStream server && server.isWide()) {
+            wideStreams--;
+        }
         if (connection().numActiveStreams() == 0) {
             idleSince = timers.nanoTime();
             if (lastStreamSaid) {
                 closeAfterWrites();
             }
         }
+    }
+
+    /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
+    boolean widen(Http2Stream h2) {
+        if (wideStreams == settings.wideStreams()) {
+            return false;
+        }
+        wideStreams++;
+        addWindow(h2, settings.wideStreamWindow() - settings.streamWindow());
+        return true;
     }
 
     // Life.
@@ -230,6 +249,22 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     public void drain() {
+        if (!drainTold) {
+            drainTold = true;
+            retire();
+            forEachStream(Http2ServerConnection::tellDraining);
+        }
+    }
+
+    private static void tellDraining(MultiplexedStream stream) {
+        StreamEvents events = stream.events();
+        if (events != null) {
+            events.onDraining();
+        }
+    }
+
+    /** Takes no new streams, and closes when those it has are done. */
+    private void retire() {
         if (draining || !isOpen()) {
             return;
         }
@@ -252,7 +287,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
-    void onSettings() {
+    void onSettings(Http2Settings received) {
         prefaceSeen = true;
     }
 
@@ -298,10 +333,10 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
     }
 
-    private final class DrainTimer extends Timer {
+    private final class AgeTimer extends Timer {
         @Override
         protected void onExpired() {
-            drain();
+            retire();
         }
     }
 

@@ -7,10 +7,10 @@ import io.netty.handler.codec.http2.Http2Settings;
  *
  * @param maxConcurrentStreams requests of one connection in flight; more are refused one by one
  * @param streamWindow body bytes a client may send on one stream beyond what was passed on
- * @param connectionWindow the same for all streams of a connection together, at least twice 65,535
+ * @param wideStreamWindow the same on a stream of which some were passed on
+ * @param wideStreams how many streams of a connection may have that at the same time
  * @param maxHeaderListSize of a request, as RFC 9113, section 6.5.2, counts it
  * @param maxHeaderFields of a request, counted
- * @param extendedConnect whether clients may ask for tunnels by RFC 8441
  * @param requestHeadersMillis from a header block's first frame to its last, and from the connection's start to the
  *     client's preface
  * @param requestBodyIdleMillis without a byte of a request's body, as long as the response has not begun
@@ -21,18 +21,20 @@ import io.netty.handler.codec.http2.Http2Settings;
 public record Http2ServerSettings(
         int maxConcurrentStreams,
         int streamWindow,
-        int connectionWindow,
+        int wideStreamWindow,
+        int wideStreams,
         int maxHeaderListSize,
         int maxHeaderFields,
-        boolean extendedConnect,
         long requestHeadersMillis,
         long requestBodyIdleMillis,
         long responseWriteIdleMillis,
         long idleMillis,
         long maxConnectionAgeMillis) {
+    private static final int MIN_CONNECTION_WINDOW = 2 * 65_535;
+
     /** What suits browsers and gRPC clients; for tests and as a base to change. */
-    public static final Http2ServerSettings DEFAULT = new Http2ServerSettings(
-            256, 256 * 1024, 4 * 1024 * 1024, 64 * 1024, 200, false, 10_000, 60_000, 60_000, 75_000, 0);
+    public static final Http2ServerSettings DEFAULT =
+            new Http2ServerSettings(256, 32 * 1024, 256 * 1024, 16, 64 * 1024, 200, 10_000, 60_000, 60_000, 75_000, 0);
 
     Http2Settings wire() {
         Http2Settings wire = new Http2Settings()
@@ -40,9 +42,15 @@ public record Http2ServerSettings(
                 .initialWindowSize(streamWindow)
                 .maxHeaderListSize(maxHeaderListSize);
         wire.put((char) 9, Long.valueOf(1)); // SETTINGS_NO_RFC7540_PRIORITIES (RFC 9218, section 2.1)
-        if (extendedConnect) {
-            wire.connectProtocolEnabled(true);
-        }
-        return wire;
+        return wire.connectProtocolEnabled(true);
+    }
+
+    /**
+     * Returns the window of all streams together: twice what they can fill, because it is given back only when half of it
+     * is used up. So streams whose bytes nobody takes cannot stop others, whoever's they are.
+     */
+    int connectionWindow() {
+        long all = (long) maxConcurrentStreams * streamWindow + (long) wideStreams * (wideStreamWindow - streamWindow);
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(MIN_CONNECTION_WINDOW, 2 * all));
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -14,15 +15,31 @@ import org.jspecify.annotations.Nullable;
 /** A request from downstream. Its response ends it; a tunnel ends when both directions have. */
 final class Http2ServerStream extends MultiplexedStream implements ServerStream {
     private final Http2ServerConnection server;
-    private final boolean connect;
+    private final @Nullable RequestHead request; // null if none could be made out
+    private boolean wide; // has more credit than a stream has from the start
     private boolean tunnel;
     private boolean headSent;
     private @Nullable Timer bodyTimer;
 
-    Http2ServerStream(Http2ServerConnection server, boolean connect) {
+    Http2ServerStream(Http2ServerConnection server, @Nullable RequestHead request) {
         super(server);
         this.server = server;
-        this.connect = connect;
+        this.request = request;
+    }
+
+    private boolean isConnect() {
+        return request != null && request.isConnect();
+    }
+
+    boolean isWide() {
+        return wide;
+    }
+
+    @Override
+    void onConsumed(Http2Stream h2) {
+        if (!wide && !isRemoteEnded()) {
+            wide = server.widen(h2);
+        }
     }
 
     /** The handler has returned who is told what happens. */
@@ -50,7 +67,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         boolean interim = head.isInterim();
         if (!interim) {
             headSent = true;
-            tunnel = connect && head.status() < 300;
+            tunnel = isConnect() && head.status() < 300;
             cancelBodyTimer();
             if (last) {
                 localEnded();
@@ -81,7 +98,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     @Override
     void onProgress() {
         long millis = server.settings().requestBodyIdleMillis();
-        if (isRemoteEnded() || headSent || millis == 0) {
+        if (isRemoteEnded() || headSent || millis == 0 || isConnect()) { // for a tunnel it is the client that waits
             cancelBodyTimer();
         } else {
             Timer timer = bodyTimer;
@@ -161,7 +178,12 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         return switch (failure.cause()) {
             case CLIENT_PROTOCOL_ERROR -> Http2Error.PROTOCOL_ERROR;
             case CLIENT_CLOSED, CLIENT_TIMEOUT, BODY_TOO_LARGE, DRAIN, ADMIN_CLOSED -> Http2Error.CANCEL;
-            default -> tunnel ? Http2Error.CONNECT_ERROR : Http2Error.INTERNAL_ERROR;
+            default -> tunnel ? tunnelError() : Http2Error.INTERNAL_ERROR;
         };
+    }
+
+    /** RFC 9113, section 8.5, for a TCP connection; RFC 8441, section 5, for what it is extended to. */
+    private Http2Error tunnelError() {
+        return request != null && request.protocol() == null ? Http2Error.CONNECT_ERROR : Http2Error.CANCEL;
     }
 }

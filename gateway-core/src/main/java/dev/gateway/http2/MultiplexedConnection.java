@@ -21,12 +21,13 @@ import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.netty.handler.codec.http2.Http2StreamVisitor;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,7 +98,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     abstract void onInactive();
 
-    void onSettings() {}
+    void onSettings(Http2Settings received) {}
 
     void onPingAck(long data) {}
 
@@ -310,6 +311,16 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
+    /** Lets the peer send that much more on this stream beyond what was consumed. */
+    final void addWindow(Http2Stream h2, int bytes) {
+        try {
+            inbound.incrementWindowSize(h2, bytes);
+            requestFlush();
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
     /** No WINDOW_UPDATE for a stream that ended with trailers, which the flow controller does not learn by itself. */
     final void noMoreCredit(Http2Stream h2) throws Http2Exception {
         inbound.receiveFlowControlledFrame(h2, Unpooled.EMPTY_BUFFER, 0, true);
@@ -504,7 +515,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), java.nio.CharBuffer.wrap(detail), StandardCharsets.UTF_8);
         codec.writer().writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
         ctx.flush();
-        failAll();
+        forEachStream(stream -> stream.fail(stream.lost()));
         if (code == Http2Error.NO_ERROR) {
             closeAfterWrites();
         } else {
@@ -512,18 +523,17 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
-    private void failAll() {
-        Http2StreamVisitor visitor = h2 -> {
-            MultiplexedStream stream = stream(h2);
-            if (stream != null) {
-                stream.fail(stream.lost());
-            }
-            return true;
-        };
+    final void forEachStream(Consumer<MultiplexedStream> action) {
         try {
-            connection().forEachActiveStream(visitor);
+            connection().forEachActiveStream(h2 -> {
+                MultiplexedStream stream = stream(h2);
+                if (stream != null) {
+                    action.accept(stream);
+                }
+                return true;
+            });
         } catch (Http2Exception e) {
-            throw new IllegalStateException(e); // the visitor throws none
+            throw new IllegalStateException(e); // no action throws it
         }
     }
 
@@ -566,18 +576,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
     final void watchUnsent() {
-        Http2StreamVisitor visitor = h2 -> {
-            MultiplexedStream stream = stream(h2);
-            if (stream != null) {
-                stream.watchUnsent();
-            }
-            return true;
-        };
-        try {
-            connection().forEachActiveStream(visitor);
-        } catch (Http2Exception e) {
-            throw new IllegalStateException(e); // the visitor throws none
-        }
+        forEachStream(MultiplexedStream::watchUnsent);
     }
 
     @Override
@@ -661,8 +660,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
 
         @Override
-        public void onSettingsRead(ChannelHandlerContext ctx, io.netty.handler.codec.http2.Http2Settings settings) {
-            onSettings();
+        public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
+            onSettings(settings);
         }
 
         @Override

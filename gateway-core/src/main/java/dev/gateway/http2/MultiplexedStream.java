@@ -204,6 +204,9 @@ abstract class MultiplexedStream implements Stream {
         settleTiny();
         if (stream != null && bytes > 0) {
             connection.consume(stream, bytes);
+            if (!dead) {
+                onConsumed(stream);
+            }
         }
     }
 
@@ -223,6 +226,9 @@ abstract class MultiplexedStream implements Stream {
         cancelTimers();
         onDying();
     }
+
+    /** Bytes of its body were taken. */
+    void onConsumed(Http2Stream stream) {}
 
     /** We are about to reset it. */
     void onGivenUp() {}

@@ -1,10 +1,8 @@
 package dev.gateway.http2;
 
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.util.AsciiString;
-import java.util.Base64;
 
-/** Reads the value of {@code HTTP2-Settings}: a SETTINGS payload in base64url (RFC 7540, section 3.2.1). */
+/** Reads the SETTINGS payload that came as {@code HTTP2-Settings} (RFC 7540, section 3.2.1). */
 final class UpgradeSettings {
     private static final int ENTRY = 6;
 
@@ -15,8 +13,7 @@ final class UpgradeSettings {
      *
      * @throws IllegalArgumentException if it is not valid
      */
-    static Http2Settings parse(AsciiString value) {
-        byte[] payload = Base64.getUrlDecoder().decode(value.toByteArray());
+    static Http2Settings parse(byte[] payload) {
         if (payload.length % ENTRY != 0) {
             throw new IllegalArgumentException("not a SETTINGS payload");
         }

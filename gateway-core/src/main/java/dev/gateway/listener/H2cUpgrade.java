@@ -2,14 +2,11 @@ package dev.gateway.listener;
 
 import dev.gateway.http1.Upgrade;
 import dev.gateway.http2.Http2ServerConnection;
-import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /** Goes over from HTTP/1.1 to HTTP/2 on a connection whose first request asks for it (RFC 7540, section 3.2). */
 final class H2cUpgrade implements Upgrade {
@@ -26,14 +23,13 @@ final class H2cUpgrade implements Upgrade {
 
     @Override
     public boolean upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
-        @Nullable AsciiString value = head.fields().first(FieldName.HTTP2_SETTINGS);
-        if (value == null || settings.length % SETTING_BYTES != 0) {
+        if (settings.length % SETTING_BYTES != 0) {
             return false; // as if it had not asked
         }
         ctx.write(Unpooled.wrappedBuffer(SWITCHING));
         Http2ServerConnection http2 = connection.speakHttp2();
         try {
-            http2.upgrade(head, value);
+            http2.upgrade(head, settings);
         } catch (IllegalArgumentException e) {
             // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
             connection.owner.loop.observer().onViolation("settings");

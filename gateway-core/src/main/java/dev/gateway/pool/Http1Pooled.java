@@ -19,8 +19,8 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
-        this.connection = new Http1ClientConnection(
-                this, pool.observer, pool.loopPools.wheel, Http1ClientSettings.DEFAULT);
+        this.connection =
+                new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, Http1ClientSettings.DEFAULT);
     }
 
     @Override

@@ -148,8 +148,7 @@ class UpgradeTest {
         assertEquals("tcp", String.valueOf(head.protocol()));
         client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
         client.last().stream.flush();
-        assertEquals(
-                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: tcp\r\nConnection: Upgrade\r\n\r\n", client.sent());
+        assertEquals("HTTP/1.1 101 Switching Protocols\r\nUpgrade: tcp\r\nConnection: Upgrade\r\n\r\n", client.sent());
     }
 
     @ParameterizedTest
@@ -245,7 +244,9 @@ class UpgradeTest {
         upstream.respond(switching(acceptOfWhatWasSent()) + "first");
         ResponseHead response = exchange.heads.get(0);
         assertEquals(200, response.status());
-        assertEquals("Connection: upgrade\nSec-WebSocket-Protocol: wamp\n", response.fields().toString());
+        assertEquals(
+                "Connection: upgrade\nSec-WebSocket-Protocol: wamp\n",
+                response.fields().toString());
         assertEquals("first", exchange.body.toString());
         exchange.stream().data(Unpooled.copiedBuffer("up", StandardCharsets.ISO_8859_1), false);
         exchange.stream().flush();

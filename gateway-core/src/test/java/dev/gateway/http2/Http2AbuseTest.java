@@ -179,6 +179,29 @@ class Http2AbuseTest {
     }
 
     @Test
+    void aHeaderFrameThatComesInTrickles() {
+        ByteBuf frame = frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        while (frame.readableBytes() > 1 && attacker.first(Frames.GOAWAY, 0) == null) {
+            attacker.send(frame.readRetainedSlice(1));
+            attacker.advance(900);
+        }
+        frame.release();
+        assertEnded(Violation.SLOW_HEADERS);
+        assertEquals(0, attacker.recorder.requests.size());
+    }
+
+    @Test
+    void aHeaderFrameThatComesInTwoPartsIsTaken() {
+        ByteBuf frame = frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.send(frame.readRetainedSlice(20));
+        attacker.advance(5_000);
+        attacker.send(frame);
+        attacker.advance(9_000);
+        assertEquals(1, attacker.recorder.requests.size());
+        assertTrue(attacker.channel.isOpen());
+    }
+
+    @Test
     void aClientThatTakesNothingOfItsResponseLosesThatStreamOnly() {
         attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
         attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 3, get());
@@ -242,11 +265,13 @@ class Http2AbuseTest {
     @Test
     void bodiesInTinyPiecesThatNobodyTakes() {
         ByteBuf[] pieces = new ByteBuf[1_000];
-        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
-        attacker.request(0).keepCredit = true;
+        for (int i = 0; i < 3; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post());
+            attacker.request(i).keepCredit = true;
+        }
         for (int i = 0; i < 70 && attacker.first(Frames.GOAWAY, 0) == null; i++) {
             for (int j = 0; j < pieces.length; j++) {
-                pieces[j] = frame(Frames.DATA, 0, 1, (byte) 1);
+                pieces[j] = frame(Frames.DATA, 0, 2 * (i % 3) + 1, (byte) 1);
             }
             attacker.send(pieces);
         }

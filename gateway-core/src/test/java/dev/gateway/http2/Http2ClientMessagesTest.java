@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http2.Frames.Frame;
 import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -18,6 +20,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -231,6 +234,31 @@ class Http2ClientMessagesTest {
         heard.client().reset(Failure.of(Cause.IDLE_TIMEOUT, "no byte in time"));
         advance(60_000);
         assertEquals(1, sent(Frames.PING, 0).size());
+    }
+
+    @Test
+    void interimResponsesWithoutEndFailTheStream() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        for (int i = 0; i < ResponseHead.MAX_INTERIM; i++) {
+            send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "103")));
+        }
+        assertNull(exchange.failure);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "103")));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(ResponseHead.MAX_INTERIM, exchange.heads.size());
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void anUpstreamThatOffersNoExtendedConnectGetsNone() {
+        assertFalse(client.allowsExtendedConnect());
+        Pair.Exchange exchange = new Pair.Exchange();
+        exchange.client = client.open(exchange);
+        RequestHead head = Http2ConnectionsTest.head(Method.CONNECT, "/chat");
+        head.setProtocol(new AsciiString("websocket"));
+        exchange.client().head(head, false);
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(3, client.availableStreams());
     }
 
     @Test

@@ -279,10 +279,10 @@ class Http2ConnectionsTest {
                 new Http2ServerSettings(
                         2,
                         d.streamWindow(),
-                        d.connectionWindow(),
+                        d.wideStreamWindow(),
+                        d.wideStreams(),
                         d.maxHeaderListSize(),
                         d.maxHeaderFields(),
-                        false,
                         0,
                         0,
                         0,

@@ -173,6 +173,7 @@ final class Pair implements AutoCloseable {
         boolean keepCredit;
         boolean ended;
         int writable;
+        int drainings;
         int readCompletes;
 
         @Nullable
@@ -235,6 +236,11 @@ final class Pair implements AutoCloseable {
         @Override
         public void onReadComplete() {
             readCompletes++;
+        }
+
+        @Override
+        public void onDraining() {
+            drainings++;
         }
 
         @Override
