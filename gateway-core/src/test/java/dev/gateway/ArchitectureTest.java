@@ -37,6 +37,9 @@ class ArchitectureTest {
     static final ArchRule filterUses = mayUse("filter", "message", "stream");
 
     @ArchTest
+    static final ArchRule tunnelUses = mayUse("tunnel", "message", "stream", "net", "upstream", "filter");
+
+    @ArchTest
     static final ArchRule observeUses = mayUse("observe", "message", "stream", "time");
 
     @ArchTest
@@ -74,6 +77,7 @@ class ArchitectureTest {
                     "net",
                     "upstream",
                     "filter",
+                    "tunnel",
                     "observe",
                     "route",
                     "http1",

@@ -9,7 +9,15 @@ import java.util.List;
  * reverse. This is the one place that says so. Filters of one kind keep the order they are configured in.
  */
 public enum FilterOrder {
-    /** First: its Location is made of the request as the client sent it, and nothing after it is of use. */
+    /** First of all: what follows may depend on who the client is, and strangers learn nothing from its answers. */
+    PROXY_AUTHENTICATION,
+    /** Who may reach what; what is refused needs no place among the tunnels. */
+    CONNECT_RULES,
+    /** After all that refuses requests for other reasons, so that only what goes upstream is counted. */
+    TUNNEL_LIMITS,
+    /** Looks at bytes, not at the head, so its place matters least. */
+    SNI_CHECK,
+    /** First of those on routes: its Location is made of the request as the client sent it, and nothing after it is of use. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */
     DIRECT_RESPONSE,

@@ -1,0 +1,81 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.filter.auth.Accounts.Groups;
+import dev.gateway.filter.auth.Accounts.Tokens;
+import dev.gateway.filter.auth.Accounts.Users;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files of one authentication filter. A change holds a second later at most: whoever comes and finds that nobody has
+ * looked for longer, waits for a look.
+ */
+final class AccountFiles {
+    private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final @Nullable WatchedFile<Users> users;
+    private final @Nullable WatchedFile<Groups> groups;
+    private final @Nullable WatchedFile<Tokens> tokens;
+    private final LongSupplier nanoClock;
+    private volatile State state;
+    private volatile long lookedNanos;
+
+    /** What all files say; another object whenever one of them says something else. */
+    record State(Users users, Groups groups, Tokens tokens) {}
+
+    AccountFiles(ProxyAuthentication.Settings settings, LongSupplier nanoClock) throws AuthFileException {
+        this.nanoClock = nanoClock;
+        users = open(settings.usersFile(), Users::parse);
+        groups = open(settings.groupsFile(), Groups::parse);
+        tokens = open(settings.tokensFile(), Tokens::parse);
+        state = read();
+        lookedNanos = nanoClock.getAsLong();
+    }
+
+    private static <T> @Nullable WatchedFile<T> open(@Nullable Path path, WatchedFile.Parser<T> parser)
+            throws AuthFileException {
+        return path == null ? null : new WatchedFile<>(path, parser);
+    }
+
+    private State read() {
+        return new State(
+                users == null ? Users.NONE : users.value(),
+                groups == null ? Groups.NONE : groups.value(),
+                tokens == null ? Tokens.NONE : tokens.value());
+    }
+
+    /** Returns what the files said at the last look. */
+    State state() {
+        return state;
+    }
+
+    /** Whether the last look is recent enough, or there is nothing to look at. */
+    boolean isFresh() {
+        return (users == null && groups == null && tokens == null) || nanoClock.getAsLong() - lookedNanos < FRESH_NANOS;
+    }
+
+    /** Looks at the files unless somebody just did. Blocks; not for event loops. */
+    @SuppressWarnings("ReferenceEquality") // what a file says is the same object until it changes
+    synchronized void refresh() {
+        if (isFresh()) {
+            return;
+        }
+        refresh(users);
+        refresh(groups);
+        refresh(tokens);
+        State now = read();
+        State last = state;
+        if (now.users != last.users || now.groups != last.groups || now.tokens != last.tokens) {
+            state = now;
+        }
+        lookedNanos = nanoClock.getAsLong();
+    }
+
+    private static void refresh(@Nullable WatchedFile<?> file) {
+        if (file != null) {
+            file.refresh();
+        }
+    }
+}

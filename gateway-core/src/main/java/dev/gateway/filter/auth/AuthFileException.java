@@ -1,0 +1,16 @@
+package dev.gateway.filter.auth;
+
+import java.nio.file.Path;
+
+/** A file of credentials cannot be read. Its message says where and why, and nothing of what the file holds. */
+public final class AuthFileException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    AuthFileException(Path file, String problem) {
+        super(file + ": " + problem);
+    }
+
+    AuthFileException(Path file, int line, String problem) {
+        super(file + ":" + line + ": " + problem);
+    }
+}

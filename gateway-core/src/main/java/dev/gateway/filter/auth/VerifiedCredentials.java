@@ -1,0 +1,96 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.stream.Identity;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Iterator;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers which passwords were right, so that not every request pays for a slow hash: by a digest under a key that
+ * only this process has, for a while, within bounds, and only as long as the files are the same. Safe from any thread.
+ */
+final class VerifiedCredentials {
+    private static final String ALGORITHM = "HmacSHA256";
+    private static final int MOST = 10_000;
+    private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    private final int most;
+    private final LongSupplier nanoClock;
+    private final ConcurrentHashMap<Digest, Entry> entries = new ConcurrentHashMap<>();
+    private final FastThreadLocal<Mac> macs;
+
+    private record Entry(Identity identity, Object basis, long nanos) {}
+
+    VerifiedCredentials(LongSupplier nanoClock) {
+        this(nanoClock, MOST);
+    }
+
+    VerifiedCredentials(LongSupplier nanoClock, int most) {
+        this.nanoClock = nanoClock;
+        this.most = most;
+        byte[] bytes = new byte[32];
+        new SecureRandom().nextBytes(bytes);
+        SecretKeySpec key = new SecretKeySpec(bytes, ALGORITHM);
+        this.macs = new FastThreadLocal<>() {
+            @Override
+            protected Mac initialValue() throws GeneralSecurityException {
+                Mac mac = Mac.getInstance(ALGORITHM);
+                mac.init(key);
+                return mac;
+            }
+        };
+    }
+
+    /** Returns what credentials are remembered by. */
+    Digest digest(byte[] secret) {
+        return new Digest(macs.get().doFinal(secret));
+    }
+
+    /**
+     * Returns whose credentials these are if it is known.
+     *
+     * @param basis what they were checked against; if it is another object now, they have to be checked again
+     */
+    @SuppressWarnings("ReferenceEquality")
+    @Nullable
+    Identity find(Digest digest, Object basis) {
+        Entry entry = entries.get(digest);
+        if (entry == null) {
+            return null;
+        }
+        if (entry.basis != basis || nanoClock.getAsLong() - entry.nanos > KEPT_NANOS) {
+            entries.remove(digest, entry);
+            return null;
+        }
+        return entry.identity;
+    }
+
+    void add(Digest digest, Identity identity, Object basis) {
+        if (entries.size() >= most) {
+            makeRoom();
+        }
+        entries.put(digest, new Entry(identity, basis, nanoClock.getAsLong()));
+    }
+
+    /** Drops what is too old, or else whatever comes first. */
+    private void makeRoom() {
+        long now = nanoClock.getAsLong();
+        entries.values().removeIf(entry -> now - entry.nanos > KEPT_NANOS);
+        Iterator<Digest> digests = entries.keySet().iterator();
+        while (entries.size() >= most && digests.hasNext()) {
+            digests.next();
+            digests.remove();
+        }
+    }
+
+    int size() {
+        return entries.size();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.gateway.tunnel;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+
+/**
+ * Lets a request to another host pass if the client's policy allows its target, and has it dialled as it was judged: the
+ * head's authority is brought into the form that was looked at. In audit mode what is refused is let through too, but
+ * for targets that cannot be read in one way only.
+ */
+public final class ConnectRules implements Filter {
+    private final Policies policies;
+    private final ConnectTally tally;
+    private final boolean audit;
+
+    /** Makes the filter of an entry. */
+    public ConnectRules(Policies policies, ConnectTally tally, boolean audit) {
+        this.policies = policies;
+        this.tally = tally;
+        this.audit = audit;
+    }
+
+    @Override
+    public Verdict onRequest(RequestHead head, FilterContext context) {
+        Target target = Target.of(head);
+        if (target == null) {
+            return new Verdict.Refuse(Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "the target is not a host and a port"));
+        }
+        Decision decision = policies.of(context.identity()).decide(target);
+        if (audit) {
+            tally.audit().seen(target, decision);
+        }
+        Cause cause = decision.cause();
+        if (cause != null) {
+            tally.denied(context.connection().listenerName(), decision.rule());
+            if (!audit || target.odd()) {
+                return new Verdict.Refuse(Failure.of(cause, describe(target, decision)));
+            }
+        }
+        if (!target.isWritten(head.authority())) {
+            head.setAuthority(target.rewrite(head.authority()));
+        }
+        return Verdict.PROCEED;
+    }
+
+    private static String describe(Target target, Decision decision) {
+        return target + ": " + decision.reason() + " (" + decision.rule() + ")";
+    }
+}

@@ -1,0 +1,109 @@
+package dev.gateway.tunnel;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads addresses strictly, so that nobody reads them differently: IPv4 as four decimal numbers without leading zeros,
+ * IPv6 as RFC 4291 (section 2.2) has it, without a zone. Platform and library parsers are each lenient in their own way.
+ */
+final class IpLiteral {
+    private static final int GROUPS = 8;
+
+    private IpLiteral() {}
+
+    static @Nullable InetAddress parse4(String text) {
+        byte[] bytes = new byte[4];
+        return parse4(text, 0, bytes, 0) ? address(bytes) : null;
+    }
+
+    private static boolean parse4(String text, int from, byte[] bytes, int to) {
+        int at = from;
+        for (int i = 0; i < 4; i++) {
+            int start = at;
+            int number = 0;
+            while (at < text.length() && at - start < 3 && isDigit(text.charAt(at))) {
+                number = number * 10 + text.charAt(at++) - '0';
+            }
+            boolean leadingZero = text.length() > start && text.charAt(start) == '0' && at - start > 1;
+            boolean separated = i == 3 ? at == text.length() : at < text.length() && text.charAt(at) == '.';
+            if (at == start || number > 255 || leadingZero || !separated) {
+                return false;
+            }
+            bytes[to + i] = (byte) number;
+            at++;
+        }
+        return true;
+    }
+
+    /** Returns an IPv6 address, or the IPv4 address that an IPv4-mapped one is; null if it is neither. */
+    static @Nullable InetAddress parse6(String text) {
+        byte[] bytes = new byte[2 * GROUPS];
+        int gap = -1; // where the zeros go that :: stands for
+        int group = 0;
+        int at = 0;
+        if (text.startsWith("::")) {
+            gap = 0;
+            at = 2;
+        }
+        while (at < text.length()) {
+            if (group == GROUPS) {
+                return null;
+            }
+            int start = at;
+            int value = 0;
+            while (at < text.length() && at - start < 4 && Character.digit(text.charAt(at), 16) >= 0) {
+                value = value << 4 | Character.digit(text.charAt(at++), 16);
+            }
+            if (at < text.length() && text.charAt(at) == '.') {
+                if (group > GROUPS - 2 || !parse4(text, start, bytes, 2 * group)) {
+                    return null;
+                }
+                group += 2;
+                break; // a dotted address is the last of it
+            }
+            if (at == start) {
+                return null;
+            }
+            bytes[2 * group] = (byte) (value >> 8);
+            bytes[2 * group + 1] = (byte) value;
+            group++;
+            if (at == text.length()) {
+                break;
+            }
+            if (text.charAt(at++) != ':' || at == text.length()) {
+                return null;
+            }
+            if (text.charAt(at) == ':') {
+                if (gap >= 0) {
+                    return null;
+                }
+                gap = group;
+                at++;
+            }
+        }
+        if (gap < 0 ? group != GROUPS : group == GROUPS) {
+            return null;
+        }
+        if (gap >= 0) {
+            int tail = 2 * (group - gap);
+            System.arraycopy(bytes, 2 * gap, bytes, bytes.length - tail, tail);
+            Arrays.fill(bytes, 2 * gap, bytes.length - tail, (byte) 0);
+        }
+        return address(bytes);
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    private static InetAddress address(byte[] bytes) {
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e); // only of another length
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package dev.gateway.tunnel;
+
+import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.message.RequestHead;
+import dev.gateway.net.ClientHello;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the host that a tunnel was opened to with the one that TLS then asks for in it, so that an allowed name
+ * cannot be a cover for another one at the same address. Looks at the first flight of the client only, and decrypts
+ * nothing.
+ */
+public final class SniCheck implements Filter {
+    private static final String RULE = "sni";
+
+    private final Policies policies;
+    private final ConnectTally tally;
+    private final boolean audit;
+
+    /** Makes the filter of an entry; in audit mode it only remarks. */
+    public SniCheck(Policies policies, ConnectTally tally, boolean audit) {
+        this.policies = policies;
+        this.tally = tally;
+        this.audit = audit;
+    }
+
+    @Override
+    public @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
+        SniMode mode = policies.of(context.identity()).settings().sni();
+        Target target = head.isConnect() && mode != SniMode.OFF ? Target.of(head) : null;
+        return target == null
+                ? null
+                : new Inspector(
+                        target, mode == SniMode.MUST_MATCH, context.connection().listenerName());
+    }
+
+    /** Looks at one tunnel. */
+    private final class Inspector implements BodyInspector {
+        private final Target target;
+        private final boolean must;
+        private final String listener;
+
+        Inspector(Target target, boolean must, String listener) {
+            this.target = target;
+            this.must = must;
+            this.listener = listener;
+        }
+
+        @Override
+        public Result inspect(ByteBuf soFar, boolean last) {
+            ClientHello.Reading reading = ClientHello.read(soFar);
+            if (reading instanceof ClientHello.Hello hello) {
+                String problem = problem(hello.serverName());
+                return problem == null ? PASS : found(problem);
+            } else if (reading instanceof ClientHello.NotTls other) {
+                return found(other.reason());
+            }
+            return last ? found("ended before a whole ClientHello") : MORE;
+        }
+
+        /** An address is not asked for by name (RFC 6066, section 3), so a hello without any is right for one. */
+        private @Nullable String problem(@Nullable String serverName) {
+            if (serverName == null) {
+                return target.address() == null ? "a ClientHello without a server name" : null;
+            }
+            return serverName.equals(target.host()) ? null : "a ClientHello for " + printable(serverName);
+        }
+
+        private Result found(String problem) {
+            if (must) {
+                tally.denied(listener, RULE);
+            }
+            if (must && !audit) {
+                return new Refuse(Failure.of(Cause.POLICY_SNI, target + ": " + problem));
+            }
+            tally.audit().remark(target + ": " + problem);
+            return PASS;
+        }
+    }
+
+    private static String printable(String name) {
+        return name.chars().allMatch(c -> c > ' ' && c < 0x7f) ? name : "an unprintable name";
+    }
+}

@@ -1,0 +1,104 @@
+package dev.gateway.filter;
+
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.Identity;
+import io.netty.util.AsciiString;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** What a filter sees of an exchange, with an event loop that is moved by hand. */
+public final class FakeContext implements FilterContext {
+    /** What the filter was resumed with. */
+    public final List<Verdict> resumed = new ArrayList<>();
+
+    private final ConnectionInfo connection;
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private @Nullable Identity identity;
+
+    public FakeContext(ConnectionInfo connection) {
+        this.connection = connection;
+    }
+
+    /** Makes the context of a request from an address. */
+    public static FakeContext from(String peer) {
+        return new FakeContext(connection(peer, null));
+    }
+
+    /** Makes the context of a request over TLS with a verified client certificate. */
+    public static FakeContext withCertificate(@Nullable String subject) {
+        return new FakeContext(connection(
+                "192.0.2.9", new ConnectionInfo.TlsInfo("TLSv1.3", "TLS_AES_128_GCM_SHA256", null, subject, false)));
+    }
+
+    private static ConnectionInfo connection(String peer, ConnectionInfo.@Nullable TlsInfo tls) {
+        InetSocketAddress address;
+        try {
+            address = new InetSocketAddress(InetAddress.getByName(peer), 40000);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e);
+        }
+        return new ConnectionInfo(0, "egress", HttpVersion.HTTP_1_1, address, new AsciiString(peer), null, tls);
+    }
+
+    /** Says who the client is. */
+    public FakeContext as(String name, String... groups) {
+        identity = new Identity(name, Set.of(groups));
+        return this;
+    }
+
+    /** Runs what waits for the event loop. */
+    public void runLoop() {
+        for (Runnable task = next(); task != null; task = next()) {
+            task.run();
+        }
+    }
+
+    private @Nullable Runnable next() {
+        synchronized (tasks) {
+            return tasks.poll();
+        }
+    }
+
+    @Override
+    public ConnectionInfo connection() {
+        return connection;
+    }
+
+    @Override
+    public int matchedPrefixLength() {
+        return 0;
+    }
+
+    @Override
+    public @Nullable Identity identity() {
+        return identity;
+    }
+
+    @Override
+    public void setIdentity(Identity identity) {
+        this.identity = identity;
+    }
+
+    @Override
+    public Executor loop() {
+        return task -> {
+            synchronized (tasks) {
+                tasks.add(task);
+            }
+        };
+    }
+
+    @Override
+    public void resume(Verdict verdict) {
+        resumed.add(verdict);
+    }
+}
