@@ -16,9 +16,12 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns configuration into what runs: with {@link ListenerAssembly} and {@link RouteAssembly} the only place that sees
@@ -27,27 +30,38 @@ import java.util.Map;
 final class Assembly {
     private Assembly() {}
 
-    /** Makes a generation. */
-    static Snapshot snapshot(GatewayConfig config, int generation) throws StartException {
+    /**
+     * Makes a generation. It shares upstreams that mean the same with the generation before, so that their connections,
+     * limits and balancers go on.
+     *
+     * @param indexes of listeners, by their names
+     * @param before what is in force, null for the first
+     */
+    static Snapshot snapshot(
+            GatewayConfig config, int generation, Map<String, Integer> indexes, @Nullable InForce before)
+            throws StartException {
         if (!config.connect().isEmpty()) {
             throw failure(
                     config.connect().get(0).position(), new IllegalStateException("connect is not available yet"));
         }
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
-            upstreams.put(upstream.name(), upstream(upstream));
+            Upstream same = before == null ? null : before.same(upstream);
+            upstreams.put(upstream.name(), same != null ? same : upstream(upstream));
         }
-        List<Snapshot.ListenerPolicy> listeners = new ArrayList<>();
+        Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
         List<Router> routers = RouteAssembly.routers(config, upstreams);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
-            listeners.add(new Snapshot.ListenerPolicy(
-                    routers.get(i),
-                    cidrs(listener.trustedProxies()),
-                    forwarded(listener.forwardedHeaders()),
-                    listener.limits().maxBody()));
+            policies.put(
+                    Objects.requireNonNull(indexes.get(listener.name())),
+                    new Snapshot.ListenerPolicy(
+                            routers.get(i),
+                            cidrs(listener.trustedProxies()),
+                            forwarded(listener.forwardedHeaders()),
+                            listener.limits().maxBody()));
         }
-        return new Snapshot(generation, listeners, List.copyOf(upstreams.values()));
+        return Snapshot.of(generation, policies, List.copyOf(upstreams.values()));
     }
 
     private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {

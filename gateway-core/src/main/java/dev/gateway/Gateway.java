@@ -1,10 +1,10 @@
 package dev.gateway;
 
 import dev.gateway.admin.AdminPages;
+import dev.gateway.config.DrainConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.Metrics;
 import dev.gateway.pool.PoolCounts;
-import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,18 +17,21 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
-    private final GatewayConfig config;
+    private final GatewayConfig config; // that it was started with
     private final Metrics metrics = new Metrics(version());
+    private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
-    private final Listeners listeners = new Listeners();
+    private final Listeners listeners;
+    private final Generations generations;
     private final AtomicBoolean draining = new AtomicBoolean();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
-    private volatile @Nullable Snapshot snapshot; // one reference, read once per request
     private volatile boolean started;
 
     private Gateway(GatewayConfig config) {
         this.config = config;
         this.loops = new Loops(config, metrics);
+        this.listeners = new Listeners(loops, new AdminPages(new Health(), metrics), thread.executor());
+        this.generations = new Generations(loops, listeners, metrics, thread.executor());
     }
 
     /**
@@ -40,9 +43,6 @@ public final class Gateway implements AutoCloseable {
         Gateway gateway = new Gateway(config);
         try {
             gateway.startAll();
-        } catch (IOException e) {
-            gateway.stopAll();
-            throw new StartException(String.valueOf(e.getMessage()), e);
         } catch (StartException | RuntimeException e) {
             gateway.stopAll();
             throw e;
@@ -50,25 +50,21 @@ public final class Gateway implements AutoCloseable {
         return gateway;
     }
 
-    private void startAll() throws StartException, IOException {
-        Snapshot first = Assembly.snapshot(config, 1);
-        listeners.prepare(config.listeners());
-        loops.connectTo(first.upstreams());
-        snapshot = first;
-        loops.openDoors(config.accessLog(), this::snapshot);
-        listeners.bind(config, loops, new Health());
+    private void startAll() throws StartException {
+        loops.openDoors(config.accessLog());
+        generations.advance(config);
         loops.keepHouse();
-        metrics.onGeneration(first.generation());
         started = true;
-        listeners.announce();
     }
 
-    private Snapshot snapshot() {
-        Snapshot current = snapshot;
-        if (current == null) {
-            throw new IllegalStateException("a request before the first generation");
-        }
-        return current;
+    /**
+     * Lets another configuration take over. What has begun ends as it began, on listeners and connections that are kept
+     * wherever they are still wanted. Workers, transport and access log stay what they are.
+     *
+     * @throws StartException if it cannot, such as when a port is taken; then all is as it was before
+     */
+    public void reload(GatewayConfig next) throws StartException {
+        thread.run(() -> generations.advance(next));
     }
 
     /** Returns where each listener can be reached, by name and in the order of the configuration; no admin listener. */
@@ -104,8 +100,7 @@ public final class Gateway implements AutoCloseable {
         int connections = listeners.connections();
         return loops.exchanges()
                 .thenCombine(
-                        loops.pooled(snapshot().upstreams()),
-                        (exchanges, pooled) -> new Activity(exchanges, connections, pooled));
+                        loops.pools().counts(), (exchanges, pooled) -> new Activity(exchanges, connections, pooled));
     }
 
     /** Returns the counters. */
@@ -123,9 +118,11 @@ public final class Gateway implements AutoCloseable {
             stopped.join();
             return;
         }
+        thread.finish();
         long start = System.nanoTime();
-        long timeout = config.drain().timeout().toNanos();
-        long acceptFor = Math.min(config.drain().acceptFor().toNanos(), timeout);
+        DrainConfig limits = drainConfig();
+        long timeout = limits.timeout().toNanos();
+        long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
         log.info("Draining: accepting for {} ms more", TimeUnit.NANOSECONDS.toMillis(acceptFor));
         try {
             TimeUnit.NANOSECONDS.sleep(acceptFor);
@@ -143,8 +140,14 @@ public final class Gateway implements AutoCloseable {
             stopped.join();
             return;
         }
+        thread.finish();
         listeners.close();
         stopAll();
+    }
+
+    private DrainConfig drainConfig() {
+        InForce inForce = generations.inForce();
+        return (inForce == null ? config : inForce.config).drain();
     }
 
     /** Waits until it has been drained or closed, by whomever. */
@@ -169,7 +172,7 @@ public final class Gateway implements AutoCloseable {
     private void stopAll() {
         listeners.stop();
         loops.stop();
-        listeners.free();
+        thread.stop();
         metrics.close();
         log.info("Stopped");
         stopped.complete(null);

@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns configured listeners into settings of listeners. */
 final class ListenerAssembly {
+    private static final String ADMIN = "admin";
+    private static final int ADMIN_INDEX = -1; // its requests never become exchanges
     private static final long ADMIN_MILLIS = 30_000;
     private static final int ADMIN_CONNECTIONS = 256;
 
     private ListenerAssembly() {}
 
-    /** Reads certificates and makes the settings of a listener. */
-    static ListenerSettings settings(int index, ListenerConfig config) throws StartException {
+    /** Makes the settings of a listener. */
+    static ListenerSettings settings(int index, ListenerConfig config, @Nullable ServerTls tls) throws StartException {
         if (!config.protocol().isHttp()) {
             throw Assembly.failure(
                     config.position(),
@@ -66,23 +68,28 @@ final class ListenerAssembly {
         return new ListenerSettings(
                 index,
                 config.name(),
-                config.unix() != null
-                        ? new ListenerSettings.Address.Unix(config.unix())
-                        : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
+                address(config),
                 config.reusePort(),
                 limits.maxConnections(),
-                tls(config),
+                tls,
                 proxy == null ? null : new ProxyProtocol(Assembly.cidrs(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade()));
     }
 
+    /** Returns where a listener is to be bound; looks a name up. */
+    static ListenerSettings.Address address(ListenerConfig config) {
+        return config.unix() != null
+                ? new ListenerSettings.Address.Unix(config.unix())
+                : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
+    }
+
     /** Makes the settings of the admin listener: HTTP/1.1 and few connections. */
-    static ListenerSettings admin(int index, AdminConfig config) {
+    static ListenerSettings admin(AdminConfig config) {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 HeadLimits.DEFAULT, 0, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, null);
         return new ListenerSettings(
-                index,
-                "admin",
+                ADMIN_INDEX,
+                ADMIN,
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
                 false,
                 ADMIN_CONNECTIONS,
@@ -95,39 +102,43 @@ final class ListenerAssembly {
         return (int) Math.min(size, Integer.MAX_VALUE);
     }
 
-    private static @Nullable ServerTls tls(ListenerConfig listener) throws StartException {
+    /**
+     * Makes the settings of a listener's TLS; makes a self-signed certificate if one is wanted and there is none.
+     *
+     * @return null for cleartext
+     */
+    static @Nullable ServerTlsSettings tls(ListenerConfig listener) throws StartException {
         TlsConfig config = listener.tls();
         if (config == null) {
             return null;
         }
-        try {
-            List<CertificateFiles> certificates = new ArrayList<>();
-            config.certificateRefs()
-                    .forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
-            if (config.selfSignedDirectory() != null) {
+        List<CertificateFiles> certificates = new ArrayList<>();
+        config.certificateRefs().forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+        if (config.selfSignedDirectory() != null) {
+            try {
                 certificates.add(SelfSigned.in(config.selfSignedDirectory()));
+            } catch (IOException | GeneralSecurityException e) {
+                throw Assembly.failure(config.position(), e);
             }
-            List<String> versions = new ArrayList<>();
-            for (TlsConfig.Version version : TlsConfig.Version.values()) {
-                if (version.compareTo(config.minVersion()) >= 0 && version.compareTo(config.maxVersion()) <= 0) {
-                    versions.add(version.toString());
-                }
-            }
-            return new ServerTls(new ServerTlsSettings(
-                    certificates,
-                    config.alpn(),
-                    versions,
-                    config.ciphers(),
-                    switch (config.clientAuth()) {
-                        case NONE -> ClientAuthentication.NONE;
-                        case OPTIONAL -> ClientAuthentication.OPTIONAL;
-                        case REQUIRED -> ClientAuthentication.REQUIRED;
-                    },
-                    config.caFile(),
-                    config.sessionTickets(),
-                    Assembly.millis(listener.timeouts().tlsHandshake())));
-        } catch (IOException | GeneralSecurityException e) {
-            throw Assembly.failure(config.position(), e);
         }
+        List<String> versions = new ArrayList<>();
+        for (TlsConfig.Version version : TlsConfig.Version.values()) {
+            if (version.compareTo(config.minVersion()) >= 0 && version.compareTo(config.maxVersion()) <= 0) {
+                versions.add(version.toString());
+            }
+        }
+        return new ServerTlsSettings(
+                certificates,
+                config.alpn(),
+                versions,
+                config.ciphers(),
+                switch (config.clientAuth()) {
+                    case NONE -> ClientAuthentication.NONE;
+                    case OPTIONAL -> ClientAuthentication.OPTIONAL;
+                    case REQUIRED -> ClientAuthentication.REQUIRED;
+                },
+                config.caFile(),
+                config.sessionTickets(),
+                Assembly.millis(listener.timeouts().tlsHandshake()));
     }
 }

@@ -1,64 +1,138 @@
 package dev.gateway;
 
 import dev.gateway.admin.AdminPages;
-import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
-import io.netty.util.concurrent.Future;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All listeners of a gateway, that of the admin pages included, from binding to the end of their connections. */
+/**
+ * All listeners of a gateway, that of the admin pages included: those that serve, and those that finish what they have.
+ * Changed by one thread at a time, through {@link ListenerChange}; any thread may ask.
+ */
 final class Listeners {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
     /** How long connections that were closed by force may take to be gone. */
-    private static final long FORCED_CLOSE_MILLIS = 1_000;
+    private static final long FORCED_CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final List<ListenerSettings> settings = new ArrayList<>();
-    private final List<Listener> listeners = new ArrayList<>();
-    private @Nullable Listener admin;
+    final Loops loops;
+    final AdminPages pages;
+    private final ScheduledExecutorService thread;
+    private final List<Listener> leaving = new CopyOnWriteArrayList<>();
+    private volatile List<Serving> serving = List.of();
+    private volatile @Nullable Listener admin;
 
-    /** Reads the certificates of all listeners. */
-    void prepare(List<ListenerConfig> configs) throws StartException {
-        for (ListenerConfig config : configs) {
-            settings.add(ListenerAssembly.settings(settings.size(), config));
+    /** A listener that serves, and what it was made of. */
+    record Serving(ListenerConfig config, Listener listener, @Nullable ListenerTls tls) {}
+
+    /**
+     * Makes an empty set.
+     *
+     * @param thread the one that changes it, once the gateway has started
+     */
+    Listeners(Loops loops, AdminPages pages, ScheduledExecutorService thread) {
+        this.loops = loops;
+        this.pages = pages;
+        this.thread = thread;
+    }
+
+    /** Returns those that serve, in the order of the configuration. */
+    List<Serving> serving() {
+        return serving;
+    }
+
+    /** Returns the listener of the admin pages, or null. */
+    @Nullable
+    Listener admin() {
+        return admin;
+    }
+
+    /** Takes note of what serves from now on. */
+    void serve(List<Serving> all, @Nullable Listener adminListener) {
+        serving = List.copyOf(all);
+        admin = adminListener;
+    }
+
+    /** Finds indexes for listeners: the one that a name has, also of a listener that is still leaving, else a free one. */
+    Map<String, Integer> indexes(List<ListenerConfig> wanted) {
+        Map<String, Integer> taken = new HashMap<>();
+        leaving.forEach(each -> taken.put(each.name(), each.settings().index()));
+        serving.forEach(each ->
+                taken.put(each.config().name(), each.listener().settings().index()));
+        Set<Integer> used = new HashSet<>(taken.values());
+        Map<String, Integer> indexes = new HashMap<>();
+        int next = 0;
+        for (ListenerConfig each : wanted) {
+            Integer index = taken.get(each.name());
+            if (index == null) {
+                while (!used.add(next)) {
+                    next++;
+                }
+                index = next;
+            }
+            indexes.put(each.name(), index);
+        }
+        return indexes;
+    }
+
+    /** Lets a listener that serves no more finish what runs, for some time. Its index is free when it has. */
+    void leave(Listener listener, long nanos) {
+        leaving.add(listener);
+        drain(listener, nanos).thenRunAsync(() -> hasLeft(listener), thread);
+    }
+
+    /** Lets a listener finish what runs, then ends what is left. */
+    CompletableFuture<Void> drain(Listener listener, long nanos) {
+        CompletableFuture<Void> drained = listener.drain();
+        Future<?> limit = thread.schedule(
+                () -> {
+                    log.warn(
+                            "Drain timeout: {} connections of the former listener {} are closed",
+                            listener.connections(),
+                            listener.name());
+                    listener.closeConnections();
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+        return drained.thenRun(() -> limit.cancel(false));
+    }
+
+    private void hasLeft(Listener listener) {
+        leaving.remove(listener);
+        int index = listener.settings().index();
+        boolean used = Stream.concat(serving.stream().map(Serving::listener), leaving.stream())
+                .anyMatch(each -> each.settings().index() == index);
+        if (!used) {
+            loops.forget(index);
         }
     }
 
-    /** Binds all listeners; the admin listener first, so that the start can be watched. */
-    void bind(GatewayConfig config, Loops loops, AdminPages.Health health) throws IOException {
-        if (config.admin() != null) {
-            admin = Listener.bind(
-                    loops.transport(), loops.ofAdmin(health), ListenerAssembly.admin(settings.size(), config.admin()));
-        }
-        for (ListenerSettings each : settings) {
-            listeners.add(Listener.bind(loops.transport(), loops.of(each.name()), each));
-        }
+    /** Tells the log where a listener can be reached. */
+    static void announce(Listener listener) {
+        String protocols = listener.settings().protocols().http2() == null ? "HTTP/1.1" : "HTTP/1.1 and h2";
+        log.info("Listener {} at {} ({})", listener.name(), url(listener), protocols);
     }
 
-    /** Tells the log where each can be reached. */
-    void announce() {
-        for (Listener listener : listeners) {
-            String protocols = listener.settings().protocols().http2() == null ? "HTTP/1.1" : "HTTP/1.1 and h2";
-            log.info("Listener {} at {} ({})", listener.name(), url(listener), protocols);
-        }
-        if (admin != null) {
-            log.info("Admin at {}", url(admin));
-        }
-    }
-
-    private static String url(Listener listener) {
+    static String url(Listener listener) {
         if (listener.settings().bound() instanceof ListenerSettings.Address.Unix unix) {
             return "unix:" + unix.path();
         }
@@ -75,26 +149,33 @@ final class Listeners {
 
     Map<String, String> urls() {
         Map<String, String> urls = new LinkedHashMap<>();
-        listeners.forEach(listener -> urls.put(listener.name(), url(listener)));
+        serving.forEach(each -> urls.put(each.config().name(), url(each.listener())));
         return urls;
     }
 
     @Nullable
     String adminUrl() {
-        return admin == null ? null : url(admin);
+        Listener current = admin;
+        return current == null ? null : url(current);
     }
 
     int port(String name) {
-        return Stream.concat(listeners.stream(), Stream.ofNullable(admin))
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(admin))
                 .filter(each -> each.name().equals(name) && each.address() instanceof InetSocketAddress)
                 .mapToInt(each -> ((InetSocketAddress) each.address()).getPort())
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no TCP listener " + name));
     }
 
+    private List<Listener> all() {
+        List<Listener> all = new ArrayList<>(leaving);
+        serving.forEach(each -> all.add(each.listener()));
+        return all;
+    }
+
     /** Counts clients' connections, without those of the admin listener. */
     int connections() {
-        return listeners.stream().mapToInt(Listener::connections).sum();
+        return all().stream().mapToInt(Listener::connections).sum();
     }
 
     /**
@@ -103,43 +184,61 @@ final class Listeners {
      */
     void drain(long nanos) {
         long start = System.nanoTime();
-        listeners.forEach(Listener::stopAccepting);
-        List<Future<Void>> drained = listeners.stream().map(Listener::drain).toList();
-        boolean finished = true;
-        for (Future<Void> each : drained) {
-            long left = nanos - (System.nanoTime() - start);
-            finished &= each.awaitUninterruptibly(Math.max(1, left), TimeUnit.NANOSECONDS);
-        }
-        if (!finished) {
+        List<Listener> all = all();
+        all.forEach(Listener::stopAccepting);
+        CompletableFuture<Void> drained = drained(all);
+        if (!await(drained, nanos - (System.nanoTime() - start))) {
             log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
         }
-        closeConnections(drained);
+        closeConnections(all, drained);
     }
 
     /** Accepts no more connections and ends those there are. The admin listener goes on. */
     void close() {
-        listeners.forEach(Listener::stopAccepting);
-        closeConnections(listeners.stream().map(Listener::drain).toList());
+        List<Listener> all = all();
+        all.forEach(Listener::stopAccepting);
+        closeConnections(all, drained(all));
     }
 
-    /** Each exchange ends on its loop, which is given the time to count and log it. */
-    private void closeConnections(List<Future<Void>> drained) {
-        listeners.forEach(Listener::closeConnections);
-        drained.forEach(each -> each.awaitUninterruptibly(FORCED_CLOSE_MILLIS, TimeUnit.MILLISECONDS));
+    private static CompletableFuture<Void> drained(List<Listener> all) {
+        return CompletableFuture.allOf(all.stream().map(Listener::drain).toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Closes every listening socket and the connections of the admin listener. */
-    void stop() {
-        listeners.forEach(Listener::stopAccepting);
-        if (admin != null) {
-            admin.stopAccepting();
-            admin.closeConnections();
+    private static boolean await(CompletableFuture<Void> done, long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    done.get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+                    return true;
+                } catch (InterruptedException e) {
+                    interrupted = true; // the end has come already, and is to be an orderly one
+                } catch (ExecutionException | TimeoutException e) {
+                    return false;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
-    /** Frees certificates; to be called when the event loops have ended. */
-    void free() {
-        for (ListenerSettings each : settings) {
+    /** Each exchange ends on its loop, which is given the time to count and log it. */
+    private static void closeConnections(List<Listener> all, CompletableFuture<Void> drained) {
+        all.forEach(Listener::closeConnections);
+        await(drained, FORCED_CLOSE_NANOS);
+    }
+
+    /** Ends the admin listener and frees certificates; to be called when all else has been drained or closed. */
+    void stop() {
+        Listener current = admin;
+        if (current != null) {
+            current.drain();
+            current.closeConnections();
+        }
+        for (Serving each : serving) {
             if (each.tls() != null) {
                 each.tls().close();
             }

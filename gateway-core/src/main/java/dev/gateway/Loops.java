@@ -12,7 +12,6 @@ import dev.gateway.observe.AccessLog;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.LoopMetrics;
 import dev.gateway.observe.Metrics;
-import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
@@ -25,7 +24,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,30 +63,33 @@ final class Loops {
         return transport;
     }
 
-    /** Gets each upstream its pools. */
+    Pools pools() {
+        return pools;
+    }
+
+    /** Gets each upstream its pools, or none of them any. */
     void connectTo(List<Upstream> upstreams) throws StartException {
+        List<Upstream> added = new ArrayList<>();
         for (Upstream upstream : upstreams) {
             try {
                 pools.add(upstream);
+                added.add(upstream);
             } catch (IOException | GeneralSecurityException e) {
+                added.forEach(pools::remove);
                 throw new StartException("upstream " + upstream.name() + ": " + e.getMessage(), e);
             }
         }
     }
 
-    /**
-     * Opens the access log and gives each loop its front door.
-     *
-     * @param snapshot the generation in force, asked once per request
-     */
-    void openDoors(AccessLogConfig wanted, Supplier<Snapshot> snapshot) throws StartException {
+    /** Opens the access log and gives each loop its front door. */
+    void openDoors(AccessLogConfig wanted) throws StartException {
         accessLog = open(wanted);
         for (int i = 0; i < wheels.size(); i++) {
             ExchangeObserver observer = loopMetrics.get(i);
             if (accessLog != null) {
                 observer = ExchangeObserver.both(observer, accessLog.newLoop(wheels.get(i)));
             }
-            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), snapshot, observer));
+            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer));
         }
     }
 
@@ -105,6 +108,36 @@ final class Loops {
         }
     }
 
+    /**
+     * Lets requests that begin from now on be served by another generation, and returns when every loop does.
+     *
+     * @param ended run when nothing uses that generation any more, on some event loop
+     */
+    void use(Snapshot next, Runnable ended) {
+        AtomicInteger left = new AtomicInteger(handlers.size());
+        Runnable endedHere = () -> {
+            if (left.decrementAndGet() == 0) {
+                ended.run();
+            }
+        };
+        onEach(handler -> handler.use(next, endedHere));
+    }
+
+    /** No connection of a listener is left. */
+    void forget(int listener) {
+        onEach(handler -> handler.forget(listener));
+    }
+
+    private void onEach(Consumer<ExchangeHandler> task) {
+        List<CompletableFuture<Void>> done = new ArrayList<>();
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            done.add(CompletableFuture.runAsync(
+                    () -> task.accept(handler), transport.loops().get(i)));
+        }
+        CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+    }
+
     /** Returns each loop's part in a listener whose requests become exchanges. */
     List<ListenerLoop> of(String listener) {
         List<ListenerLoop> loops = new ArrayList<>();
@@ -119,8 +152,7 @@ final class Loops {
     }
 
     /** Returns each loop's part in the admin listener. */
-    List<ListenerLoop> ofAdmin(AdminPages.Health health) {
-        AdminPages pages = new AdminPages(health, metrics);
+    List<ListenerLoop> ofAdmin(AdminPages pages) {
         List<ListenerLoop> loops = new ArrayList<>();
         for (int i = 0; i < wheels.size(); i++) {
             EventLoop loop = transport.loops().get(i);
@@ -145,23 +177,6 @@ final class Loops {
             exchanges = exchanges.thenCombine(here, Integer::sum);
         }
         return exchanges;
-    }
-
-    /** Counts the connections to all of these upstreams, and requests that wait for one. */
-    CompletableFuture<PoolCounts> pooled(List<Upstream> upstreams) {
-        CompletableFuture<PoolCounts> counts = CompletableFuture.completedFuture(PoolCounts.NONE);
-        for (Upstream upstream : upstreams) {
-            counts = counts.thenCombine(pools.counts(upstream), Loops::plus);
-        }
-        return counts;
-    }
-
-    private static PoolCounts plus(PoolCounts a, PoolCounts b) {
-        return new PoolCounts(
-                a.idle() + b.idle(),
-                a.active() + b.active(),
-                a.connecting() + b.connecting(),
-                a.pending() + b.pending());
     }
 
     /** Ends everything, and returns when it has ended. */

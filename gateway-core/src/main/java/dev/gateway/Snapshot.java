@@ -8,17 +8,22 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One generation: what a configuration has become. Exchanges keep the one they began with. Immutable but for what its
  * upstreams count; shared by all event loops.
  *
  * @param generation 1 for the first
- * @param listeners what exchanges need of each listener, by its index
+ * @param policies what exchanges need of each listener, by its index; null where this generation has none
  * @param upstreams all of them, in the order of the configuration
  */
-record Snapshot(int generation, List<ListenerPolicy> listeners, List<Upstream> upstreams) implements ExchangeSettings {
+record Snapshot(int generation, List<@Nullable ListenerPolicy> policies, List<Upstream> upstreams)
+        implements ExchangeSettings {
     private static final AsciiString NAME = new AsciiString("gateway");
     private static final AsciiString VIA_HTTP_1_0 = new AsciiString("1.0 gateway");
     private static final AsciiString VIA_HTTP_1_1 = new AsciiString("1.1 gateway");
@@ -34,18 +39,46 @@ record Snapshot(int generation, List<ListenerPolicy> listeners, List<Upstream> u
     record ListenerPolicy(Router router, CidrSet trustedProxies, ForwardedFields forwarded, long maxBodyBytes) {}
 
     Snapshot {
-        listeners = List.copyOf(listeners);
+        policies = Collections.unmodifiableList(new ArrayList<>(policies));
         upstreams = List.copyOf(upstreams);
+    }
+
+    /** Makes a generation of policies by the index of their listener. */
+    static Snapshot of(int generation, Map<Integer, ListenerPolicy> policies, List<Upstream> upstreams) {
+        int listeners = policies.isEmpty() ? 0 : Collections.max(policies.keySet()) + 1;
+        List<@Nullable ListenerPolicy> table = new ArrayList<>();
+        for (int i = 0; i < listeners; i++) {
+            table.add(policies.get(i));
+        }
+        return new Snapshot(generation, table, upstreams);
+    }
+
+    @Override
+    public int listeners() {
+        return policies.size();
+    }
+
+    @Override
+    public boolean serves(int listener) {
+        return policies.get(listener) != null;
+    }
+
+    private ListenerPolicy policy(int listener) {
+        ListenerPolicy policy = policies.get(listener);
+        if (policy == null) {
+            throw new IllegalArgumentException("generation " + generation + " has no listener " + listener);
+        }
+        return policy;
     }
 
     @Override
     public Router router(int listener) {
-        return listeners.get(listener).router;
+        return policy(listener).router;
     }
 
     @Override
     public boolean trusts(ConnectionInfo connection) {
-        CidrSet trusted = listeners.get(connection.listener()).trustedProxies;
+        CidrSet trusted = policy(connection.listener()).trustedProxies;
         return connection.peer() != null
                 && !trusted.isEmpty()
                 && trusted.contains(connection.peer().getAddress());
@@ -53,7 +86,7 @@ record Snapshot(int generation, List<ListenerPolicy> listeners, List<Upstream> u
 
     @Override
     public ForwardedFields forwarded(int listener) {
-        return listeners.get(listener).forwarded;
+        return policy(listener).forwarded;
     }
 
     @Override
@@ -77,6 +110,6 @@ record Snapshot(int generation, List<ListenerPolicy> listeners, List<Upstream> u
 
     @Override
     public long maxRequestBodyBytes(int listener) {
-        return listeners.get(listener).maxBodyBytes;
+        return policy(listener).maxBodyBytes;
     }
 }

@@ -46,15 +46,17 @@ final class Exchange implements StreamEvents {
     final Deadlines deadlines;
     final RequestBody request;
     final Response response;
+    private final Tenure tenure;
     private final ExchangeSettings settings;
     private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
     private @Nullable FilterChain filters;
     private @Nullable Route route;
     private @Nullable Attempts attempts;
 
-    Exchange(ExchangeHandler handler, ExchangeSettings settings, ServerStream server, RequestHead head) {
+    Exchange(ExchangeHandler handler, Tenure tenure, ServerStream server, RequestHead head) {
         this.handler = handler;
-        this.settings = settings;
+        this.tenure = tenure;
+        this.settings = tenure.settings;
         this.server = server;
         this.head = head;
         this.record = handler.record(server, head);
@@ -386,7 +388,7 @@ final class Exchange implements StreamEvents {
         if (filters != null) {
             filters.end();
         }
-        handler.completed(record);
+        handler.completed(record, tenure);
     }
 
     private static Side side(Cause cause) {

@@ -11,12 +11,12 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.util.AsciiString;
-import java.util.function.Supplier;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The front door of one event loop: makes an {@link Exchange} of each request. Confined to its loop, as is all it is
- * made with but the settings.
+ * The front door of one event loop: makes an {@link Exchange} of each request, served to its end by the generation that
+ * is in force when it begins. Confined to its loop, as is all it is made with but the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
@@ -26,44 +26,83 @@ public final class ExchangeHandler implements RequestHandler {
     final ExchangeObserver observer;
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
-    private final Supplier<? extends ExchangeSettings> settings;
+    private @Nullable Tenure[] tenures = {}; // by listener
     private int active;
 
-    /**
-     * Makes the handler of an event loop.
-     *
-     * @param settings the current generation's; asked once per request
-     */
-    public ExchangeHandler(
-            StreamOpener opener,
-            TimerWheel wheel,
-            Supplier<? extends ExchangeSettings> settings,
-            ExchangeObserver observer) {
+    /** Makes the handler of an event loop; {@link #use} must follow before its first request. */
+    public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer) {
         this.opener = opener;
         this.wheel = wheel;
-        this.settings = settings;
         this.observer = observer;
+    }
+
+    /**
+     * Serves requests that begin from now on by another generation. A listener that it does not have keeps the one it
+     * has, until it is forgotten.
+     *
+     * @param ended run on this loop, once, when no listener and no exchange uses that generation any more
+     */
+    public void use(ExchangeSettings next, Runnable ended) {
+        Tenure tenure = new Tenure(next, ended);
+        tenure.begin();
+        int listeners = next.listeners();
+        if (listeners > tenures.length) {
+            tenures = Arrays.copyOf(tenures, listeners);
+        }
+        for (int i = 0; i < listeners; i++) {
+            if (next.serves(i)) {
+                tenure.begin();
+                replace(i, tenure);
+            }
+        }
+        tenure.end();
+    }
+
+    /** A listener is gone: none of its connections is left. */
+    public void forget(int listener) {
+        if (listener < tenures.length) {
+            replace(listener, null);
+        }
+    }
+
+    private void replace(int listener, @Nullable Tenure next) {
+        Tenure before = tenures[listener];
+        tenures[listener] = next;
+        if (before != null) {
+            before.end();
+        }
+    }
+
+    private Tenure begin(ServerStream stream) {
+        int listener = stream.connection().listener();
+        Tenure tenure = listener < tenures.length ? tenures[listener] : null;
+        if (tenure == null) {
+            throw new IllegalStateException(
+                    "no generation serves listener " + stream.connection().listenerName());
+        }
+        active++;
+        tenure.begin();
+        return tenure;
     }
 
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
-        active++;
-        Exchange exchange = new Exchange(this, settings.get(), stream, head);
+        Exchange exchange = new Exchange(this, begin(stream), stream, head);
         exchange.begin(last);
         return exchange;
     }
 
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        active++;
+        Tenure tenure = begin(stream);
         ExchangeRecord record = record(stream, head);
         observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.sentBytes = replies.send(stream, head, failure, settings.get(), LocalReply.About.NOTHING);
+        record.sentBytes = replies.send(stream, head, failure, tenure.settings, LocalReply.About.NOTHING);
         record.endNanos = wheel.nanoTime();
-        completed(record);
+        completed(record, tenure);
     }
 
     /** Makes the record of a request that has just come. */
@@ -90,9 +129,10 @@ public final class ExchangeHandler implements RequestHandler {
         return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
-    void completed(ExchangeRecord record) {
+    void completed(ExchangeRecord record, Tenure tenure) {
         active--;
         observer.onCompleted(record);
+        tenure.end();
     }
 
     /** Returns how many exchanges this loop carries. */

@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  * end. Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
+    /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */
+    int listeners();
+
+    /** Whether this generation has that listener. */
+    boolean serves(int listener);
+
     /** Returns the routes of a listener, by {@link ConnectionInfo#listener}. */
     Router router(int listener);
 

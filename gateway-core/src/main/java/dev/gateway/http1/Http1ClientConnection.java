@@ -108,6 +108,15 @@ public final class Http1ClientConnection extends Http1Connection {
         ctx.close();
     }
 
+    /** Closes the connection at once; an exchange in progress is told why. */
+    public void end(Failure failure) {
+        if (stream == null) {
+            shut();
+        } else {
+            fail(stream, failure);
+        }
+    }
+
     // ---- the channel's life ----
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
@@ -47,6 +48,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
     private int batches; // of frames read; may wrap round
+    private @Nullable Failure ended;
     private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
@@ -103,6 +105,18 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     /** Closes at once; streams fail. */
     public void close() {
         context().close();
+    }
+
+    /** Closes at once; streams fail, and are told why. */
+    public void end(Failure failure) {
+        ended = failure;
+        context().close();
+    }
+
+    /** Returns why the connection was ended, or null if it was not. */
+    @Nullable
+    Failure ended() {
+        return ended;
     }
 
     private void goAwayOnce() {

@@ -138,6 +138,10 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
 
     @Override
     Failure lost() {
+        Failure ended = client.ended();
+        if (ended != null) {
+            return ended;
+        }
         if (responded) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, client.lossDetail());
         }

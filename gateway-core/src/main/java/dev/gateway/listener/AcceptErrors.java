@@ -1,6 +1,5 @@
 package dev.gateway.listener;
 
-import dev.gateway.stream.ConnectionObserver;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.slf4j.Logger;
@@ -13,18 +12,20 @@ import org.slf4j.LoggerFactory;
 final class AcceptErrors extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(AcceptErrors.class);
 
-    private final String listener;
-    private final ConnectionObserver observer;
+    private final Door door;
 
-    AcceptErrors(String listener, ConnectionObserver observer) {
-        this.listener = listener;
-        this.observer = observer;
+    AcceptErrors(Door door) {
+        this.door = door;
     }
 
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        observer.onSocketError();
-        log.warn("listener {} could not accept a connection, and pauses for a second: {}", listener, cause.toString());
+        ListenerLoop loop = door.owner.loop;
+        loop.observer().onSocketError();
+        log.warn(
+                "listener {} could not accept a connection, and pauses for a second: {}",
+                door.owner.terms().settings.name(),
+                cause.toString());
     }
 }

@@ -44,6 +44,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
             .getBytes(StandardCharsets.US_ASCII);
 
     final LoopConnections owner;
+    final Terms terms; // those in force when it was accepted, to its end
     private final Channel channel;
     private @Nullable InetSocketAddress peer;
     private @Nullable InetSocketAddress local;
@@ -54,11 +55,16 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     Connection(Channel channel, LoopConnections owner) {
         this.channel = channel;
         this.owner = owner;
+        this.terms = owner.terms();
+    }
+
+    ListenerSettings settings() {
+        return terms.settings;
     }
 
     /** Begins; the callbacks that follow add one handler after the other to the channel's pipeline. */
     void start() {
-        ProxyProtocol proxyProtocol = owner.settings.proxyProtocol();
+        ProxyProtocol proxyProtocol = settings().proxyProtocol();
         if (proxyProtocol != null) {
             proxyProtocol.expect(channel.pipeline(), this);
         } else {
@@ -74,10 +80,10 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
             Channel channel, @Nullable InetSocketAddress clientAddress, @Nullable InetSocketAddress localAddress) {
         peer = clientAddress;
         local = localAddress;
-        ServerTls serverTls = owner.settings.tls();
+        ServerTls serverTls = settings().tls();
         if (serverTls != null) {
             serverTls.secure(channel.pipeline(), this);
-        } else if (owner.settings.protocols().http2() != null) {
+        } else if (settings().protocols().http2() != null) {
             PrefaceDetector detector = new PrefaceDetector(this);
             channel.pipeline().addLast(detector);
             start(detector);
@@ -89,7 +95,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     @Override
     public void onRefused(Channel channel, String detail) {
         owner.loop.observer().onViolation("proxy_protocol");
-        log.debug("{}: refused {}: {}", owner.settings.name(), channel.remoteAddress(), detail);
+        log.debug("{}: refused {}: {}", settings().name(), channel.remoteAddress(), detail);
     }
 
     @Override
@@ -105,7 +111,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     @Override
     public void onHandshakeFailed(Channel channel, Throwable failure) {
         owner.loop.observer().onHandshakeFailed();
-        log.debug("{}: TLS handshake with {} failed", owner.settings.name(), channel.remoteAddress(), failure);
+        log.debug("{}: TLS handshake with {} failed", settings().name(), channel.remoteAddress(), failure);
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (failure instanceof NotSslRecordException && first != null && channel.isActive()) {
             owner.loop.observer().onViolation("cleartext_on_tls");
@@ -117,7 +123,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
 
     /** Adds the handler of HTTP/1. */
     void speakHttp1() {
-        ListenerSettings.Protocols protocols = owner.settings.protocols();
+        ListenerSettings.Protocols protocols = settings().protocols();
         Http1ServerSettings settings = protocols.http1();
         if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
             settings = new Http1ServerSettings(
@@ -140,9 +146,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
 
     /** Adds the handler of HTTP/2, which sends its preface. */
     Http2ServerConnection speakHttp2() {
-        Http2ServerSettings settings = owner.settings.protocols().http2();
+        Http2ServerSettings settings = settings().protocols().http2();
         if (settings == null) {
-            throw new IllegalStateException(owner.settings.name() + " does not speak HTTP/2, but offered it");
+            throw new IllegalStateException(settings().name() + " does not speak HTTP/2, but offered it");
         }
         ListenerLoop loop = owner.loop;
         Http2ServerConnection http2 = Http2ServerConnection.create(
@@ -172,8 +178,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     }
 
     private ConnectionInfo info(HttpVersion version) {
-        return new ConnectionInfo(
-                owner.settings.index(), owner.settings.name(), version, peer, peerIp(peer), local, tls);
+        return new ConnectionInfo(settings().index(), settings().name(), version, peer, peerIp(peer), local, tls);
     }
 
     private static AsciiString peerIp(@Nullable InetSocketAddress peer) {

@@ -10,18 +10,24 @@ import java.util.Map;
 /** Takes in each accepted connection on its event loop, or closes it if there are too many. */
 @ChannelHandler.Sharable
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
-    private final Map<EventLoop, LoopConnections> loops; // not changed once this is made
+    private final Map<EventLoop, Door> doors; // not changed once this is made
 
-    ConnectionInitializer(Map<EventLoop, LoopConnections> loops) {
-        this.loops = loops;
+    ConnectionInitializer(Map<EventLoop, Door> doors) {
+        this.doors = doors;
+    }
+
+    /** Returns the door of an event loop. */
+    Door door(EventLoop loop) {
+        Door door = doors.get(loop);
+        if (door == null) {
+            throw new IllegalStateException("a connection on an event loop that is not this listener's");
+        }
+        return door;
     }
 
     @Override
     protected void initChannel(Channel channel) {
-        LoopConnections owner = loops.get(channel.eventLoop());
-        if (owner == null) {
-            throw new IllegalStateException("a connection on an event loop that is not this listener's");
-        }
+        LoopConnections owner = door(channel.eventLoop()).owner;
         Connection connection = new Connection(channel, owner);
         if (!owner.add(connection)) {
             channel.close();

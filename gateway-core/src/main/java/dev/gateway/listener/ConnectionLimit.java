@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the connections of a listener on all event loops: touched when one opens or closes, never between. */
 final class ConnectionLimit {
-    private final int max;
+    private volatile int max; // changed by a reload
     private final AtomicInteger open = new AtomicInteger();
 
     /** Makes a limit; 0 for none. */
@@ -12,8 +12,14 @@ final class ConnectionLimit {
         this.max = max;
     }
 
+    /** Sets another limit; connections that are open stay. */
+    void change(int limit) {
+        max = limit;
+    }
+
     boolean tryAcquire() {
-        if (open.incrementAndGet() > max && max > 0) {
+        int limit = max;
+        if (open.incrementAndGet() > limit && limit > 0) {
             open.decrementAndGet();
             return false;
         }

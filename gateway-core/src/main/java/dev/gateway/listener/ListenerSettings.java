@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a listener binds and how it treats connections.
  *
- * @param index its position in its generation, the {@code listener} of its connections
+ * @param index the {@code listener} of its connections, the same in all generations
  * @param bound where
  * @param reusePort whether every event loop listens for itself with {@code SO_REUSEPORT}, where the platform can
  * @param maxConnections at once, 0 for no limit; more are closed at once
@@ -29,13 +29,23 @@ public record ListenerSettings(
         @Nullable ProxyProtocol proxyProtocol,
         Protocols protocols) {
 
-    /** Where a listener is bound. */
+    /** Where a listener is bound; written as people write it. */
     public sealed interface Address {
         /** A TCP address; port 0 for any free one. */
-        record Tcp(InetSocketAddress address) implements Address {}
+        record Tcp(InetSocketAddress address) implements Address {
+            @Override
+            public String toString() {
+                return address.getHostString() + ":" + address.getPort();
+            }
+        }
 
         /** A socket file, which is made at the start and removed at the end. */
-        record Unix(Path path) implements Address {}
+        record Unix(Path path) implements Address {
+            @Override
+            public String toString() {
+                return path.toString();
+            }
+        }
     }
 
     /**

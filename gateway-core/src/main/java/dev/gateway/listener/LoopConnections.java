@@ -1,23 +1,44 @@
 package dev.gateway.listener;
 
-import io.netty.util.concurrent.Promise;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of one listener on one event loop. Confined to the loop but for its constant parts. */
 final class LoopConnections {
     final ListenerLoop loop;
-    final ListenerSettings settings;
     private final ConnectionLimit limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
-    private @Nullable Promise<Void> drained;
+    private Terms terms;
+    private @Nullable CompletableFuture<Void> drained;
 
     LoopConnections(ListenerLoop loop, ListenerSettings settings, ConnectionLimit limit) {
         this.loop = loop;
-        this.settings = settings;
+        this.terms = new Terms(settings);
         this.limit = limit;
+    }
+
+    /** Does something to each on its event loop, and returns when all is done. */
+    static void onEach(List<LoopConnections> all, Consumer<LoopConnections> task) {
+        CompletableFuture.allOf(all.stream()
+                        .map(each -> CompletableFuture.runAsync(() -> task.accept(each), each.loop.eventLoop()))
+                        .toArray(CompletableFuture<?>[]::new))
+                .join();
+    }
+
+    /** Returns what applies to connections that are accepted now. */
+    Terms terms() {
+        return terms;
+    }
+
+    /** Accepts connections on other terms from now on. */
+    void replace(ListenerSettings settings) {
+        Terms before = terms;
+        terms = new Terms(settings);
+        before.end();
     }
 
     /** Takes a connection in, unless the listener has as many as it may. */
@@ -26,15 +47,17 @@ final class LoopConnections {
             loop.observer().onConnectionRefused();
             return false;
         }
+        connection.terms.begin();
         connections.add(connection);
         return true;
     }
 
     void remove(Connection connection) {
         connections.remove(connection);
+        connection.terms.end();
         limit.release();
         if (drained != null && connections.isEmpty()) {
-            drained.trySuccess(null);
+            drained.complete(null);
         }
     }
 
@@ -42,17 +65,22 @@ final class LoopConnections {
         return drained != null;
     }
 
-    /** Lets all connections finish; those accepted from here on finish too. */
-    void drain(Promise<Void> done) {
-        if (drained != null) {
-            drained.addListener(before -> done.trySuccess(null)); // asked again
-            return;
+    /** There will be no connection: its sockets could not be bound. */
+    void abandon() {
+        terms.end();
+    }
+
+    /** Lets all connections finish; no more are accepted. */
+    CompletableFuture<Void> drain() {
+        if (drained == null) {
+            drained = new CompletableFuture<>();
+            terms.end();
+            List.copyOf(connections).forEach(Connection::drain);
+            if (connections.isEmpty()) {
+                drained.complete(null);
+            }
         }
-        drained = done;
-        List.copyOf(connections).forEach(Connection::drain);
-        if (connections.isEmpty()) {
-            done.trySuccess(null);
-        }
+        return drained;
     }
 
     void closeAll() {

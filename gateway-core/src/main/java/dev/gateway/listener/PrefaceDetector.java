@@ -33,7 +33,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        arm(connection.owner.settings.protocols().http1().idleMillis());
+        arm(connection.settings().protocols().http1().idleMillis());
     }
 
     private void arm(long millis) {
@@ -86,7 +86,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
             detected(context);
         } else if (data.readableBytes() == held.readableBytes()) { // the first bytes, and too few
             timeout.cancel();
-            arm(connection.owner.settings.protocols().http1().requestHeadersMillis());
+            arm(connection.settings().protocols().http1().requestHeadersMillis());
         }
     }
 
@@ -110,7 +110,8 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
         if (cause instanceof IOException) {
             connection.owner.loop.observer().onSocketError();
         } else {
-            log.warn("closing a connection of listener {}", connection.owner.settings.name(), cause);
+            log.warn(
+                    "closing a connection of listener {}", connection.settings().name(), cause);
         }
         context.close();
     }

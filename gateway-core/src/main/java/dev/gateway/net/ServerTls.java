@@ -28,13 +28,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Immutable, shared by
- * event loops; connections that it secured outlive {@link #close}.
+ * event loops. Freed when whoever made it and all that have retained it have closed it; connections that it has secured
+ * outlive that.
  */
 public final class ServerTls implements AutoCloseable {
     private static final int MAX_CLIENT_HELLO = 32 << 10;
@@ -51,6 +53,7 @@ public final class ServerTls implements AutoCloseable {
     private final CertificateNames<SslContext> names = new CertificateNames<>();
     private final long handshakeMillis;
     private final boolean tickets;
+    private final AtomicInteger uses = new AtomicInteger(1);
 
     /** Told how a handshake ended, on the connection's event loop. */
     public interface Callback {
@@ -83,7 +86,7 @@ public final class ServerTls implements AutoCloseable {
                 names.add(chain[0], context);
             }
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
-            close();
+            free();
             throw e;
         }
         if (contexts.isEmpty()) {
@@ -174,9 +177,20 @@ public final class ServerTls implements AutoCloseable {
         return handler;
     }
 
-    /** Frees the certificates; connections are not touched. */
+    /** Keeps it from being freed until another {@link #close}. */
+    public void retain() {
+        uses.incrementAndGet();
+    }
+
+    /** Has no further use for it: the last one frees keys and certificates. Connections are not touched. */
     @Override
     public void close() {
+        if (uses.decrementAndGet() == 0) {
+            free();
+        }
+    }
+
+    private void free() {
         contexts.forEach(ReferenceCountUtil::release);
         contexts.clear();
     }

@@ -30,6 +30,7 @@ public final class Metrics implements AutoCloseable {
     private final List<Exposition.Source> sources = new CopyOnWriteArrayList<>();
     private final Statistics statistics = new Statistics(loops);
     private final AtomicLong generation = new AtomicLong();
+    private final AtomicLong draining = new AtomicLong();
     private final AtomicLong reloadsSucceeded = new AtomicLong();
     private final AtomicLong reloadsFailed = new AtomicLong();
     private final String version;
@@ -62,9 +63,15 @@ public final class Metrics implements AutoCloseable {
                 log.dropped()));
     }
 
-    /** A generation has taken over. */
-    public void onGeneration(long number) {
+    /**
+     * A generation has taken over, or an earlier one has ended.
+     *
+     * @param number of the one in force
+     * @param earlier how many before it still have exchanges
+     */
+    public void onGeneration(long number, int earlier) {
         generation.set(number);
+        draining.set(earlier);
     }
 
     /** A reload was tried. */
@@ -123,6 +130,10 @@ public final class Metrics implements AutoCloseable {
 
     private void process(Exposition out) {
         out.gauge("gateway_config_generation", "The generation in force.", generation.get());
+        out.gauge(
+                "gateway_config_generations_draining",
+                "Earlier generations whose last exchange has not ended.",
+                draining.get());
         String reloads = "gateway_config_reloads";
         out.counter(reloads, "Reloads tried.", reloadsSucceeded.get(), "result", "success");
         out.counter(reloads, "Reloads tried.", reloadsFailed.get(), "result", "failure");

@@ -60,6 +60,10 @@ final class EndpointPool {
     }
 
     StreamOpener.Opening open(ResponseEvents events, StreamOpener.Callback callback) {
+        if (closed) {
+            callback.onOpenFailed(removed());
+            return StreamOpener.Opening.DONE;
+        }
         if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
@@ -360,13 +364,17 @@ final class EndpointPool {
         closed = true;
         for (Waiter waiter : waiters.copy()) {
             if (waiter.queued) {
-                fail(waiter, Failure.of(Cause.DRAIN, "the upstream " + shared.upstream + " has been removed"));
+                fail(waiter, removed());
             }
         }
         for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
-            connection.channel.close();
+            connection.end(removed());
         }
         sweep.cancel();
+    }
+
+    private Failure removed() {
+        return Failure.of(Cause.DRAIN, endpoint + " of the upstream " + shared.upstream + " has been removed");
     }
 
     // The rest

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.http1.Http1ClientConnection;
 import dev.gateway.http1.Http1ClientSettings;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import io.netty.channel.Channel;
@@ -52,6 +53,11 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     long keepAliveMillis() {
         return keepAliveMillis;
+    }
+
+    @Override
+    void end(Failure failure) {
+        connection.end(failure);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.http2.Http2ClientConnection;
 import dev.gateway.http2.Http2ClientSettings;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import io.netty.channel.Channel;
@@ -46,6 +47,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     @Override
     boolean isIdle() {
         return connection.activeStreams() == 0;
+    }
+
+    @Override
+    void end(Failure failure) {
+        connection.end(failure);
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
+import java.util.Collection;
 import java.util.IdentityHashMap;
 
 /** The upstream connections of one event loop. Confined to it. */
@@ -49,6 +50,14 @@ final class LoopPools implements StreamOpener {
         pools.remove(upstream);
         for (EndpointPool pool : removed) {
             pool.close();
+        }
+    }
+
+    void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
+        for (EndpointPool pool : of(upstream)) {
+            if (endpoints.stream().noneMatch(pool.endpoint::isSameAddress)) {
+                pool.close();
+            }
         }
     }
 

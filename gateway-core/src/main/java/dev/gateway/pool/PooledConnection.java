@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import io.netty.channel.Channel;
@@ -47,6 +48,9 @@ abstract class PooledConnection {
 
     /** Closes it now if it is idle, else when its last stream has ended. */
     abstract void finish();
+
+    /** Closes it at once; its streams are told why. */
+    abstract void end(Failure failure);
 
     /** How long the peer says that it keeps the connection while idle, or {@link Long#MAX_VALUE}. */
     long keepAliveMillis() {

@@ -4,12 +4,14 @@ import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -79,6 +81,17 @@ public final class Pools implements AutoCloseable {
         }
     }
 
+    /**
+     * Closes all connections to endpoints of other addresses than these at once; requests that wait for them fail.
+     *
+     * @param endpoints of another upstream, which has taken this one's place
+     */
+    public void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
+        for (LoopPools pools : loops) {
+            run(pools.loop, () -> pools.keepOnly(upstream, endpoints));
+        }
+    }
+
     /** Closes all connections at once and forgets the upstream; requests that wait fail. */
     public void remove(Upstream upstream) {
         SharedUpstream shared = upstreams.remove(upstream);
@@ -89,6 +102,14 @@ public final class Pools implements AutoCloseable {
                 .map(pools -> CompletableFuture.runAsync(() -> pools.remove(upstream), pools.loop))
                 .toArray(CompletableFuture<?>[]::new);
         CompletableFuture.allOf(removed).thenRun(shared::close);
+    }
+
+    /** Counts connections and waiting requests of all upstreams, also of those retired; the answer is the loops'. */
+    public CompletableFuture<PoolCounts> counts() {
+        return upstreams.keySet().stream()
+                .map(this::counts)
+                .reduce((a, b) -> a.thenCombine(b, PoolCounts::plus))
+                .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
     }
 
     /** Counts connections and waiting requests of an upstream; the answer comes from the event loops. */

@@ -9,6 +9,11 @@ package dev.gateway.upstream;
  * @param weight its share of requests relative to its siblings, at least 1
  */
 public record Endpoint(int index, String host, int port, int weight) {
+    /** Whether the other one is reached at the same place. */
+    public boolean isSameAddress(Endpoint other) {
+        return host.equals(other.host) && port == other.port;
+    }
+
     /** Returns {@code host:port} as logs and {@code Proxy-Status} show it. */
     @Override
     public String toString() {

@@ -81,7 +81,8 @@ abstract class ExchangeRig {
 
     ExchangeHandler handler() {
         if (handler == null) {
-            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), () -> settings, records);
+            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), records);
+            handler.use(settings, () -> {});
         }
         return handler;
     }

@@ -239,10 +239,21 @@ final class Fakes {
         Router tunnels;
 
         Route.Upgrades upgrades = Route.Upgrades.NONE;
+        int serving = 1; // listeners
         int maxExchanges;
         long maxBody;
         boolean trusted;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
+
+        @Override
+        public int listeners() {
+            return serving;
+        }
+
+        @Override
+        public boolean serves(int listener) {
+            return listener < serving;
+        }
 
         @Override
         public Router router(int listener) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -36,17 +35,17 @@ class DrainTest {
     }
 
     /** Stops accepting, and returns once every loop has begun to drain. */
-    private Future<Void> drain(Listener listener) throws InterruptedException {
+    private CompletableFuture<Void> drain(Listener listener) throws InterruptedException {
         listener.stopAccepting();
-        Future<Void> drained = listener.drain();
+        CompletableFuture<Void> drained = listener.drain();
         for (EventLoop loop : rig.transport.loops()) {
             loop.submit(() -> {}).sync();
         }
         return drained;
     }
 
-    private static void assertEnds(Future<Void> drained) throws InterruptedException {
-        assertThat(drained.await(Rig.PATIENCE_MILLIS)).as("drained").isTrue();
+    private static void assertEnds(CompletableFuture<Void> drained) {
+        assertThat(drained).as("drained").succeedsWithin(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     @Test
@@ -54,7 +53,7 @@ class DrainTest {
         Listener listener = rig.listen();
         try (Socket kept = Rig.connect(listener)) {
             assertThat(Clients.exchange(kept, "/")).doesNotContain("Connection: close");
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(kept)).isEmpty();
             assertEnds(drained);
             assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
@@ -69,7 +68,7 @@ class DrainTest {
             Clients.send(busy, Clients.get("/held"));
             Rig.Call call = rig.heldCall();
             Clients.exchange(kept, "/");
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(kept)).isEmpty();
             assertThat(drained.isDone()).isFalse();
             call.answer();
@@ -84,8 +83,8 @@ class DrainTest {
         try (Socket busy = Rig.connect(listener)) {
             Clients.send(busy, Clients.get("/held"));
             Rig.Call call = rig.heldCall();
-            Future<Void> first = drain(listener);
-            Future<Void> second = listener.drain();
+            CompletableFuture<Void> first = drain(listener);
+            CompletableFuture<Void> second = listener.drain();
             call.answer();
             assertEnds(first);
             assertEnds(second);
@@ -102,7 +101,7 @@ class DrainTest {
             Clients.preface(multiplexed);
             Clients.h2Get(multiplexed, 1);
             Clients.frames(multiplexed, Clients.DATA);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             assertThat(drained.isDone()).isFalse();
             listener.closeConnections();
             assertEnds(drained);
@@ -118,7 +117,7 @@ class DrainTest {
             Clients.preface(kept);
             Clients.h2Get(kept, 1);
             Clients.frames(kept, Clients.DATA);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             Clients.frames(kept, Clients.GOAWAY);
             Clients.frames(kept, Clients.GOAWAY);
             assertThat(kept.getInputStream().read()).isNegative();
@@ -133,7 +132,7 @@ class DrainTest {
         Listener listener = rig.listen();
         try (Socket silent = Rig.connect(listener)) {
             Rig.awaitConnections(listener, 1);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(silent)).isEmpty();
             assertEnds(drained);
         }
@@ -147,7 +146,7 @@ class DrainTest {
             Rig.awaitConnections(listener, 2);
             Clients.send(begun, "GET / HT");
             rig.awaitEvent("opened HTTP_1_1");
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             Clients.send(plain, Clients.get("/"));
             assertThat(Clients.rest(plain)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
             Clients.send(begun, "TP/1.1\r\nHost: a.test\r\n\r\n");
@@ -167,7 +166,7 @@ class DrainTest {
             assertThat(gated.half.await(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
                     .isTrue();
             Rig.awaitConnections(listener, 1);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             gated.rest.countDown();
             assertThat(served.get(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
                     .startsWith("HTTP/1.1 200 ")
@@ -193,7 +192,7 @@ class DrainTest {
         try (Socket socket = Rig.connect(listener);
                 SSLSocket client = Clients.tls(socket, directory, "h2")) {
             Rig.awaitConnections(listener, 1);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             client.startHandshake();
             rig.awaitEvent("opened HTTP_2 tls");
             Clients.preface(client);
@@ -210,7 +209,7 @@ class DrainTest {
         Listener listener = rig.listen();
         try (Socket silent = Rig.connect(listener)) {
             Rig.awaitConnections(listener, 1);
-            Future<Void> drained = drain(listener);
+            CompletableFuture<Void> drained = drain(listener);
             listener.closeConnections();
             assertThat(Clients.rest(silent)).isEmpty();
             assertEnds(drained);

@@ -47,6 +47,7 @@ final class Rig {
 
     ListenerSettings.Address bound =
             new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    String name = "web";
     boolean reusePort;
     int maxConnections;
 
@@ -77,23 +78,41 @@ final class Rig {
         }
     }
 
-    Listener listen() throws IOException {
+    /** Returns the settings that the fields say now. */
+    ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 HeadLimits.DEFAULT, 0, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, null);
-        ListenerSettings settings = new ListenerSettings(
+        return new ListenerSettings(
                 0,
-                "web",
+                name,
                 bound,
                 reusePort,
                 maxConnections,
                 tls,
                 proxyProtocol,
                 new ListenerSettings.Protocols(http1, Http2ServerSettings.DEFAULT, h2cUpgrade));
+    }
+
+    List<ListenerLoop> loops() {
         List<ListenerLoop> loops = new ArrayList<>();
         for (EventLoop loop : transport.loops()) {
             loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Door(loop), new Recorder()));
         }
-        Listener listener = Listener.bind(transport, loops, settings);
+        return loops;
+    }
+
+    Listener listen() throws IOException {
+        Listener listener = bind();
+        listener.accept();
+        return listener;
+    }
+
+    /** Binds; nothing is accepted. */
+    Listener bind() throws IOException {
+        return stopLater(Listener.bind(transport, loops(), settings()));
+    }
+
+    Listener stopLater(Listener listener) {
         listeners.add(listener);
         return listener;
     }
@@ -134,7 +153,7 @@ final class Rig {
         for (Listener listener : listeners) {
             listener.stopAccepting();
             listener.closeConnections();
-            assertThat(listener.drain().await(PATIENCE_MILLIS)).isTrue();
+            assertThat(listener.drain()).succeedsWithin(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
             assertThat(listener.connections()).isZero();
         }
         transport.stop().sync();

@@ -178,12 +178,13 @@ class MetricsTest {
 
     @Test
     void theProcessItselfIsPartOfAScrape() {
-        metrics.onGeneration(3);
+        metrics.onGeneration(3, 2);
         metrics.onReload(true);
         metrics.onReload(false);
         String text = metrics.metricsText();
         assertThat(text)
                 .contains("gateway_config_generation 3.0")
+                .contains("gateway_config_generations_draining 2.0")
                 .contains("gateway_config_reloads_total{result=\"failure\"} 1.0")
                 .contains("gateway_build_info{")
                 .contains("version=\"1.2.3\"")

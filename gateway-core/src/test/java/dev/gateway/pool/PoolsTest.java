@@ -677,7 +677,7 @@ class PoolsTest {
         Reply second = get("/");
         pools.remove(upstream);
 
-        assertThat(first.failure().cause()).isEqualTo(Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+        assertThat(first.failure().cause()).isEqualTo(Cause.DRAIN);
         assertThat(second.failure().cause()).isEqualTo(Cause.DRAIN);
         assertThat(get("/").failure().cause()).isEqualTo(Cause.DRAIN);
         awaitEvent("closed");

@@ -1,0 +1,46 @@
+package dev.gateway.config;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Compares parts of configurations by what they say, wherever it was written: their equality includes positions. */
+public final class Meaning {
+    private Meaning() {}
+
+    /** Whether both say the same. */
+    public static boolean isSame(@Nullable Object one, @Nullable Object other) {
+        if (one instanceof Position && other instanceof Position) {
+            return true;
+        }
+        if (one instanceof Record record && other instanceof Record another && one.getClass() == other.getClass()) {
+            return allComponents(record, another);
+        }
+        if (one instanceof List<?> list && other instanceof List<?> others) {
+            return allElements(list, others);
+        }
+        return Objects.equals(one, other);
+    }
+
+    private static boolean allElements(List<?> list, List<?> others) {
+        Iterator<?> next = others.iterator();
+        return list.size() == others.size() && list.stream().allMatch(element -> isSame(element, next.next()));
+    }
+
+    private static boolean allComponents(Record one, Record other) {
+        for (RecordComponent component : one.getClass().getRecordComponents()) {
+            try {
+                if (!isSame(
+                        component.getAccessor().invoke(one),
+                        component.getAccessor().invoke(other))) {
+                    return false;
+                }
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalArgumentException("not a public record: " + one.getClass(), e);
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,104 @@
+package dev.gateway;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.observe.Metrics;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one generation after the other into force, and frees what an earlier one had for itself when its last exchange
+ * has ended. Used by one thread at a time; any thread may ask what is in force.
+ */
+final class Generations {
+    private final Loops loops;
+    private final Listeners listeners;
+    private final Metrics metrics;
+    private final ScheduledExecutorService thread;
+    private final List<Snapshot> alive = new ArrayList<>(); // the last one is in force
+    private volatile @Nullable InForce inForce;
+
+    /**
+     * Makes it with no generation yet.
+     *
+     * @param thread the one that uses this, once the gateway has started
+     */
+    Generations(Loops loops, Listeners listeners, Metrics metrics, ScheduledExecutorService thread) {
+        this.loops = loops;
+        this.listeners = listeners;
+        this.metrics = metrics;
+        this.thread = thread;
+    }
+
+    /** Returns what is in force, null before the first generation. */
+    @Nullable
+    InForce inForce() {
+        return inForce;
+    }
+
+    /**
+     * Lets a configuration take over: from then on it serves what begins, and what has begun ends as it began.
+     *
+     * @throws StartException if it cannot; then all is as it was before
+     */
+    void advance(GatewayConfig config) throws StartException {
+        InForce before = inForce;
+        int number = before == null ? 1 : before.snapshot.generation() + 1;
+        ListenerChange change = new ListenerChange(listeners, config);
+        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before);
+        change.prepare();
+        List<Upstream> added = new ArrayList<>(next.upstreams());
+        if (before != null) {
+            added.removeAll(before.snapshot.upstreams());
+        }
+        try {
+            loops.connectTo(added);
+        } catch (StartException | RuntimeException e) {
+            change.undo();
+            throw e;
+        }
+        // Nothing fails from here on.
+        alive.add(next);
+        loops.use(next, () -> thread.execute(() -> onEnded(next)));
+        inForce = new InForce(config, next);
+        long drainNanos = config.drain().timeout().toNanos();
+        change.commit(drainNanos);
+        if (before != null) {
+            retire(before, drainNanos);
+        }
+        metrics.onGeneration(number, alive.size() - 1);
+    }
+
+    private void retire(InForce before, long drainNanos) {
+        List<Upstream> gone = new ArrayList<>(before.snapshot.upstreams());
+        gone.removeAll(alive.get(alive.size() - 1).upstreams());
+        if (!gone.isEmpty()) {
+            gone.forEach(loops.pools()::retire);
+            thread.schedule(() -> gone.forEach(this::end), drainNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** An upstream that changed lets what has begun finish; what is not part of the configuration any more is cut. */
+    private void end(Upstream former) {
+        InForce current = inForce;
+        Upstream heir = current == null ? null : current.upstream(former.name());
+        if (heir == null) {
+            loops.pools().remove(former);
+        } else {
+            loops.pools().keepOnly(former, heir.endpoints());
+        }
+    }
+
+    private void onEnded(Snapshot ended) {
+        alive.remove(ended);
+        for (Upstream upstream : ended.upstreams()) {
+            if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {
+                loops.pools().remove(upstream);
+            }
+        }
+        metrics.onGeneration(alive.get(alive.size() - 1).generation(), alive.size() - 1);
+    }
+}

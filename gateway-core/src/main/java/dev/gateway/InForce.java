@@ -1,0 +1,36 @@
+package dev.gateway;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.Meaning;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.upstream.Upstream;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A configuration, and what has become of it. Immutable. */
+final class InForce {
+    final GatewayConfig config;
+    final Snapshot snapshot;
+    private final Map<String, UpstreamConfig> configured = new HashMap<>();
+    private final Map<String, Upstream> upstreams = new HashMap<>();
+
+    InForce(GatewayConfig config, Snapshot snapshot) {
+        this.config = config;
+        this.snapshot = snapshot;
+        config.upstreams().forEach(each -> configured.put(each.name(), each));
+        snapshot.upstreams().forEach(each -> upstreams.put(each.name(), each));
+    }
+
+    /** Returns the upstream that was made of a configuration that says the same, or null. */
+    @Nullable
+    Upstream same(UpstreamConfig wanted) {
+        return Meaning.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
+    }
+
+    /** Returns the upstream of that name, or null. */
+    @Nullable
+    Upstream upstream(String name) {
+        return upstreams.get(name);
+    }
+}

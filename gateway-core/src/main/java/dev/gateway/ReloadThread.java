@@ -1,0 +1,86 @@
+package dev.gateway;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+
+/**
+ * The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what they have
+ * replaced. It may block. What it is given after its end is dropped.
+ */
+final class ReloadThread {
+    private static final String REFUSED = "the gateway is stopping";
+
+    private final ScheduledThreadPoolExecutor executor;
+    private boolean finished; // of the thread
+
+    /** What may fail because something cannot be had. */
+    interface Task {
+        void run() throws StartException;
+    }
+
+    ReloadThread() {
+        executor = new ScheduledThreadPoolExecutor(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, "reload");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                (task, ended) -> {
+                    if (task instanceof Future<?> future) {
+                        future.cancel(false);
+                    }
+                });
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    ScheduledExecutorService executor() {
+        return executor;
+    }
+
+    /**
+     * Runs a task on the thread and waits for its end; other threads only.
+     *
+     * @throws StartException what the task throws, or if the gateway is stopping
+     */
+    void run(Task task) throws StartException {
+        Future<?> done = executor.submit(() -> {
+            if (finished) {
+                throw new StartException(REFUSED);
+            }
+            task.run();
+            return null;
+        });
+        try {
+            done.get();
+        } catch (CancellationException e) {
+            throw new StartException(REFUSED, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartException("interrupted while the reload went on", e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StartException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** Lets the task that runs end, and none begin that would change what is in force. */
+    void finish() {
+        try {
+            executor.submit(() -> finished = true).get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever interrupts wants an end
+        } catch (CancellationException | ExecutionException e) {
+            throw new IllegalStateException(e); // it only sets a field, and the thread lives
+        }
+    }
+
+    void stop() {
+        executor.shutdownNow();
+    }
+}

@@ -1,0 +1,134 @@
+package dev.gateway.listener;
+
+import dev.gateway.net.Transport;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sockets bound to one address; another listener may take them over. One socket accepts and spreads connections over
+ * the event loops in turn, or each loop has a socket of its own. Made and closed by threads that are not event loops.
+ */
+final class Acceptor {
+    private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
+    private static final int BACKLOG = 4096; // the kernel cuts it to net.core.somaxconn
+
+    private final Transport transport;
+    private final ListenerSettings settings;
+    private final List<EventLoop> loops;
+    private final ConnectionInitializer initializer;
+    private final List<Channel> sockets = new ArrayList<>();
+    private boolean closed;
+
+    private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
+        this.transport = transport;
+        this.settings = settings;
+        Map<EventLoop, Door> doors = new HashMap<>();
+        owners.forEach(owner -> doors.put(owner.loop.eventLoop(), new Door(owner)));
+        this.loops = owners.stream().map(owner -> owner.loop.eventLoop()).toList();
+        this.initializer = new ConnectionInitializer(doors);
+    }
+
+    /**
+     * Binds; nothing is accepted until {@link #accept}.
+     *
+     * @param owners who gets the connections: of each event loop, in the transport's order
+     */
+    static Acceptor bind(Transport transport, ListenerSettings settings, List<LoopConnections> owners)
+            throws IOException {
+        Acceptor acceptor = new Acceptor(transport, settings, owners);
+        try {
+            acceptor.bindAll();
+        } catch (IOException | RuntimeException e) {
+            acceptor.close();
+            throw new IOException(
+                    "listener " + settings.name() + " cannot be bound to " + settings.bound() + ": " + e.getMessage(),
+                    e);
+        }
+        return acceptor;
+    }
+
+    private void bindAll() throws IOException {
+        if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
+            SocketFile.removeStale(unix.path());
+            bind(loops.get(0), transport.unixAddress(unix.path()), false);
+            return;
+        }
+        InetSocketAddress address = ((ListenerSettings.Address.Tcp) settings.bound()).address();
+        if (address.isUnresolved()) {
+            throw new IOException("unknown host");
+        }
+        boolean share = settings.reusePort() && transport.canSharePort() && loops.size() > 1;
+        bind(loops.get(0), address, share);
+        if (share) {
+            // Port 0 is the kernel's choice once; the other sockets share what it chose.
+            InetSocketAddress chosen = (InetSocketAddress) address();
+            for (EventLoop loop : loops.subList(1, loops.size())) {
+                bind(loop, chosen, true);
+            }
+        }
+    }
+
+    private void bind(EventLoop loop, SocketAddress address, boolean share) throws IOException {
+        ChannelFuture bound = transport
+                .server(loop, share ? loop : transport.group(), address, BACKLOG, share)
+                .option(ChannelOption.AUTO_READ, false)
+                .childHandler(initializer)
+                .bind()
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            Throwable cause = bound.cause();
+            throw cause instanceof IOException e ? e : new IOException(cause);
+        }
+        Channel socket = bound.channel();
+        sockets.add(socket);
+        socket.pipeline().addLast(new AcceptErrors(initializer.door(loop)));
+    }
+
+    /** Returns the address bound, with the port that the kernel chose if that was left to it. */
+    SocketAddress address() {
+        return sockets.get(0).localAddress();
+    }
+
+    /** Begins to accept connections. */
+    void accept() {
+        sockets.forEach(socket -> socket.config().setAutoRead(true));
+    }
+
+    /** Lets others have what is accepted from now on, and returns when every event loop does. */
+    void giveTo(List<LoopConnections> owners) {
+        LoopConnections.onEach(owners, owner -> initializer.door(owner.loop.eventLoop()).owner = owner);
+    }
+
+    /** Closes the sockets, and waits until they are; connections stay. */
+    synchronized void close() {
+        if (closed) {
+            return; // its socket file may be somebody else's by now
+        }
+        closed = true;
+        sockets.forEach(socket -> socket.close().awaitUninterruptibly());
+        if (settings.bound() instanceof ListenerSettings.Address.Unix unix && !sockets.isEmpty()) {
+            remove(unix.path());
+        }
+    }
+
+    private static void remove(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            log.warn("the socket file {} cannot be removed: {}", path, e.toString());
+        }
+    }
+}

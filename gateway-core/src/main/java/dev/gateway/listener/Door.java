@@ -1,0 +1,10 @@
+package dev.gateway.listener;
+
+/** Who takes in what is accepted at an address, on one event loop. Confined to it once connections are accepted. */
+final class Door {
+    LoopConnections owner;
+
+    Door(LoopConnections owner) {
+        this.owner = owner;
+    }
+}

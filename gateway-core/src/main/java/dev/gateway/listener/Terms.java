@@ -1,0 +1,29 @@
+package dev.gateway.listener;
+
+/**
+ * Under what settings connections are accepted on one event loop, for as long as they are in force or a connection lives
+ * that was accepted under them. Confined to the loop.
+ */
+final class Terms {
+    final ListenerSettings settings;
+    private int uses = 1; // for being in force
+
+    /** Keeps the settings' TLS from being freed; may be called by the thread that makes the listener. */
+    Terms(ListenerSettings settings) {
+        this.settings = settings;
+        if (settings.tls() != null) {
+            settings.tls().retain();
+        }
+    }
+
+    void begin() {
+        uses++;
+    }
+
+    /** A connection has closed, or the terms are not in force any more. */
+    void end() {
+        if (--uses == 0 && settings.tls() != null) {
+            settings.tls().close();
+        }
+    }
+}

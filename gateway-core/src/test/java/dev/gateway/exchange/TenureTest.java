@@ -1,0 +1,138 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.exchange.Fakes.FakeOpener;
+import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.exchange.Fakes.Records;
+import dev.gateway.exchange.Fakes.Settings;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How one generation follows another on an event loop. */
+class TenureTest {
+    private static final Endpoint ENDPOINT = new Endpoint(0, "app.test", 9000, 1);
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final FakeOpener opener = new FakeOpener();
+    private final Records records = new Records();
+    private final ExchangeHandler handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop()), records);
+    private final List<String> ended = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        loop.finishAndReleaseAll();
+    }
+
+    private Settings use(String upstream) {
+        Settings settings = new Settings();
+        UpstreamSettings policy = new UpstreamSettings(
+                UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
+        settings.route(
+                List.of(),
+                new Upstream(upstream, List.of(ENDPOINT), (head, previous) -> ENDPOINT, policy),
+                Route.Timeouts.NONE,
+                Route.Retry.NONE);
+        handler.use(settings, () -> ended.add(upstream));
+        return settings;
+    }
+
+    private FakeServerStream get() {
+        FakeServerStream client = new FakeServerStream();
+        RequestHead head = new RequestHead(
+                Method.GET,
+                new AsciiString("http"),
+                new AsciiString("shop.example.com"),
+                new AsciiString("/"),
+                new Fields(),
+                RequestHead.UNKNOWN_LENGTH);
+        handler.onRequest(client, head, true);
+        return client;
+    }
+
+    private void answer(int opening) {
+        opener.openings.get(opening).succeed();
+        opener.openings.get(opening).events.onHead(new ResponseHead(200, null, new Fields(), 0), true);
+    }
+
+    @Test
+    void anExchangeEndsInTheGenerationItBeganIn() {
+        use("one");
+        FakeServerStream before = get();
+        use("two");
+        FakeServerStream after = get();
+        assertThat(ended).isEmpty();
+        answer(1);
+        assertThat(after.status()).isEqualTo(200);
+        assertThat(ended).isEmpty();
+        answer(0);
+        assertThat(before.status()).isEqualTo(200);
+        assertThat(ended).containsExactly("one");
+        assertThat(records.completed).extracting(record -> record.upstream).containsExactly("two", "one");
+    }
+
+    @Test
+    void aGenerationThatServesNothingEndsAtOnce() {
+        use("one");
+        use("two");
+        assertThat(ended).containsExactly("one");
+        use("three");
+        assertThat(ended).containsExactly("one", "two");
+    }
+
+    @Test
+    void generationsEndInTheOrderOfTheirLastExchanges() {
+        use("one");
+        get();
+        use("two");
+        get();
+        use("three");
+        answer(1);
+        answer(0);
+        assertThat(ended).containsExactly("two", "one");
+    }
+
+    @Test
+    void aListenerThatTheNextGenerationLacksKeepsItsOwnUntilItIsForgotten() {
+        use("one");
+        Settings without = new Settings();
+        without.serving = 0;
+        handler.use(without, () -> ended.add("without"));
+        assertThat(ended).containsExactly("without"); // nothing uses it
+        get();
+        handler.forget(0);
+        assertThat(ended).containsExactly("without"); // an exchange goes on
+        answer(0);
+        assertThat(ended).containsExactly("without", "one");
+        handler.forget(0); // once more is harmless
+        handler.forget(7); // as is one that no generation had
+    }
+
+    @Test
+    void whatIsRefusedCountsAsAnExchange() {
+        use("one");
+        FakeServerStream client = new FakeServerStream();
+        handler.onRefused(client, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "none"));
+        assertThat(client.status()).isEqualTo(400);
+        assertThat(ended).isEmpty();
+        use("two");
+        assertThat(ended).containsExactly("one");
+        assertThat(handler.active()).isZero();
+    }
+}
