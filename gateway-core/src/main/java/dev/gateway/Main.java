@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done, or stopped by a signal after draining",
-            "1:the configuration is invalid; nothing was started",
+            "1:the configuration is invalid, and nothing was started; or the gateway is not healthy",
             "2:the command line is wrong",
             "3:the gateway could not start, such as when a port is taken",
             "70:an error in the gateway itself"
@@ -44,6 +44,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             RunCommand.class,
             DemoCommand.class,
+            HealthcheckCommand.class,
             Main.Validate.class,
             Main.PrintConfig.class,
             Main.Schema.class,
@@ -63,7 +64,30 @@ public final class Main implements Callable<Integer> {
 
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        Footprint.apply();
+        Callable<Integer> plain = plain(args);
+        System.exit(plain == null ? commandLine().execute(args) : run(plain));
+    }
+
+    /**
+     * Returns a command that must begin quickly, if it is written in the plain form, else null: picocli takes as long to
+     * load as all the rest, because its class files are too old for the JVM to archive them.
+     */
+    static @Nullable Callable<Integer> plain(String[] args) {
+        return switch (args.length == 0 ? "" : args[0]) {
+            case "run" -> RunCommand.plain(args);
+            case "healthcheck" -> HealthcheckCommand.plain(args);
+            default -> null;
+        };
+    }
+
+    private static int run(Callable<Integer> command) {
+        try {
+            return command.call();
+        } catch (Exception e) {
+            e.printStackTrace(); // as picocli would
+            return INTERNAL_ERROR;
+        }
     }
 
     static CommandLine commandLine() {

@@ -3,6 +3,7 @@ package dev.gateway;
 import dev.gateway.config.GatewayConfig;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -37,6 +38,41 @@ final class RunCommand implements Callable<Integer> {
 
     @Spec
     private @Nullable CommandSpec spec;
+
+    /** Returns the command if it is written plainly, each option followed by its value; else null. */
+    static @Nullable RunCommand plain(String[] args) {
+        RunCommand command = new RunCommand();
+        boolean hasFile = false;
+        for (int i = 1; i < args.length; i += 2) {
+            if (i + 1 == args.length || args[i + 1].startsWith("-")) {
+                return null;
+            }
+            String value = args[i + 1];
+            switch (args[i]) {
+                case "-c", "--config" -> {
+                    command.file = Path.of(value);
+                    hasFile = true;
+                }
+                case "--log-level" -> {
+                    command.level = level(value);
+                    if (command.level == null) {
+                        return null;
+                    }
+                }
+                default -> {
+                    return null;
+                }
+            }
+        }
+        return hasFile ? command : null;
+    }
+
+    private static @Nullable Level level(String name) {
+        return Arrays.stream(Level.values())
+                .filter(level -> level.name().equalsIgnoreCase(name))
+                .findFirst()
+                .orElse(null);
+    }
 
     @Override
     public Integer call() {

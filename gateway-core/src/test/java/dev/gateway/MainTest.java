@@ -2,6 +2,7 @@ package dev.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.config.GatewayConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -9,6 +10,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,12 +105,66 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "demo", "validate", "print-config", "schema", "version"})
+    @ValueSource(strings = {"run", "demo", "healthcheck", "validate", "print-config", "schema", "version"})
     void everyCommandExplainsItselfWithAnExample(String command) {
         assertThat(gateway(command, "--help")).isZero();
         assertThat(out.toString())
                 .contains("Usage: gateway " + command)
                 .contains("Example")
                 .contains("  gateway " + command);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "run --config gateway.yaml",
+                "run -c gateway.yaml --log-level WARN",
+                "run --log-level debug --config gateway.yaml",
+                "healthcheck",
+                "healthcheck --url http://127.0.0.1:9902/live"
+            })
+    void plainCommandsStartWithoutTheCommandLineParser(String commandLine) {
+        assertThat(Main.plain(commandLine.split(" "))).isNotNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "run",
+                "run --config",
+                "run --config --help",
+                "run --config=gateway.yaml",
+                "run -c gateway.yaml --log-level loud",
+                "run -c gateway.yaml --help",
+                "healthcheck --help",
+                "healthcheck --url",
+                "validate gateway.yaml",
+                "--help"
+            })
+    void whatIsNotPlainIsLeftToTheCommandLineParser(String commandLine) {
+        assertThat(Main.plain(commandLine.split(" "))).isNull();
+    }
+
+    @Test
+    void aHealthCheckTellsWhetherAGatewayIsReady(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(
+                directory.resolve("gateway.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {port: 0}
+                accessLog: {format: "off"}
+                """);
+        GatewayConfig config = Objects.requireNonNull(Main.load(file, new PrintWriter(err, true)));
+        String url;
+        try (Gateway gateway = Gateway.start(config)) {
+            url = gateway.adminUrl();
+            assertThat(gateway("healthcheck", "--url", url + "ready")).isZero();
+            assertThat(gateway("healthcheck", "--url", url + "nowhere")).isEqualTo(1);
+            assertThat(err.toString()).contains("nowhere: 404 ");
+        }
+        assertThat(gateway("healthcheck", "--url", url + "ready")).isEqualTo(1);
+        assertThat(gateway("healthcheck", "--url", "ftp://here/")).isEqualTo(1);
+        assertThat(out.toString()).isEmpty();
     }
 }

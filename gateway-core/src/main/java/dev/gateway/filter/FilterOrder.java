@@ -1,7 +1,6 @@
 package dev.gateway.filter;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -34,7 +33,7 @@ public enum FilterOrder {
     /** Returns the filters in the order in which they run. */
     public static List<Filter> inOrder(List<Placed> filters) {
         List<Placed> sorted = new ArrayList<>(filters);
-        sorted.sort(Comparator.comparing(Placed::place));
+        sorted.sort((a, b) -> a.place.compareTo(b.place));
         return sorted.stream().map(Placed::filter).toList();
     }
 }

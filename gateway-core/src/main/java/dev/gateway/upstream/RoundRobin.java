@@ -63,7 +63,7 @@ public final class RoundRobin implements Balancer {
         }
         int start = (next.getAndIncrement() & Integer.MAX_VALUE) % turn.length;
         Endpoint chosen = turn[start];
-        for (int i = 1; chosen.equals(previous) && i < turn.length; i++) {
+        for (int i = 1; previous != null && chosen.equals(previous) && i < turn.length; i++) {
             chosen = turn[(start + i) % turn.length];
         }
         return chosen;

@@ -38,7 +38,8 @@ public final class Tools {
                 .orElseGet(() -> missing(name + " is not installed"));
     }
 
-    private static String missing(String reason) {
+    /** Ends the test, which lacks something. */
+    static String missing(String reason) {
         if ("true".equals(System.getenv("REQUIRE_TOOLS"))) {
             return fail("REQUIRE_TOOLS=true, but " + reason);
         }

@@ -1,0 +1,113 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code bin/gateway} on the JVM that runs the tests, as an operator starts it. */
+@Timeout(120)
+class LauncherIT {
+    private static final Path LAUNCHER = Path.of("../bin/gateway");
+    private static final Pattern ADMIN = Pattern.compile("Admin at (http://\\S+)/");
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void built() {
+        if (!Files.exists(Path.of("../gateway-core/target/gateway.jar"))) {
+            Tools.missing("gateway.jar is not built: mvn package makes it");
+        }
+    }
+
+    private ProcessBuilder gateway(String... args) {
+        List<String> command = new ArrayList<>(List.of(LAUNCHER.toString()));
+        command.addAll(List.of(args));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("GATEWAY_CACHE", directory.resolve("cache").toString());
+        return builder;
+    }
+
+    private static String output(Process process) throws IOException {
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void theJvmAcceptsItsFlagsAndSaysNothingAboutThem() throws Exception {
+        Process process = gateway("version").start();
+        assertThat(output(process)).startsWith("gateway ").doesNotContainIgnoringCase("warning");
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void theOperatorsOptionsWin() throws Exception {
+        ProcessBuilder builder = gateway("version");
+        builder.environment().put("GATEWAY_DEBUG", "1");
+        builder.environment().put("GATEWAY_OPTS", "-XX:MaxRAMPercentage=50 -XX:+PrintFlagsFinal");
+        assertThat(output(builder.start())).containsPattern("MaxRAMPercentage += 50.0");
+    }
+
+    @Test
+    void theSecondStartFindsItsClassesInAnArchive() throws Exception {
+        assertThat(gateway("version").start().waitFor()).isZero();
+        try (Stream<Path> files = Files.list(directory.resolve("cache"))) {
+            assertThat(files).hasSize(1).allMatch(file -> file.toString().endsWith(".jsa"));
+        }
+        ProcessBuilder second = gateway("version");
+        second.environment().put("JAVA_OPTS", "-Xlog:class+load");
+        assertThat(output(second.start())).containsPattern("dev\\.gateway\\.Main source: shared objects file");
+    }
+
+    @Test
+    void itServesAndExitsWithZeroOnSigterm() throws Exception {
+        Path config = Files.writeString(
+                directory.resolve("gateway.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {port: 0}
+                """);
+        Process process = gateway("run", "--config", config.toString()).start();
+        try {
+            String admin = admin(process);
+            assertThat(gateway("healthcheck", "--url", admin + "/ready").start().waitFor())
+                    .isZero();
+            process.toHandle().destroy(); // Process.destroy would close its output too
+            assertThat(output(process)).contains("Stopped");
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+            assertThat(gateway("healthcheck", "--url", admin + "/ready").start().waitFor())
+                    .isEqualTo(1);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String admin(Process process) throws IOException {
+        StringBuilder seen = new StringBuilder();
+        for (int c = process.getInputStream().read();
+                c >= 0;
+                c = process.getInputStream().read()) {
+            seen.append((char) c);
+            Matcher matcher = c == '\n' ? ADMIN.matcher(seen) : null;
+            if (matcher != null && matcher.find()) {
+                return matcher.group(1);
+            }
+        }
+        throw new AssertionError("it did not start: " + seen);
+    }
+}
