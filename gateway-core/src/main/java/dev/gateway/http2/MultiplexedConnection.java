@@ -69,6 +69,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     MultiplexedConnection(Codec codec, int connectionWindow) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
+        setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
         this.observer = codec.observer();
         this.timers = codec.timers();
