@@ -46,9 +46,12 @@ public final class Transport {
     /** Chunks of 1 MiB: a loop that is nearly idle costs little, and a container of 64 MiB still has room. */
     private static final int MAX_ORDER = 7;
 
+    private static final long STOP_MILLIS = 5000;
+
     private final TransportKind kind;
     private final MultiThreadIoEventLoopGroup group;
     private final List<EventLoop> loops;
+    private final OpenChannels open;
     private final ByteBufAllocator allocator;
 
     private Transport(TransportKind kind, int loopCount) {
@@ -60,6 +63,7 @@ public final class Transport {
             all.add((EventLoop) loop);
         }
         this.loops = List.copyOf(all);
+        this.open = new OpenChannels(loops.get(0));
         // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
         this.allocator = new PooledByteBufAllocator(true, 1, loopCount, PAGE, MAX_ORDER, 256, 64, false);
     }
@@ -126,7 +130,8 @@ public final class Transport {
         boolean tcp = TransportKind.isTcp(address);
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop, children)
-                .channelFactory(kind.serverFactory(tcp))
+                .channelFactory(open.knownFrom(kind.serverFactory(tcp)))
+                .handler(open.accepting())
                 .option(ChannelOption.SO_BACKLOG, backlog)
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
@@ -158,7 +163,7 @@ public final class Transport {
         boolean tcp = TransportKind.isTcp(address);
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
-                .channelFactory(kind.clientFactory(tcp))
+                .channelFactory(open.knownFrom(kind.clientFactory(tcp)))
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
@@ -181,8 +186,13 @@ public final class Transport {
         return channel instanceof SocketChannel;
     }
 
-    /** Stops the event loops; what is still open on them is closed. */
+    /**
+     * Closes what is open on the event loops, waits until it is, and stops them.
+     *
+     * @return done when the loops have ended
+     */
     public Future<?> stop() {
-        return group.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        open.closeAll(STOP_MILLIS);
+        return group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

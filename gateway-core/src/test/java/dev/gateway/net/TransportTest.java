@@ -1,0 +1,76 @@
+package dev.gateway.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TransportTest {
+    private static final int CONNECTIONS = 20;
+
+    /** What handlers hold is released when they hear of the end, such as the state of TLS. */
+    @ParameterizedTest
+    @EnumSource
+    void everyHandlerHearsOfTheEndBeforeItsLoopStops(TransportKind kind) throws Exception {
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
+        Transport transport = Transport.start(kind, 2);
+        EventLoop loop = transport.loops().get(0);
+        CountDownLatch active = new CountDownLatch(2 * CONNECTIONS);
+        Queue<Channel> removed = new ConcurrentLinkedQueue<>();
+        ChannelInitializer<Channel> initializer = new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) {
+                        active.countDown();
+                    }
+
+                    @Override
+                    public void handlerRemoved(ChannelHandlerContext ctx) {
+                        removed.add(ctx.channel());
+                    }
+                });
+            }
+        };
+        Channel server = transport
+                .server(loop, transport.group(), new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64, false)
+                .childHandler(initializer)
+                .bind()
+                .sync()
+                .channel();
+        SocketAddress address = server.localAddress();
+        List<Channel> clients = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            clients.add(transport
+                    .client(transport.loops().get(i % 2), address, 0)
+                    .handler(initializer)
+                    .connect()
+                    .sync()
+                    .channel());
+        }
+        assertThat(active.await(20, TimeUnit.SECONDS)).isTrue();
+
+        clients.subList(0, CONNECTIONS / 2).forEach(Channel::close); // as pools do, which wait for nothing
+
+        transport.stop().sync();
+
+        assertThat(removed).hasSize(2 * CONNECTIONS).containsAll(clients);
+        assertThat(server.isOpen()).isFalse();
+    }
+}
