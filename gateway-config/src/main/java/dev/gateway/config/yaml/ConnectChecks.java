@@ -10,8 +10,11 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.RouteConfig;
+import dev.gateway.config.UpstreamConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Entries of the connect section allow something, nothing in them is without effect, and none is open to everybody. */
 final class ConnectChecks {
@@ -32,7 +35,9 @@ final class ConnectChecks {
                             .anyMatch(ref -> ref.name().equals(listener.name())))
                     .toList();
             ConnectChecks checks = new ConnectChecks(scope, entry, listeners);
-            checks.name(config.routes());
+            checks.name("route", config.routes().stream(), RouteConfig::name);
+            checks.name("upstream", config.upstreams().stream(), UpstreamConfig::name);
+            checks.routes(config.routes());
             checks.access(entry, entry.access());
             entry.policies().forEach(policy -> checks.access(policy, policy.access()));
             checks.trusted();
@@ -43,15 +48,27 @@ final class ConnectChecks {
         }
     }
 
-    /** Both are labels of the same metrics. */
-    private void name(List<RouteConfig> routes) {
-        for (RouteConfig route : routes) {
-            if (route.name().equals(entry.name())) {
-                scope.problems.error(
+    /** They are labels of the same metrics. */
+    private <T extends Record> void name(String what, Stream<T> others, Function<T, String> nameOf) {
+        others.filter(other -> nameOf.apply(other).equals(entry.name()))
+                .findFirst()
+                .ifPresent(other -> scope.problems.error(
                         scope.at(entry, "name"),
-                        "the route in line " + scope.at(route, "name").line() + " is named '" + entry.name()
-                                + "' too: logs and metrics could not tell them apart");
-                return;
+                        "the " + what + " in line " + scope.at(other, "name").line() + " is named '" + entry.name()
+                                + "' too: logs and metrics could not tell them apart"));
+    }
+
+    /** Requests for URLs of other hosts come here only if no route takes them. */
+    private void routes(List<RouteConfig> routes) {
+        for (RouteConfig route : routes) {
+            for (ListenerConfig listener : listeners) {
+                if (route.parentRefs().isEmpty() && route.hostnames().isEmpty() && route.appliesTo(listener)) {
+                    warning(
+                            route.position(),
+                            "without parentRefs this route is for listener '" + listener.name()
+                                    + "' too, and takes requests for http:// URLs before 'connect' does");
+                    break;
+                }
             }
         }
     }

@@ -258,6 +258,20 @@ class TunnelConfigTest {
     }
 
     @Test
+    void aRouteForEverythingIsWarnedOfWhereItHidesConnect() {
+        assertThat(
+                        warnings(
+                                EGRESS
+                                        + """
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                connect: [{parentRefs: [{name: egress}], allow: [a.example]}]
+                """))
+                .containsExactly("2:10: warning: without parentRefs this route is for listener 'egress' too, and takes"
+                        + " requests for http:// URLs before 'connect' does");
+    }
+
+    @Test
     void policiesThatHoldForNobodyAreWarnedOf() {
         assertThat(warnings(
                         """
