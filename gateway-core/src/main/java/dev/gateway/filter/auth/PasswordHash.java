@@ -21,8 +21,8 @@ abstract class PasswordHash {
     private static final Pattern ARGON2 = Pattern.compile(
             "\\$argon2(id|i|d)\\$v=(16|19)\\$m=([0-9]{1,8}),t=([0-9]{1,4}),p=([0-9]{1,3})\\$([A-Za-z0-9+/]{11,})\\$([A-Za-z0-9+/]{16,})");
     private static final Pattern APR1 = Pattern.compile("\\$apr1\\$[./A-Za-z0-9]{1,8}\\$[./A-Za-z0-9]{22}");
-    private static final Pattern SHA2 =
-            Pattern.compile("\\$([56])\\$(?:rounds=([0-9]{4,7})\\$)?[./A-Za-z0-9]{1,16}\\$[./A-Za-z0-9]{43,86}");
+    private static final Pattern SHA2 = Pattern.compile(
+            "\\$([56])\\$(?:rounds=([1-9][0-9]{3,5})\\$)?[./A-Za-z0-9]{1,16}\\$(?:[./A-Za-z0-9]{43}){1,2}");
     private static final Pattern SHA1 = Pattern.compile("\\{SHA}([A-Za-z0-9+/]{27}=)");
 
     private static final int MAX_BCRYPT_COST = 16;
@@ -75,6 +75,8 @@ abstract class PasswordHash {
         matcher = SHA2.matcher(text);
         if (matcher.matches()) {
             boolean sha256 = matcher.group(1).equals("5");
+            int hashLength = text.length() - text.lastIndexOf('$') - 1;
+            check(hashLength == (sha256 ? 43 : 86), "a hash of 43 characters for $5$, of 86 for $6$");
             long rounds = matcher.group(2) == null ? 5000 : Long.parseLong(matcher.group(2));
             return new Crypt(text, rounds) {
                 @Override

@@ -1,0 +1,92 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.filter.auth.Accounts.Groups;
+import dev.gateway.filter.auth.Accounts.Tokens;
+import dev.gateway.filter.auth.Accounts.Users;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AccountsTest {
+    private static final Path FILE = Path.of("users");
+    private static final String SHA = "{SHA}IiBFp4PZiy061PZ88p64fx7ufjY=";
+    private static final String BCRYPT = "$2b$04$64eCOZqACB1JyhBtYkbImu4VQueirStv8/teKcjHFUfKWJIstC1bi";
+
+    @Test
+    void usersAreReadAsHtpasswdWritesThem() throws AuthFileException {
+        Users users = Users.parse(
+                FILE, "# people\r\n\nann:" + SHA + "\r\n  j\u00fcrgen : " + BCRYPT + " \n#bob:" + SHA + "\n");
+
+        assertThat(users.hashes()).containsOnlyKeys("ann", "j\u00fcrgen");
+        assertThat(users.decoy()).isSameAs(users.hashes().get("j\u00fcrgen"));
+        assertThat(Users.parse(FILE, "").decoy()).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ann, users:2: expected a name and a colon",
+        ":x, users:2: expected a name and a colon",
+        "ann:secret, 'users:2: the password of ann: neither bcrypt'",
+        "bob:{SHA}IiBFp4PZiy061PZ88p64fx7ufjY=, users:2: user bob for a second time",
+    })
+    void aLineThatIsWrongIsNamedWithoutShowingAPassword(String line, String message) {
+        assertThatThrownBy(() -> Users.parse(FILE, "bob:" + SHA + "\n" + line))
+                .isInstanceOf(AuthFileException.class)
+                .hasMessageStartingWith(message)
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void aMemberHasAllGroupsThatNameIt() throws AuthFileException {
+        Groups groups = Groups.parse(FILE, "builders: ann bob\n# x\nadmins:\tann\nempty:\nbuilders: carl\n");
+
+        assertThat(groups.identity("ann").groups()).containsExactlyInAnyOrder("builders", "admins");
+        assertThat(groups.identity("carl").groups()).containsExactly("builders");
+        assertThat(groups.identity("eve").groups()).isEmpty();
+    }
+
+    @Test
+    void tokensAreKnownByThemselvesOrByTheirDigest() throws AuthFileException {
+        // printf other | sha256sum
+        Tokens tokens = Tokens.parse(
+                FILE,
+                """
+                ci:tok-1==
+                ci:tok-2
+                cd:sha256:d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa
+                """);
+
+        assertThat(tokens.owner(bytes("tok-1=="))).isEqualTo("ci");
+        assertThat(tokens.owner(bytes("tok-2"))).isEqualTo("ci");
+        assertThat(tokens.owner(bytes("other"))).isEqualTo("cd");
+        assertThat(tokens.owner(bytes("tok-3"))).isNull();
+        assertThat(tokens.owner(bytes(""))).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ci:a b, 'users:1: a token has letters'",
+        "ci:, 'users:1: a token has letters'",
+        "ci:sha256:abc, users:1: expected 64 hexadecimal digits after sha256:",
+        "ci:sha256:abcd, users:1: expected 64 hexadecimal digits after sha256:",
+        "ci:sha256:xyzz, users:1: expected 64 hexadecimal digits after sha256:",
+        "tok, users:1: expected a name and a colon",
+    })
+    void aTokenThatIsNoneIsAnError(String line, String message) {
+        assertThatThrownBy(() -> Tokens.parse(FILE, line)).hasMessageStartingWith(message);
+    }
+
+    @Test
+    void aTokenHasOneOwner() {
+        assertThatThrownBy(() -> Tokens.parse(FILE, "a:tok\nb:tok")).hasMessage("users:2: a token for a second time");
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

@@ -1,0 +1,68 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.stream.Identity;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class VerifiedCredentialsTest {
+    private static final Identity ANN = new Identity("ann", Set.of());
+
+    private final Object basis = new Object();
+    private long now;
+
+    private final VerifiedCredentials verified = new VerifiedCredentials(() -> now, 3);
+
+    private Digest digest(String text) {
+        return verified.digest(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void whatWasAddedIsFoundForAWhile() {
+        verified.add(digest("a"), ANN, basis);
+
+        assertThat(verified.find(digest("a"), basis)).isSameAs(ANN);
+        assertThat(verified.find(digest("b"), basis)).isNull();
+        now = TimeUnit.MINUTES.toNanos(5);
+        assertThat(verified.find(digest("a"), basis)).isSameAs(ANN);
+        now++;
+        assertThat(verified.find(digest("a"), basis)).isNull();
+        assertThat(verified.size()).isZero();
+    }
+
+    @Test
+    void whatWasCheckedAgainstSomethingElseIsForgotten() {
+        verified.add(digest("a"), ANN, basis);
+
+        assertThat(verified.find(digest("a"), new Object())).isNull();
+        assertThat(verified.find(digest("a"), basis)).isNull();
+    }
+
+    @Test
+    void thereIsRoomForSoManyAndTheOldGoFirst() {
+        verified.add(digest("old"), ANN, basis);
+        now = TimeUnit.MINUTES.toNanos(6);
+        verified.add(digest("a"), ANN, basis);
+        verified.add(digest("b"), ANN, basis);
+        verified.add(digest("c"), ANN, basis);
+
+        assertThat(verified.size()).isEqualTo(3);
+        assertThat(verified.find(digest("a"), basis)).isSameAs(ANN);
+        for (int i = 0; i < 100; i++) {
+            verified.add(digest("x" + i), ANN, basis);
+            assertThat(verified.size()).isLessThanOrEqualTo(3);
+            assertThat(verified.find(digest("x" + i), basis)).isSameAs(ANN);
+        }
+    }
+
+    @Test
+    void eachHasAKeyOfItsOwn() {
+        VerifiedCredentials other = new VerifiedCredentials(() -> now);
+
+        assertThat(other.digest(new byte[] {1})).isNotEqualTo(verified.digest(new byte[] {1}));
+        assertThat(verified.digest(new byte[] {1})).isEqualTo(verified.digest(new byte[] {1}));
+    }
+}

@@ -1,0 +1,147 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.Arrays;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class WatchedFileTest {
+    private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2020-01-01T00:00:00Z"));
+
+    private Path directory;
+    private Path path;
+    private int parsed;
+
+    @BeforeEach
+    void makeFile(@TempDir Path empty) throws IOException {
+        directory = empty;
+        path = directory.resolve("file");
+        write(path, "one");
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        Files.writeString(file, text);
+        Files.setLastModifiedTime(file, LONG_AGO);
+    }
+
+    private WatchedFile<String> watch() throws AuthFileException {
+        return new WatchedFile<>(path, (file, text) -> {
+            parsed++;
+            if (text.startsWith("broken")) {
+                throw new AuthFileException(file, 1, "broken");
+            }
+            return text;
+        });
+    }
+
+    @Test
+    void aFileThatHasNotChangedIsNotReadAgain() throws Exception {
+        WatchedFile<String> file = watch();
+        file.refresh();
+        file.refresh();
+
+        assertThat(file.value()).isEqualTo("one");
+        assertThat(parsed).isEqualTo(1);
+    }
+
+    @Test
+    void aFileThatWasWrittenToIsReadAgain() throws Exception {
+        WatchedFile<String> file = watch();
+        Files.writeString(path, "longer");
+        file.refresh();
+
+        assertThat(file.value()).isEqualTo("longer");
+    }
+
+    @Test
+    void aFileWrittenTwiceInAMomentIsReadTwice() throws Exception {
+        FileTime now = FileTime.from(Instant.now());
+        Files.setLastModifiedTime(path, now);
+        WatchedFile<String> file = watch();
+        Files.writeString(path, "two");
+        Files.setLastModifiedTime(path, now);
+        file.refresh();
+
+        assertThat(file.value()).isEqualTo("two");
+    }
+
+    @Test
+    void aFileThatWasReplacedIsReadAgainThoughItsTimeAndSizeAreTheSame() throws Exception {
+        WatchedFile<String> file = watch();
+        Path other = directory.resolve("other");
+        write(other, "two");
+        Files.move(other, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        file.refresh();
+
+        assertThat(file.value()).isEqualTo("two");
+    }
+
+    /** How container platforms change mounted secrets. */
+    @Test
+    void aLinkThatLeadsElsewhereIsFollowed() throws Exception {
+        Path first = Files.createDirectory(directory.resolve("v1"));
+        Path second = Files.createDirectory(directory.resolve("v2"));
+        write(first.resolve("users"), "one");
+        write(second.resolve("users"), "two");
+        Path data = Files.createSymbolicLink(directory.resolve("..data"), first);
+        path = Files.createSymbolicLink(directory.resolve("users"), data.resolve("users"));
+        WatchedFile<String> file = watch();
+        Path swap = Files.createSymbolicLink(directory.resolve("swap"), second);
+        Files.move(swap, data, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        file.refresh();
+
+        assertThat(file.value()).isEqualTo("two");
+    }
+
+    @Test
+    void whatWasReadBeforeHoldsOnWhileTheFileIsWrong() throws Exception {
+        WatchedFile<String> file = watch();
+
+        Files.writeString(path, "broken");
+        file.refresh();
+        file.refresh();
+        assertThat(file.value()).isEqualTo("one");
+
+        Files.write(path, new byte[] {'x', (byte) 0xff});
+        file.refresh();
+        assertThat(file.value()).isEqualTo("one");
+
+        Files.delete(path);
+        file.refresh();
+        assertThat(file.value()).isEqualTo("one");
+
+        write(path, "three");
+        file.refresh();
+        assertThat(file.value()).isEqualTo("three");
+    }
+
+    @Test
+    void aFileThatIsWrongFromTheStartIsAnError() throws Exception {
+        Files.writeString(path, "broken");
+        assertThatThrownBy(this::watch).hasMessage(path + ":1: broken");
+
+        Files.delete(path);
+        assertThatThrownBy(this::watch).hasMessage(path + ": no such file");
+
+        byte[] large = new byte[(16 << 20) + 1];
+        Arrays.fill(large, (byte) 'x');
+        Files.write(path, large);
+        assertThatThrownBy(this::watch).hasMessage(path + ": more than 16 MiB");
+    }
+
+    @Test
+    void aByteOrderMarkIsNotPartOfTheText() throws Exception {
+        Files.writeString(path, "\ufeffone");
+
+        assertThat(watch().value()).isEqualTo("one");
+    }
+}

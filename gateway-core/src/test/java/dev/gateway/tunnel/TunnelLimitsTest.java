@@ -1,0 +1,164 @@
+package dev.gateway.tunnel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.Heads;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class TunnelLimitsTest {
+    private final TunnelCounts counts = new TunnelCounts();
+
+    private TunnelLimits limits(int all, int perClient, int perIdentity) {
+        Policies policies = new Policies(
+                Rules.policy("egress", Rules.allow("*"), List.of(), SniMode.OFF, 0),
+                List.of(Rules.forGroup(
+                        "builders", Rules.policy("builders", Rules.allow("*"), List.of(), SniMode.OFF, 2))));
+        return new TunnelLimits(new TunnelLimits.Settings(all, perClient, perIdentity), policies, counts);
+    }
+
+    private static boolean open(TunnelLimits limits, FakeContext context) {
+        return limits.onRequest(Heads.request("CONNECT", "a.example:443", ""), context) == Verdict.PROCEED;
+    }
+
+    private static Failure refusal(TunnelLimits limits, FakeContext context) {
+        Verdict verdict = limits.onRequest(Heads.request("CONNECT", "a.example:443", ""), context);
+        assertThat(verdict).isInstanceOf(Verdict.Refuse.class);
+        return ((Verdict.Refuse) verdict).failure();
+    }
+
+    private void assertCounts(int open, int clients, int identities) {
+        assertThat(counts.open()).isEqualTo(open);
+        assertThat(counts.openClients()).isEqualTo(clients);
+        assertThat(counts.openIdentities()).isEqualTo(identities);
+    }
+
+    @Test
+    void tunnelsAreLimitedInAll() {
+        TunnelLimits limits = limits(2, 0, 0);
+
+        assertThat(open(limits, FakeContext.from("192.0.2.1"))).isTrue();
+        assertThat(open(limits, FakeContext.from("192.0.2.2"))).isTrue();
+        assertThat(refusal(limits, FakeContext.from("192.0.2.3")).cause()).isEqualTo(Cause.OVERLOAD);
+        assertCounts(2, 2, 0);
+
+        limits.onEnd(FakeContext.from("192.0.2.1"));
+        assertThat(open(limits, FakeContext.from("192.0.2.3"))).isTrue();
+        assertCounts(2, 2, 0);
+    }
+
+    @Test
+    void tunnelsAreLimitedByClientAddress() {
+        TunnelLimits limits = limits(0, 2, 0);
+
+        assertThat(open(limits, FakeContext.from("192.0.2.1"))).isTrue();
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("ann"))).isTrue();
+        assertThat(refusal(limits, FakeContext.from("192.0.2.1").as("bob")).cause())
+                .isEqualTo(Cause.RATE_LIMITED);
+        assertThat(open(limits, FakeContext.from("2001:db8::1"))).isTrue();
+        assertCounts(3, 2, 1);
+    }
+
+    @Test
+    void tunnelsAreLimitedByIdentity() {
+        TunnelLimits limits = limits(0, 0, 1);
+
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("ann"))).isTrue();
+        assertThat(refusal(limits, FakeContext.from("192.0.2.2").as("ann")).cause())
+                .isEqualTo(Cause.RATE_LIMITED);
+        assertThat(open(limits, FakeContext.from("192.0.2.2").as("bob"))).isTrue();
+        assertThat(open(limits, FakeContext.from("192.0.2.2"))).isTrue();
+        assertCounts(3, 2, 2);
+    }
+
+    @Test
+    void aPolicyLimitsAllItIsFor() {
+        TunnelLimits limits = limits(0, 0, 0);
+
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("ann", "builders")))
+                .isTrue();
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("bob", "builders")))
+                .isTrue();
+        assertThat(refusal(limits, FakeContext.from("192.0.2.1").as("eve", "builders"))
+                        .detail())
+                .contains("policy builders");
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("eve"))).isTrue();
+        assertCounts(3, 1, 3);
+        limits.onEnd(FakeContext.from("192.0.2.1").as("ann", "builders"));
+        assertThat(open(limits, FakeContext.from("192.0.2.1").as("eve", "builders")))
+                .isTrue();
+    }
+
+    @Test
+    void whoHasNoTunnelLeavesNoTrace() {
+        TunnelLimits limits = limits(0, 1, 0);
+        List<FakeContext> contexts = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            FakeContext context = FakeContext.from("192.0.2." + i).as("user" + i);
+            contexts.add(context);
+            assertThat(open(limits, context)).isTrue();
+            assertThat(open(limits, context)).isFalse();
+        }
+        assertCounts(100, 100, 100);
+        contexts.forEach(limits::onEnd);
+
+        assertCounts(0, 0, 0);
+        assertThat(counts.policies().size()).isZero();
+    }
+
+    @Test
+    void countsStayWhenLimitsChange() {
+        FakeContext context = FakeContext.from("192.0.2.1");
+        TunnelLimits before = limits(0, 0, 0);
+        open(before, context);
+        open(before, context);
+        TunnelLimits after = limits(2, 0, 0);
+
+        assertThat(open(after, context)).isFalse();
+        before.onEnd(context);
+        assertThat(open(after, context)).isTrue();
+    }
+
+    @Test
+    void noMoreThanMayOpenWhateverTheLoopsDo() throws Exception {
+        TunnelLimits limits = limits(0, 3, 0);
+        int loops = 4;
+        ExecutorService executor = Executors.newFixedThreadPool(loops);
+        try {
+            CyclicBarrier barrier = new CyclicBarrier(loops);
+            AtomicInteger open = new AtomicInteger();
+            List<Future<?>> futures = new ArrayList<>();
+            for (int l = 0; l < loops; l++) {
+                futures.add(executor.submit(() -> {
+                    FakeContext context = FakeContext.from("192.0.2.1");
+                    barrier.await();
+                    for (int i = 0; i < 20_000; i++) {
+                        if (open(limits, context)) {
+                            assertThat(open.incrementAndGet()).isLessThanOrEqualTo(3);
+                            open.decrementAndGet();
+                            limits.onEnd(context);
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> future : futures) {
+                future.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            executor.shutdownNow();
+        }
+        assertCounts(0, 0, 0);
+    }
+}
