@@ -58,6 +58,11 @@ public record Cidr(long startHigh, long startLow, long endHigh, long endLow) {
         return contains(high(bytes), low(bytes));
     }
 
+    /** Whether an address is in both blocks. */
+    public boolean overlaps(Cidr other) {
+        return contains(other.startHigh, other.startLow) || other.contains(startHigh, startLow);
+    }
+
     boolean contains(long high, long low) {
         return isAtMost(startHigh, startLow, high, low) && isAtMost(high, low, endHigh, endLow);
     }

@@ -145,6 +145,26 @@ public final class HostRules {
         return otherwise;
     }
 
+    /** Returns the block of a line as {@code [[words], prefix]}, null if it is none. */
+    static @Nullable String blockAsScript(String text) {
+        int slash = text.indexOf('/');
+        String address = slash < 0 ? text : text.substring(0, slash);
+        InetAddress network = address.indexOf(':') < 0 ? IpLiteral.parse4(address) : IpLiteral.parse6(address);
+        if (network == null) {
+            return null;
+        }
+        byte[] bytes = network.getAddress();
+        StringBuilder script = new StringBuilder("[[");
+        for (int i = 0; i < bytes.length; i += 2) {
+            script.append(i == 0 ? "" : ",").append((bytes[i] & 0xff) << 8 | (bytes[i + 1] & 0xff));
+        }
+        int prefix = slash < 0 ? bytes.length * 8 : Integer.parseInt(text.substring(slash + 1));
+        if (bytes.length == 4 && prefix > 32) {
+            prefix -= 96; // written as IPv4-mapped IPv6
+        }
+        return script.append("],").append(prefix).append(']').toString();
+    }
+
     /** Returns the blocks of addresses. */
     List<Cidr> cidrs() {
         List<Cidr> cidrs = new ArrayList<>();

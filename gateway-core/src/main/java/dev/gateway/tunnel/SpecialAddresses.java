@@ -1,8 +1,10 @@
 package dev.gateway.tunnel;
 
+import io.netty.util.NetUtil;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +71,21 @@ final class SpecialAddresses {
         return new Block4(word(address.getAddress(), 0), prefix, what);
     }
 
+    /** Returns the blocks of addresses that are not public, but for those of IPv6 outside of 2000::/3, as text. */
+    static List<String> blocks() {
+        List<String> blocks = new ArrayList<>();
+        for (Block4 block : IPV4) {
+            blocks.add(ipv4(block.network).getHostAddress() + "/" + block.prefix);
+        }
+        for (Block6 block : IPV6) {
+            if (!block.what.isEmpty()) {
+                blocks.add(ipv6(block.network) + "/" + block.prefix);
+            }
+        }
+        blocks.add("::/127");
+        return blocks;
+    }
+
     /** Returns what kind of address it is if it is not public, else null. */
     static @Nullable String kind(InetAddress address) {
         byte[] bytes = address.getAddress();
@@ -132,6 +149,15 @@ final class SpecialAddresses {
             found.add(ipv4(word(bytes, 12))); // ISATAP
         }
         return found;
+    }
+
+    private static String ipv6(long high) {
+        try {
+            return NetUtil.toAddressString(InetAddress.getByAddress(
+                    ByteBuffer.allocate(16).putLong(high).array()));
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e); // only of another length
+        }
     }
 
     private static InetAddress ipv4(int word) {

@@ -100,8 +100,7 @@ class SniCheckTest {
         "a.example:8443, b.example",
     })
     void aTunnelWhoseClientAsksForAnotherHostIsRefused(String authority, @Nullable String serverName) {
-        Failure failure =
-                failure(inspect(inspector(SniMode.MUST_MATCH, false, authority), hello(serverName), false));
+        Failure failure = failure(inspect(inspector(SniMode.MUST_MATCH, false, authority), hello(serverName), false));
 
         assertThat(failure.cause()).isEqualTo(Cause.POLICY_SNI);
         assertThat(failure.status()).isEqualTo(403);

@@ -18,7 +18,9 @@ class CredentialsTest {
 
     private static String secret(String field) {
         return new String(
-                Objects.requireNonNull(Credentials.parse(new AsciiString(field))).secret(), StandardCharsets.UTF_8);
+                Objects.requireNonNull(Credentials.parse(new AsciiString(field)))
+                        .secret(),
+                StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest
@@ -40,10 +42,34 @@ class CredentialsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "Basic", "Basic ", "Basic =", "Basic \t", "Basic YTpi YTpi", "Basic YTpi, Basic YTpi", "Basic YT@i",
-                "Basic YTpi=", "Basic Y", "Basic YWI=", "Basic OmI=", "Basic Og==", "BasicYTpi", "Basic,YTpi", "Basic\tYTpi",
-                "Basic YQA6Yg==", "Basic YToK", "Basic YTp/", "Digest username=\"a\"", "Negotiate abc", "Bearer", "Bearer a b",
-                "Bearer =", "Bearer a=b", "Bearer \u00e4", "Certificate ann", "Basic -_-_"
+                "",
+                "Basic",
+                "Basic ",
+                "Basic =",
+                "Basic \t",
+                "Basic YTpi YTpi",
+                "Basic YTpi, Basic YTpi",
+                "Basic YT@i",
+                "Basic YTpi=",
+                "Basic Y",
+                "Basic YWI=",
+                "Basic OmI=",
+                "Basic Og==",
+                "BasicYTpi",
+                "Basic,YTpi",
+                "Basic\tYTpi",
+                "Basic YQA6Yg==",
+                "Basic YToK",
+                "Basic YTp/",
+                "Digest username=\"a\"",
+                "Negotiate abc",
+                "Bearer",
+                "Bearer a b",
+                "Bearer =",
+                "Bearer a=b",
+                "Bearer \u00e4",
+                "Certificate ann",
+                "Basic -_-_"
             })
     void whatIsMalformedOrOfAnotherKindIsNone(String field) {
         assertThat(Credentials.parse(new AsciiString(field))).isNull();

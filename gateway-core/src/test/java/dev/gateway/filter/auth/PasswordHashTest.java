@@ -87,7 +87,8 @@ class PasswordHashTest {
     void whatIsNoHashIsAnErrorThatDoesNotShowIt(String text) {
         assertThatThrownBy(() -> PasswordHash.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
-                .satisfies(error -> assertThat(text.isEmpty() || !String.valueOf(error.getMessage()).contains(text))
+                .satisfies(error -> assertThat(text.isEmpty()
+                                || !String.valueOf(error.getMessage()).contains(text))
                         .isTrue());
     }
 

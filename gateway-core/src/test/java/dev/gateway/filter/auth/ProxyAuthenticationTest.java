@@ -177,7 +177,9 @@ class ProxyAuthenticationTest {
             Verdict verdict = ask(filter, context, field);
 
             assertThat(failure(verdict).status()).as(field).isEqualTo(407);
-            assertThat(failure(verdict).detail()).doesNotContainIgnoringCase("secret").doesNotContain("eve");
+            assertThat(failure(verdict).detail())
+                    .doesNotContainIgnoringCase("secret")
+                    .doesNotContain("eve");
             assertThat(challenges(verdict)).hasSize(2);
             assertThat(context.identity()).isNull();
         }
@@ -211,7 +213,8 @@ class ProxyAuthenticationTest {
 
         now += TimeUnit.MINUTES.toNanos(6);
         run(files);
-        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"))).isSameAs(Verdict.PROCEED);
+        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
+                .isSameAs(Verdict.PROCEED);
     }
 
     @Test
@@ -232,7 +235,8 @@ class ProxyAuthenticationTest {
         for (int i = 0; i < 5; i++) {
             FakeContext context = FakeContext.from("192.0.2.9");
             contexts.add(context);
-            assertThat(filter.onRequest(connect(basic("ann", "secret")), context)).isInstanceOf(Verdict.Wait.class);
+            assertThat(filter.onRequest(connect(basic("ann", "secret")), context))
+                    .isInstanceOf(Verdict.Wait.class);
         }
 
         assertThat(run(hashing)).isEqualTo(5);
@@ -351,13 +355,15 @@ class ProxyAuthenticationTest {
     @Test
     void aChangeHoldsAfterASecond() throws Exception {
         ProxyAuthentication filter = filter();
-        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"))).isSameAs(Verdict.PROCEED);
+        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
+                .isSameAs(Verdict.PROCEED);
         Files.writeString(users, JURGEN);
         Files.writeString(tokens, "cd:tok-9\n");
         Files.writeString(groups, "others: cd\n");
 
         now += TimeUnit.MILLISECONDS.toNanos(999);
-        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"))).isSameAs(Verdict.PROCEED);
+        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
+                .isSameAs(Verdict.PROCEED);
         now += TimeUnit.MILLISECONDS.toNanos(1);
         assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
                         .status())
@@ -388,7 +394,8 @@ class ProxyAuthenticationTest {
         Files.writeString(users, "ann:secret\n");
         now += TimeUnit.SECONDS.toNanos(2);
 
-        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"))).isSameAs(Verdict.PROCEED);
+        assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
+                .isSameAs(Verdict.PROCEED);
     }
 
     @Test
@@ -420,7 +427,8 @@ class ProxyAuthenticationTest {
         for (Executor executor : executors) {
             executor.execute(() -> {
                 synchronized (names) {
-                    names.add(Thread.currentThread().getName() + " " + Thread.currentThread().isDaemon());
+                    names.add(Thread.currentThread().getName() + " "
+                            + Thread.currentThread().isDaemon());
                 }
                 done.countDown();
             });
