@@ -42,7 +42,7 @@ final class Attempts {
         this.retries = new Retries(head.routedMethod(), route.retry());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
-        this.tellsEndpoint = !exchange.isProxied()
+        this.tellsEndpoint = !exchange.doorway.isProxied()
                 && (authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
@@ -63,7 +63,7 @@ final class Attempts {
         record.endpoint = chosen;
         record.attempts++;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
-        boolean straight = record.attempts == 1 && !exchange.isFiltered();
+        boolean straight = record.attempts == 1 && !exchange.doorway.isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.handler.wheel.nanoTime();
         untold = true;
         exchange.handler.observer.onAttemptBegun(record);

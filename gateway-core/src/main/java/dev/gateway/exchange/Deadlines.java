@@ -28,6 +28,8 @@ final class Deadlines extends Timer {
     private long halfClosedMillis;
     private long maxMillis;
     private long maxSince;
+    private long reportMillis;
+    private long reportSince;
     private boolean backingOff;
     private long backoffMillis;
     private long backoffSince;
@@ -76,8 +78,17 @@ final class Deadlines extends Timer {
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
-        idleSince = maxSince = since;
+        idleSince = maxSince = reportSince = since;
+        reportMillis = Tunnel.REPORT_MILLIS;
         arm(since);
+    }
+
+    /** The tunnel has been told to end: there is nothing to wait for but that. */
+    void leave(long millis) {
+        idleMillis = halfClosedMillis = 0;
+        maxMillis = millis;
+        maxSince = wheel.nanoTime();
+        arm(maxSince);
     }
 
     /** One direction of the tunnel has ended: from now on another limit holds for the silence of the other. */
@@ -111,6 +122,7 @@ final class Deadlines extends Timer {
         left = Math.min(left, left(headMillis, headSince, now));
         left = Math.min(left, left(idleMillis, idleSince, now));
         left = Math.min(left, left(maxMillis, maxSince, now));
+        left = Math.min(left, left(reportMillis, reportSince, now));
         if (backingOff) {
             left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
         }
@@ -137,6 +149,10 @@ final class Deadlines extends Timer {
             exchange.onIdle(idleMillis);
         } else if (left(maxMillis, maxSince, now) <= 0) {
             exchange.onTooOld(maxMillis);
+        } else if (left(reportMillis, reportSince, now) <= 0) {
+            reportSince = now;
+            arm(now);
+            exchange.onReportDue();
         } else if (backingOff && now - backoffSince >= backoffMillis * NANOS_PER_MILLI) {
             backingOff = false;
             arm(now);

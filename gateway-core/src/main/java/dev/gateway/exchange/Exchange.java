@@ -3,30 +3,26 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
-import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
-import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Identity;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request and its response: its life from the door to the record. It is what the downstream connection tells of the
- * client; {@link Attempts} is the side of the upstream, {@link RequestBody} and {@link Response} are the two ways in
+ * One request and its response, and how they end. It is what the downstream connection tells of the client; {@link
+ * Doorway} and {@link Attempts} lead to the upstream, {@link RequestBody} and {@link Response} are the two ways in
  * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
@@ -46,12 +42,15 @@ final class Exchange implements StreamEvents {
     final Deadlines deadlines;
     final RequestBody request;
     final Response response;
+    final Doorway doorway;
     private final Tenure tenure;
     private final ExchangeSettings settings;
-    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
-    private @Nullable FilterChain filters;
-    private @Nullable Route route;
-    private @Nullable Attempts attempts;
+    private @Nullable Attempts attempts; // null before filters have proceeded
+
+    @Nullable
+    Tunnel tunnel; // null unless it has become one
+
+    private boolean draining; // no more requests are taken from this connection
 
     Exchange(ExchangeHandler handler, Tenure tenure, ServerStream server, RequestHead head) {
         this.handler = handler;
@@ -63,9 +62,8 @@ final class Exchange implements StreamEvents {
         this.deadlines = new Deadlines(this, handler.wheel);
         this.request = new RequestBody(this, settings.maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this);
+        this.doorway = new Doorway(this, settings);
     }
-
-    // ---- the way to the upstream
 
     void begin(boolean last) {
         if (last) {
@@ -73,70 +71,22 @@ final class Exchange implements StreamEvents {
         }
         handler.observer.onBegun(record);
         try {
-            admit();
+            doorway.enter();
         } catch (RuntimeException e) {
             onDefect(e);
         }
     }
 
-    private void admit() {
-        int listener = record.connection.listener();
-        Failure refusal = Admission.check(head, settings, listener, handler.active());
-        if (refusal != null) {
-            fail(refusal);
-            return;
-        }
-        Router.Match match = match(listener);
-        if (Admission.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
-            state.on(Event.REPLIED);
-            record.status = 200;
-            record.sentBytes = handler.replies.sendOptions(server, head, settings);
-            complete(null);
-            return;
-        }
-        if (match == null) {
-            fail(Failure.of(Cause.NO_ROUTE, "no route matches"));
-            return;
-        }
-        Route found = match.route();
-        route = found;
-        record.route = found.name();
-        record.requestId = proxied
-                ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
-                : Admission.prepare(head, record.connection, settings, handler.requestIds);
-        Failure noUpgrade = Admission.checkUpgrade(head, found.upgrades());
-        if (noUpgrade != null) {
-            fail(noUpgrade);
-            return;
-        }
-        if (isUpgradeRefused()) {
-            onUpgradeRefused();
-        }
-        deadlines.begin(found.timeouts().requestMillis(), found.timeouts().streamIdleMillis(), record.startNanos);
-        if (found.filters().isEmpty()) {
-            onFiltersProceeded();
-        } else {
-            filters = new FilterChain(record.connection, match, head, this);
-            filters.run();
+    /** The request goes to this upstream. */
+    void sendTo(Upstream upstream, Route route) {
+        Attempts made = new Attempts(this, route, upstream);
+        attempts = made;
+        if (request.passes(doorway.inspector())) {
+            made.open();
         }
     }
 
-    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
-    private Router.@Nullable Match match(int listener) {
-        Router.Match own =
-                Admission.isTunnel(head) ? null : settings.router(listener).match(head);
-        Router tunnels = settings.tunnels(listener);
-        boolean named = Admission.isTunnel(head)
-                || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
-        if (own != null || tunnels == null || !named) {
-            return own;
-        }
-        Router.Match match = tunnels.match(head);
-        proxied = match != null;
-        return match;
-    }
-
-    /** Whether a wish to upgrade has been refused, here or by the upstream, since this was asked last. */
+    /** Whether a wish to upgrade was refused, here or by the upstream, and {@link #onUpgradeRefused} not called yet. */
     boolean isUpgradeRefused() {
         return record.kind != Kind.HTTP && !head.isConnect();
     }
@@ -145,59 +95,6 @@ final class Exchange implements StreamEvents {
     void onUpgradeRefused() {
         record.kind = Kind.HTTP;
         request.completeAtOnce();
-    }
-
-    void onIdentity(Identity identity) {
-        record.identity = identity.name();
-    }
-
-    Executor loop() {
-        return handler.wheel.loop();
-    }
-
-    void onFilterWaits() {
-        state.on(Event.FILTER_WAITS);
-    }
-
-    void onFilterReplied(Verdict.Reply reply) {
-        if (state.on(Event.REPLIED) == Action.NOTHING) {
-            reply.body().release();
-            return;
-        }
-        record.status = reply.head().status();
-        record.sentBytes = handler.replies.send(server, head, reply, settings);
-        complete(null);
-    }
-
-    void onFiltersProceeded() {
-        if (route != null && state.on(Event.ROUTED) == Action.OPEN) {
-            Route.Target target = route.target();
-            if (target == null) {
-                fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
-                return;
-            }
-            attempts = new Attempts(this, route, target.choose());
-            if (filters == null || request.passes(filters.inspector())) {
-                attempts.open();
-            }
-        }
-    }
-
-    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
-    boolean isProxied() {
-        return proxied;
-    }
-
-    /** Whether the request passes filters. */
-    boolean isFiltered() {
-        return filters != null;
-    }
-
-    /** Lets the filters that the request has passed see, and edit, the final response's head. */
-    void showToFilters(ResponseHead response) {
-        if (filters != null) {
-            filters.onResponse(response);
-        }
     }
 
     // ---- what the client does
@@ -245,22 +142,49 @@ final class Exchange implements StreamEvents {
 
     // ---- tunnels
 
-    /** The response's head has made a tunnel of the exchange. */
-    void onTunnel() {
-        Route.Tunnel limits =
-                route == null ? Route.Tunnel.NONE : route.timeouts().tunnel();
-        deadlines.tunnel(limits, record.respondedNanos);
-        if (state.isRequestEnded()) {
-            onHalfClosed(); // the client had nothing to say, or has said it before
+    /** The response's head, which is not sent yet, makes a tunnel of the exchange. */
+    void becomeTunnel() {
+        Tunnel made = new Tunnel(this);
+        tunnel = made;
+        made.open(doorway.tunnelLimits());
+    }
+
+    /** The client has been told that there is a tunnel. */
+    void onTunnelAnswered() {
+        if (tunnel != null && draining) {
+            tunnel.onDraining();
         }
     }
 
-    private void onHalfClosed() {
-        if (state.isDone()) {
-            return; // ended altogether inside the call that told the other side
+    @Override
+    public void onDraining() {
+        draining = true;
+        if (tunnel != null && !state.isDone()) {
+            tunnel.onDraining();
         }
-        record.endedBy = state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
-        deadlines.halfClosed();
+    }
+
+    /** Bytes came from the client. */
+    void onReceived(int bytes) {
+        record.receivedBytes += bytes;
+        if (tunnel != null) {
+            tunnel.onReceived(bytes);
+        }
+    }
+
+    /** Bytes go to the client. */
+    void onSent(int bytes) {
+        record.sentBytes += bytes;
+        if (tunnel != null) {
+            tunnel.onSent(bytes);
+        }
+    }
+
+    /** It is time to report on a tunnel. */
+    void onReportDue() {
+        if (tunnel != null) {
+            tunnel.onReportDue();
+        }
     }
 
     // ---- time
@@ -277,13 +201,21 @@ final class Exchange implements StreamEvents {
 
     /** A tunnel has been open for as long as it may. */
     void onTooOld(long millis) {
-        fail(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
+        onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
+    }
+
+    private void onTimeUp(Failure failure) {
+        if (tunnel == null) {
+            fail(failure);
+        } else {
+            tunnel.onTimeUp(failure);
+        }
     }
 
     void onIdle(long millis) {
         // Before the response's head it is the upstream that owes something.
         Cause cause = record.respondedNanos == 0 ? Cause.UPSTREAM_TIMEOUT : Cause.IDLE_TIMEOUT;
-        fail(Failure.of(cause, "no byte in either direction in " + millis + " ms"));
+        onTimeUp(Failure.of(cause, "no byte in either direction in " + millis + " ms"));
     }
 
     /** It is time for the next attempt. */
@@ -322,7 +254,7 @@ final class Exchange implements StreamEvents {
     }
 
     private LocalReply.About about(Fields fields) {
-        return new LocalReply.About(record.requestId, proxied ? record.authority : null, fields);
+        return new LocalReply.About(record.requestId, doorway.isProxied() ? record.authority : null, fields);
     }
 
     /**
@@ -352,18 +284,18 @@ final class Exchange implements StreamEvents {
                 response.flush();
                 complete(null);
             }
-            case HALF_CLOSE -> onHalfClosed();
+            case HALF_CLOSE -> {
+                if (tunnel != null && !state.isDone()) { // it may have ended altogether in between
+                    tunnel.onHalfClosed();
+                }
+            }
             case NOTHING, OPEN, WAIT, SEND_REQUEST, FORWARD_HEAD, ANSWER, RESET_CLIENT, RECORD -> {}
         }
     }
 
     private void undo(Pending pending, Failure failure) {
         switch (pending) {
-            case FILTERS -> {
-                if (filters != null) {
-                    filters.cancel();
-                }
-            }
+            case FILTERS -> doorway.cancel();
             case ATTEMPT -> {
                 if (attempts != null) {
                     attempts.abandon(failure);
@@ -373,21 +305,28 @@ final class Exchange implements StreamEvents {
         }
     }
 
-    private void complete(@Nullable Failure failure) {
+    /** Ends it without a failure, all being said. */
+    void completeAnswered(int status, int bytes) {
+        record.status = status;
+        record.sentBytes = bytes;
+        complete(null);
+    }
+
+    private void complete(@Nullable Failure ended) {
+        Failure left = tunnel == null ? null : tunnel.leaving();
+        Failure failure = left == null ? ended : left;
         deadlines.cancel();
         record.endNanos = handler.wheel.nanoTime();
         if (attempts != null) {
-            attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, failure, false);
+            attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, ended, false);
         }
         if (failure != null) {
             record.cause = failure.cause();
             record.detail = failure.detail();
-            record.endedBy = record.endedBy == null ? side(failure.cause()) : record.endedBy;
+            record.endedBy = record.endedBy == null || left != null ? side(failure.cause()) : record.endedBy;
         }
         request.discard();
-        if (filters != null) {
-            filters.end();
-        }
+        doorway.end();
         handler.completed(record, tenure);
     }
 

@@ -101,6 +101,11 @@ final class ExchangeState {
         return requestEnded;
     }
 
+    /** Whether the last part of the response has gone downstream. */
+    boolean isResponseEnded() {
+        return responseEnded;
+    }
+
     Pending pending() {
         return switch (phase) {
             case ROUTING, FILTERING -> Pending.FILTERS;

@@ -4,7 +4,6 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
-import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
@@ -16,11 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
 final class FilterChain implements FilterContext {
-    private final ConnectionInfo connection;
     private final Router.Match match;
     private final List<Filter> filters;
-    private final RequestHead head;
     private final Exchange exchange;
+    private final Doorway doorway;
     private int passed; // filters that have proceeded
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
@@ -28,17 +26,16 @@ final class FilterChain implements FilterContext {
     private boolean running;
     private boolean closed;
 
-    FilterChain(ConnectionInfo connection, Router.Match match, RequestHead head, Exchange exchange) {
-        this.connection = connection;
+    FilterChain(Router.Match match, Exchange exchange) {
         this.match = match;
         this.filters = match.route().filters();
-        this.head = head;
         this.exchange = exchange;
+        this.doorway = exchange.doorway;
     }
 
     @Override
     public ConnectionInfo connection() {
-        return connection;
+        return exchange.record.connection;
     }
 
     @Override
@@ -54,19 +51,19 @@ final class FilterChain implements FilterContext {
     @Override
     public void setIdentity(Identity identity) {
         this.identity = identity;
-        exchange.onIdentity(identity);
+        doorway.onIdentity(identity);
     }
 
     @Override
     public Executor loop() {
-        return exchange.loop();
+        return doorway.loop();
     }
 
     /** Runs the filters from where they stopped, and tells the exchange how it went. */
     void run() {
         while (passed < filters.size()) {
             running = true;
-            Verdict verdict = filters.get(passed).onRequest(head, this);
+            Verdict verdict = filters.get(passed).onRequest(exchange.head, this);
             running = false;
             if (closed) {
                 discard(verdict);
@@ -75,7 +72,7 @@ final class FilterChain implements FilterContext {
             if (verdict instanceof Verdict.Wait wait) {
                 if (early == null) {
                     waiting = wait.cancel();
-                    exchange.onFilterWaits();
+                    doorway.onFilterWaits();
                     return;
                 }
                 verdict = early;
@@ -85,7 +82,7 @@ final class FilterChain implements FilterContext {
                 return;
             }
         }
-        exchange.onFiltersProceeded();
+        doorway.onFiltersProceeded();
     }
 
     /** Returns whether the next filter is to run. */
@@ -102,7 +99,7 @@ final class FilterChain implements FilterContext {
                 discard(verdict);
                 throw e;
             }
-            exchange.onFilterReplied(reply);
+            doorway.onFilterReplied(reply);
         } else if (verdict instanceof Verdict.Refuse refuse) {
             exchange.fail(refuse.failure(), refuse.fields());
         } else {
@@ -159,7 +156,7 @@ final class FilterChain implements FilterContext {
     BodyInspector inspector() {
         BodyInspector all = null;
         for (Filter filter : filters) {
-            BodyInspector next = filter.inspector(head, this);
+            BodyInspector next = filter.inspector(exchange.head, this);
             all = all == null ? next : next == null ? all : new InTurn(all, next);
         }
         return all;

@@ -35,6 +35,22 @@ final class Relay {
         credit();
     }
 
+    /** The source's bytes were dropped instead of passed on: they are owed all the same. */
+    void skip(int bytes) {
+        owed += bytes;
+        credit();
+    }
+
+    /** Sends bytes of our own, for which nobody is owed anything; owns the buffer. */
+    void insert(ByteBuf data) {
+        if (sink == null) {
+            data.release();
+        } else {
+            unflushed = true;
+            sink.data(data, false);
+        }
+    }
+
     void trailers(Fields trailers) {
         if (sink != null) {
             unflushed = true;

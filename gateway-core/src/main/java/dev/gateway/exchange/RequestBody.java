@@ -125,21 +125,20 @@ final class RequestBody {
     void onData(ByteBuf data, boolean last) {
         reading = true;
         complete |= last;
-        exchange.record.receivedBytes += data.readableBytes();
-        switch (intake()) {
+        Intake intake = intake();
+        if (intake == Intake.DISCARD) {
+            data.release();
+            return;
+        }
+        exchange.onReceived(data.readableBytes());
+        exchange.deadlines.touch();
+        switch (intake) {
             case HOLD -> {
                 held.add(data);
-                exchange.deadlines.touch();
                 onHeld();
             }
-            case FORWARD -> {
-                exchange.deadlines.touch();
-                send(data, last);
-            }
-            case DISCARD -> {
-                data.release();
-                return;
-            }
+            case FORWARD -> send(data, last);
+            case DISCARD -> {}
         }
         if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes && !exchange.head.isConnect()) {
             exchange.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes"));

@@ -9,6 +9,7 @@ import dev.gateway.message.HopByHop;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
 final class Response {
@@ -43,7 +44,7 @@ final class Response {
         }
         HopByHop.stripResponse(head.fields());
         try {
-            exchange.showToFilters(head);
+            exchange.doorway.onResponse(head);
         } catch (RuntimeException e) {
             exchange.onDefect(e);
             return;
@@ -57,22 +58,52 @@ final class Response {
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
-            exchange.onTunnel();
+            exchange.becomeTunnel();
         }
         relay.wrote();
         exchange.server.head(head, last);
         if (tunnel) {
             relay.flush(); // the client waits for it, and maybe the upstream for the client
+            exchange.onTunnelAnswered();
         }
         exchange.perform(action);
     }
 
     void onData(ByteBuf data, boolean last) {
         exchange.deadlines.touch();
-        exchange.record.sentBytes += data.readableBytes();
+        Farewell farewell = exchange.tunnel == null ? null : exchange.tunnel.farewell();
+        if (farewell == null) {
+            pass(data, last);
+            return;
+        }
+        boolean wanted = farewell.isWanted();
+        int length = data.readableBytes();
+        ByteBuf passed = farewell.pass(data);
+        int dropped = length - passed.readableBytes();
+        pass(passed, last && !wanted);
+        if (wanted) {
+            relay.skip(dropped);
+            sayFarewell(farewell);
+            if (last) {
+                pass(Unpooled.EMPTY_BUFFER, true);
+            }
+        }
+    }
+
+    private void pass(ByteBuf data, boolean last) {
+        exchange.onSent(data.readableBytes());
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         relay.data(data, last);
         exchange.perform(action);
+    }
+
+    /** Puts a word of our own between the upstream's bytes, if now is the time for it. */
+    void sayFarewell(Farewell farewell) {
+        ByteBuf word = exchange.state.isDone() ? null : farewell.word();
+        if (word != null) {
+            exchange.onSent(word.readableBytes());
+            relay.insert(word);
+        }
     }
 
     void onTrailers(Fields trailers) {

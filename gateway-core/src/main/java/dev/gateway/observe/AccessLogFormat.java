@@ -2,6 +2,8 @@ package dev.gateway.observe;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.util.AsciiString;
 import java.time.Instant;
@@ -16,8 +18,21 @@ abstract sealed class AccessLogFormat {
     private long second = -1;
     private String time = "";
 
+    /** When a line is written. */
+    enum Moment {
+        /** A tunnel was opened. */
+        OPEN,
+        /** A tunnel goes on. */
+        INTERIM,
+        /** The exchange is over. */
+        CLOSE
+    }
+
+    /** Whether there are lines of that moment. */
+    abstract boolean has(Moment moment);
+
     /** Adds one line with its end. */
-    abstract void write(ExchangeRecord exchange, LineBuffer line);
+    abstract void write(ExchangeRecord exchange, Moment moment, LineBuffer line);
 
     abstract DateTimeFormatter timeFormat();
 
@@ -46,15 +61,25 @@ abstract sealed class AccessLogFormat {
         }
 
         @Override
-        void write(ExchangeRecord exchange, LineBuffer line) {
+        boolean has(Moment moment) {
+            return true;
+        }
+
+        @Override
+        void write(ExchangeRecord exchange, Moment moment, LineBuffer line) {
             line.put("{\"time\":\"").put(time(exchange.startMillis)).put('.');
             line.putPadded((int) Math.floorMod(exchange.startMillis, 1000L), 3).put("Z\"");
+            if (exchange.kind != Kind.HTTP) {
+                line.put(",\"kind\":\"").put(word(exchange.kind)).put("\",\"record\":\"");
+                line.put(word(moment)).put('"');
+            }
             text(line, "listener", exchange.connection.listenerName());
             text(line, "peer", exchange.connection.peerIp());
             TlsInfo tls = exchange.connection.tls();
             if (tls != null && tls.clientSubject() != null) {
                 text(line, "clientSubject", tls.clientSubject());
             }
+            text(line, "identity", exchange.identity);
             text(line, "requestId", exchange.requestId);
             text(line, "method", exchange.method == null ? null : exchange.method.name());
             text(line, "scheme", exchange.scheme);
@@ -74,12 +99,41 @@ abstract sealed class AccessLogFormat {
             number(line, "attempts", exchange.attempts);
             number(line, "receivedBytes", exchange.receivedBytes);
             number(line, "sentBytes", exchange.sentBytes);
-            micros(line, "durationMicros", exchange.startNanos, exchange.endNanos);
+            if (exchange.endedBy != null && exchange.openedNanos != 0) {
+                text(line, "endedBy", word(exchange.endedBy));
+            }
+            long now = moment == Moment.CLOSE ? exchange.endNanos : exchange.reportedNanos;
+            micros(line, "durationMicros", exchange.startNanos, now);
             micros(line, "connectMicros", exchange.attemptNanos, exchange.requestedNanos);
             micros(line, "responseMicros", exchange.requestedNanos, exchange.respondedNanos);
             text(line, "userAgent", field(exchange, FieldName.USER_AGENT));
             text(line, "referer", field(exchange, FieldName.REFERER));
             line.put("}\n");
+        }
+
+        private static String word(Kind kind) {
+            return switch (kind) {
+                case HTTP -> "http";
+                case TUNNEL -> "tunnel";
+                case WEBSOCKET -> "websocket";
+                case UPGRADE -> "upgrade";
+            };
+        }
+
+        private static String word(Moment moment) {
+            return switch (moment) {
+                case OPEN -> "open";
+                case INTERIM -> "interim";
+                case CLOSE -> "close";
+            };
+        }
+
+        private static String word(Side side) {
+            return switch (side) {
+                case CLIENT -> "client";
+                case UPSTREAM -> "upstream";
+                case GATEWAY -> "gateway";
+            };
         }
 
         private static void text(LineBuffer line, String name, @Nullable AsciiString value) {
@@ -116,15 +170,26 @@ abstract sealed class AccessLogFormat {
         }
 
         @Override
-        void write(ExchangeRecord exchange, LineBuffer line) {
-            line.putEscaped(exchange.connection.peerIp()).put(" - - [");
+        boolean has(Moment moment) {
+            return moment == Moment.CLOSE;
+        }
+
+        @Override
+        void write(ExchangeRecord exchange, Moment moment, LineBuffer line) {
+            line.putEscaped(exchange.connection.peerIp()).put(" - ");
+            if (exchange.identity.isEmpty()) {
+                line.put('-');
+            } else {
+                line.putEscaped(exchange.identity);
+            }
+            line.put(" [");
             line.put(time(exchange.startMillis)).put("] \"");
             if (exchange.method == null) {
                 line.put('-');
             } else {
                 line.putEscaped(exchange.method.name())
                         .put(' ')
-                        .putEscaped(exchange.path)
+                        .putEscaped(exchange.path.isEmpty() ? exchange.authority : exchange.path)
                         .put(' ');
                 line.putEscaped(exchange.connection.version().text());
             }

@@ -26,6 +26,15 @@ public interface ExchangeObserver {
      */
     default void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {}
 
+    /** The exchange has become a tunnel. */
+    default void onTunnelOpened(ExchangeRecord exchange) {}
+
+    /** Bytes came from, or go to, the client of a tunnel: all that the record counts is told here as well. */
+    default void onTunnelBytes(ExchangeRecord exchange, long received, long sent) {}
+
+    /** A tunnel is still open, and something has moved since it was opened or reported last; not called often. */
+    default void onTunnelProgress(ExchangeRecord exchange) {}
+
     /** The exchange is over; the record is complete. Called once for each {@link #onBegun}. */
     default void onCompleted(ExchangeRecord exchange) {}
 
@@ -48,6 +57,24 @@ public interface ExchangeObserver {
             public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
                 first.onAttemptEnded(exchange, status, failure, again);
                 second.onAttemptEnded(exchange, status, failure, again);
+            }
+
+            @Override
+            public void onTunnelOpened(ExchangeRecord exchange) {
+                first.onTunnelOpened(exchange);
+                second.onTunnelOpened(exchange);
+            }
+
+            @Override
+            public void onTunnelBytes(ExchangeRecord exchange, long received, long sent) {
+                first.onTunnelBytes(exchange, received, sent);
+                second.onTunnelBytes(exchange, received, sent);
+            }
+
+            @Override
+            public void onTunnelProgress(ExchangeRecord exchange) {
+                first.onTunnelProgress(exchange);
+                second.onTunnelProgress(exchange);
             }
 
             @Override

@@ -70,10 +70,10 @@ public final class ExchangeRecord {
     /** The status sent to the client, or what stands for it in logs where none could be sent. */
     public int status;
 
-    /** Bytes of request body received, without framing. */
+    /** Bytes of request body received, without framing; those of a tunnel as they come. */
     public long receivedBytes;
 
-    /** Bytes of response body sent, without framing. */
+    /** Bytes of response body sent, without framing; those of a tunnel as they go. */
     public long sentBytes;
 
     /** Wall-clock time of the request's head, in milliseconds. */
@@ -87,6 +87,12 @@ public final class ExchangeRecord {
 
     /** When the last attempt had a stream and its head was sent. */
     public long requestedNanos;
+
+    /** When the tunnel was open, 0 if it never was. */
+    public long openedNanos;
+
+    /** When an open tunnel was reported last. */
+    public long reportedNanos;
 
     /** When the final response head was forwarded. */
     public long respondedNanos;

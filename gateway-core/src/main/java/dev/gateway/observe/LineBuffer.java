@@ -121,6 +121,11 @@ final class LineBuffer {
         }
     }
 
+    /** The same for any text. */
+    LineBuffer putEscaped(String text) {
+        return putEscaped(new AsciiString(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
     /** Adds what came from a peer as Apache and nginx escape it: {@code \xHH} for what could end or confuse a line. */
     LineBuffer putEscaped(AsciiString text) {
         byte[] array = text.array();

@@ -1,8 +1,10 @@
 package dev.gateway.observe;
 
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** What is counted of one listener on one event loop. Only the loop adds to the map; its keys are configured names. */
 final class ListenerMeters extends ConnectionMeters {
@@ -14,6 +16,11 @@ final class ListenerMeters extends ConnectionMeters {
     private final String name;
     private final Counts counts = new Counts(4);
     private final Map<String, RouteMeters> routes = new ConcurrentHashMap<>();
+    private String lastRouteName = "";
+    private @Nullable RouteMeters lastRoute;
+    final TunnelMeters tunnels = new TunnelMeters();
+    private long httpReceivedBytes; // as told last, guarded by this
+    private long httpSentBytes;
 
     ListenerMeters(String name) {
         this.name = name;
@@ -31,14 +38,28 @@ final class ListenerMeters extends ConnectionMeters {
         counts.add(BEGUN, 1);
     }
 
-    void completed(ExchangeRecord exchange) {
-        RouteMeters route = routes.get(exchange.route);
-        if (route == null) {
-            route = new RouteMeters();
-            routes.put(exchange.route, route);
+    private RouteMeters route(ExchangeRecord exchange) {
+        RouteMeters last = lastRoute;
+        if (last == null || !exchange.route.equals(lastRouteName)) {
+            last = routes.computeIfAbsent(exchange.route, route -> new RouteMeters());
+            lastRoute = last;
+            lastRouteName = exchange.route;
         }
-        route.completed(exchange);
-        if (exchange.cause != null) {
+        return last;
+    }
+
+    void tunnelOpened(ExchangeRecord exchange) {
+        tunnels.opened(exchange);
+        route(exchange).opened(exchange);
+    }
+
+    void completed(ExchangeRecord exchange) {
+        route(exchange).completed(exchange);
+        boolean tunnel = exchange.openedNanos != 0;
+        if (tunnel || exchange.kind == Kind.TUNNEL) {
+            tunnels.ended(exchange);
+        }
+        if (exchange.cause != null && !tunnel) {
             if (exchange.respondedNanos != 0 && exchange.cause != Cause.RETRY_LIMIT) {
                 counts.add(BROKEN_OFF, 1);
             } else if (exchange.status >= 500) {
@@ -46,6 +67,25 @@ final class ListenerMeters extends ConnectionMeters {
             }
         }
         counts.add(COMPLETED, 1);
+    }
+
+    /**
+     * Returns the bytes received that are no tunnel's. It never falls, though the numbers that it is made of are not
+     * those of one moment.
+     */
+    synchronized long httpReceivedBytes() {
+        long all = get(Count.RECEIVED_BYTES);
+        long now = all - tunnels.receivedBytes() - tunnels.webSocketReceivedBytes();
+        httpReceivedBytes = Math.max(httpReceivedBytes, now);
+        return httpReceivedBytes;
+    }
+
+    /** Returns the bytes sent that are no tunnel's; it never falls either. */
+    synchronized long httpSentBytes() {
+        long all = get(Count.SENT_BYTES);
+        long now = all - tunnels.sentBytes() - tunnels.webSocketSentBytes();
+        httpSentBytes = Math.max(httpSentBytes, now);
+        return httpSentBytes;
     }
 
     long requests() {

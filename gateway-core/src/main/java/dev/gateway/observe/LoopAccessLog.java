@@ -1,5 +1,6 @@
 package dev.gateway.observe;
 
+import dev.gateway.observe.AccessLogFormat.Moment;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
@@ -22,8 +23,25 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     }
 
     @Override
+    public void onTunnelOpened(ExchangeRecord exchange) {
+        write(exchange, Moment.OPEN);
+    }
+
+    @Override
+    public void onTunnelProgress(ExchangeRecord exchange) {
+        write(exchange, Moment.INTERIM);
+    }
+
+    @Override
     public void onCompleted(ExchangeRecord exchange) {
-        format.write(exchange, buffer);
+        write(exchange, Moment.CLOSE);
+    }
+
+    private void write(ExchangeRecord exchange, Moment moment) {
+        if (!format.has(moment)) {
+            return;
+        }
+        format.write(exchange, moment, buffer);
         lines++;
         if (buffer.length() >= BATCH_BYTES) {
             cancel();

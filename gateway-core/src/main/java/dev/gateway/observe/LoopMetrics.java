@@ -74,8 +74,20 @@ public final class LoopMetrics implements ExchangeObserver {
 
     @Override
     public void onAttemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again) {
-        long now = exchange.endNanos != 0 ? exchange.endNanos : clock.nanoTime();
+        long now = exchange.openedNanos != 0
+                ? exchange.openedNanos // what a tunnel is used for is nothing of its upstream's speed
+                : exchange.endNanos != 0 ? exchange.endNanos : clock.nanoTime();
         upstreamOf(exchange).attemptEnded(exchange, status, failure, again, now);
+    }
+
+    @Override
+    public void onTunnelOpened(ExchangeRecord exchange) {
+        of(exchange).tunnelOpened(exchange);
+    }
+
+    @Override
+    public void onTunnelBytes(ExchangeRecord exchange, long received, long sent) {
+        of(exchange).tunnels.bytes(exchange, received, sent);
     }
 
     @Override

@@ -47,22 +47,18 @@ final class MeterSource implements Exposition.Source {
                 meters.requestsActive(),
                 "listener",
                 name);
-        out.counter(
-                "gateway_downstream_received_bytes",
-                "Bytes received from clients.",
-                meters.get(Count.RECEIVED_BYTES),
-                "listener",
-                name,
-                "kind",
-                "http");
-        out.counter(
-                "gateway_downstream_sent_bytes",
-                "Bytes sent to clients.",
-                meters.get(Count.SENT_BYTES),
-                "listener",
-                name,
-                "kind",
-                "http");
+        TunnelMeters tunnels = meters.tunnels;
+        String received = "gateway_downstream_received_bytes";
+        String receivedHelp = "Bytes received from clients.";
+        out.counter(received, receivedHelp, meters.httpReceivedBytes(), "listener", name, "kind", "http");
+        out.counter(received, receivedHelp, tunnels.receivedBytes(), "listener", name, "kind", "tunnel");
+        out.counter(received, receivedHelp, tunnels.webSocketReceivedBytes(), "listener", name, "kind", "websocket");
+        String sent = "gateway_downstream_sent_bytes";
+        String sentHelp = "Bytes sent to clients.";
+        out.counter(sent, sentHelp, meters.httpSentBytes(), "listener", name, "kind", "http");
+        out.counter(sent, sentHelp, tunnels.sentBytes(), "listener", name, "kind", "tunnel");
+        out.counter(sent, sentHelp, tunnels.webSocketSentBytes(), "listener", name, "kind", "websocket");
+        tunnels(out, name, tunnels);
         closed(
                 out,
                 "gateway_downstream_connections_refused",
@@ -98,6 +94,30 @@ final class MeterSource implements Exposition.Source {
         http2(out, "downstream", meters);
     }
 
+    private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
+        meters.forEachEnded((denied, cause, count) -> out.counter(
+                "gateway_tunnels",
+                "Tunnels that have ended, or were asked for and not opened.",
+                count,
+                "listener",
+                listener,
+                "decision",
+                denied ? "denied" : "allowed",
+                "cause",
+                cause == null ? NO_CAUSE : cause.label()));
+        out.gauge("gateway_tunnels_active", "Tunnels open now.", meters.active(), "listener", listener);
+        String bytes = "gateway_tunnels_bytes";
+        String help = "Bytes that went through tunnels.";
+        out.counter(bytes, help, meters.receivedBytes(), "listener", listener, "direction", "received");
+        out.counter(bytes, help, meters.sentBytes(), "listener", listener, "direction", "sent");
+        out.histogram(
+                "gateway_tunnels_duration_seconds",
+                "How long tunnels were open.",
+                meters.durations,
+                "listener",
+                listener);
+    }
+
     private static void closed(
             Exposition out, String metric, String help, String listener, ListenerMeters meters, Count count) {
         out.counter(metric, help, meters.get(count), "listener", listener);
@@ -121,12 +141,23 @@ final class MeterSource implements Exposition.Source {
                     "cause",
                     cause == null ? NO_CAUSE : cause.label());
         });
+        if (meters.webSockets() > 0) {
+            out.gauge("gateway_websockets_active", "WebSockets open now.", meters.webSocketsActive(), "route", route);
+        }
+        meters.forEachWebSocketEnded((cause, count) -> out.counter(
+                "gateway_websockets",
+                "WebSockets that have ended.",
+                count,
+                "route",
+                route,
+                "cause",
+                cause == null ? NO_CAUSE : cause.label()));
         for (int codeClass = 0; codeClass < meters.durations.length; codeClass++) {
             Histogram durations = meters.durations[codeClass];
             if (durations != null) {
                 out.histogram(
                         "gateway_downstream_request_duration_seconds",
-                        "From the request's head to the exchange's end.",
+                        "From the request's head to the exchange's end, or to a tunnel's begin.",
                         durations,
                         "listener",
                         listener,

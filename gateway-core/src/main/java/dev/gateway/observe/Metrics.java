@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,24 @@ public final class Metrics implements AutoCloseable {
                 "gateway_accesslog_dropped",
                 "Lines of the access log that could not be written in time.",
                 log.dropped()));
+    }
+
+    /** Takes how often a rule has refused tunnels, or requests that are forwarded like them. */
+    public interface Denials {
+        /** Takes one count; labels are names and words of the configuration. */
+        void denied(String listener, String rule, long count);
+    }
+
+    /** Adds what a policy counts, which is asked at each scrape. */
+    public void addDenials(Consumer<Denials> policy) {
+        sources.add(out -> policy.accept((listener, rule, count) -> out.counter(
+                "gateway_connect_denied",
+                "Requests to other hosts that a rule has refused.",
+                count,
+                "listener",
+                listener,
+                "rule",
+                rule)));
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.gateway.observe;
 
 import dev.gateway.message.Method;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,12 +23,47 @@ final class RouteMeters {
     private static final Cause[] CAUSES = Cause.values();
     static final int CODE_CLASSES = 6; // 0 is "none"
 
+    private static final int OPENED = 0;
+    private static final int CLOSED = 1;
+
     final KeyedCounts requests = new KeyedCounts();
+    private final Counts webSockets = new Counts(2);
+    private final KeyedCounts webSocketsEnded = new KeyedCounts();
     final @Nullable Histogram[] durations = new @Nullable Histogram[CODE_CLASSES];
+
+    void opened(ExchangeRecord exchange) {
+        if (exchange.kind == Kind.WEBSOCKET) {
+            webSockets.add(OPENED, 1);
+        }
+    }
 
     void completed(ExchangeRecord exchange) {
         requests.increment(key(exchange.method, exchange.status, exchange.cause));
-        histogram(codeClass(exchange.status)).record(exchange.endNanos - exchange.startNanos);
+        // How long a tunnel lasts says nothing of how fast requests are answered; how long it took to open does.
+        long answered = exchange.openedNanos == 0 ? exchange.endNanos : exchange.openedNanos;
+        histogram(codeClass(exchange.status)).record(answered - exchange.startNanos);
+        if (exchange.kind == Kind.WEBSOCKET && exchange.openedNanos != 0) {
+            webSocketsEnded.increment(1 << 8 | (exchange.cause == null ? 0 : exchange.cause.ordinal() + 1));
+            webSockets.add(CLOSED, 1);
+        }
+    }
+
+    long webSocketsActive() {
+        long closed = webSockets.get(CLOSED);
+        return webSockets.get(OPENED) - closed;
+    }
+
+    long webSockets() {
+        return webSockets.get(OPENED);
+    }
+
+    /** Takes how many WebSockets ended for a cause, null if none was needed. */
+    interface WebSocketReader {
+        void read(@Nullable Cause cause, long count);
+    }
+
+    void forEachWebSocketEnded(WebSocketReader reader) {
+        webSocketsEnded.forEach((key, count) -> reader.read(cause(key), count));
     }
 
     private Histogram histogram(int codeClass) {

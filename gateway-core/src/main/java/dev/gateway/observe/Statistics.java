@@ -61,6 +61,10 @@ final class Statistics {
         long active = 0;
         long h2Cleartext = 0;
         long h2Tls = 0;
+        long tunnels = 0;
+        long tunnelsActive = 0;
+        long webSockets = 0;
+        long webSocketsActive = 0;
         long[] counts = new long[Count.values().length];
         for (LoopMetrics loop : loops) {
             for (ListenerMeters listener : loop.listeners().values()) {
@@ -68,6 +72,12 @@ final class Statistics {
                 requestsActive += listener.requestsActive();
                 handlerErrors += listener.handlerErrors();
                 replyErrors += listener.replyErrors();
+                tunnels += listener.tunnels.total();
+                tunnelsActive += listener.tunnels.active();
+                for (RouteMeters route : listener.routes().values()) {
+                    webSockets += route.webSockets();
+                    webSocketsActive += route.webSocketsActive();
+                }
                 for (HttpVersion version : HttpVersion.values()) {
                     opened += listener.opened(version, false) + listener.opened(version, true);
                     active += listener.active(version, false) + listener.active(version, true);
@@ -86,6 +96,10 @@ final class Statistics {
         values.put("requestsActive", requestsActive);
         values.put("requestsTotal", requests);
         values.put("requestsPerSecond", Math.round(requestsPerSecond(requests) * 10) / 10.0);
+        values.put("tunnelsActive", tunnelsActive);
+        values.put("tunnelsTotal", tunnels);
+        values.put("websocketsActive", webSocketsActive);
+        values.put("websocketsTotal", webSockets);
         values.put("handlerErrors", handlerErrors);
         values.put("socketErrors", counts[Count.SOCKET_ERROR.ordinal()]);
         values.put("handshakeErrors", counts[Count.HANDSHAKE_FAILED.ordinal()]);

@@ -27,6 +27,7 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -59,6 +60,8 @@ abstract class ExchangeRig {
     @Nullable
     ExchangeHandler handler;
 
+    static final Failure GONE = Failure.of(Cause.CLIENT_CLOSED, "connection closed");
+
     @BeforeEach
     void freezeTime() {
         loop.freezeTime();
@@ -71,12 +74,26 @@ abstract class ExchangeRig {
         assertThat(records.attempts).as("ended attempts").hasSize(records.attemptsBegun);
         assertThat(buffers).as("buffers").allSatisfy(buffer -> assertThat(buffer.refCnt())
                 .isZero());
+        assertThatEveryByteOfATunnelWasCredited();
         loop.advanceTimeBy(1, TimeUnit.HOURS);
         now += TimeUnit.HOURS.toNanos(1);
         loop.runScheduledPendingTasks();
         loop.runScheduledPendingTasks();
         assertThat(loop.runScheduledPendingTasks()).as("timers still armed").isEqualTo(-1);
         loop.finishAndReleaseAll();
+    }
+
+    private void assertThatEveryByteOfATunnelWasCredited() {
+        for (ExchangeRecord record : records.completed) {
+            if (record.openedNanos != 0) {
+                assertThat(records.tunnelReceived).isEqualTo(record.receivedBytes);
+                assertThat(records.tunnelSent).isEqualTo(record.sentBytes);
+            }
+            if (record.openedNanos != 0 && record.cause == null) {
+                assertThat((long) client.consumed).isEqualTo(record.receivedBytes);
+                assertThat((long) upstream().consumed).isEqualTo(record.sentBytes);
+            }
+        }
     }
 
     ExchangeHandler handler() {
@@ -127,6 +144,12 @@ abstract class ExchangeRig {
     /** Asks for a tunnel. */
     StreamEvents connect(String authority) {
         return handler().onRequest(client, head("CONNECT", authority, ""), false);
+    }
+
+    /** Ends both directions of a tunnel. */
+    void close(StreamEvents events) {
+        events.onData(Unpooled.EMPTY_BUFFER, true);
+        opener.last().events.onData(Unpooled.EMPTY_BUFFER, true);
     }
 
     /** Asks for a tunnel, and gets it. */

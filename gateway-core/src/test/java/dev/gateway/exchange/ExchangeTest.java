@@ -686,8 +686,6 @@ class ExchangeTest extends ExchangeRig {
 
     // ---- the client goes away
 
-    private static final Failure GONE = Failure.of(Cause.CLIENT_CLOSED, "connection closed");
-
     @Test
     void aClientThatLeavesWhileConnectingCancelsTheOpening() {
         StreamEvents events = request("POST", "/", false);

@@ -23,6 +23,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,7 @@ final class Fakes {
     /** Writes down what is done to it. */
     abstract static class FakeStream implements Stream {
         final StringBuilder body = new StringBuilder();
+        Charset charset = StandardCharsets.UTF_8; // of the body
         boolean writable = true;
         boolean ended;
         int consumed;
@@ -67,7 +69,7 @@ final class Fakes {
 
         @Override
         public void data(ByteBuf data, boolean last) {
-            String text = data.toString(StandardCharsets.UTF_8);
+            String text = data.toString(charset);
             data.release();
             if (reset != null) {
                 return;
@@ -311,6 +313,9 @@ final class Fakes {
     static final class Records implements ExchangeObserver {
         final List<ExchangeRecord> completed = new ArrayList<>();
         final List<String> attempts = new ArrayList<>();
+        final List<String> tunnels = new ArrayList<>();
+        long tunnelReceived;
+        long tunnelSent;
         int begun;
         int attemptsBegun;
 
@@ -333,8 +338,27 @@ final class Fakes {
         }
 
         @Override
+        public void onTunnelOpened(ExchangeRecord exchange) {
+            tunnels.add("open");
+        }
+
+        @Override
+        public void onTunnelBytes(ExchangeRecord exchange, long received, long sent) {
+            tunnelReceived += received;
+            tunnelSent += sent;
+        }
+
+        @Override
+        public void onTunnelProgress(ExchangeRecord exchange) {
+            tunnels.add(exchange.receivedBytes + " in, " + exchange.sentBytes + " out");
+        }
+
+        @Override
         public void onCompleted(ExchangeRecord exchange) {
             completed.add(exchange);
+            if (exchange.openedNanos != 0) {
+                tunnels.add("close");
+            }
         }
     }
 }

@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeOpening;
-import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -11,7 +10,6 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
@@ -22,29 +20,14 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Demand;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tunnels, and requests for hosts that are not ours, between a client and an upstream that the test plays. */
+/** Tunnels between a client and an upstream that the test plays. */
 class TunnelTest extends ExchangeRig {
-    private static final Failure GONE = Failure.of(Cause.CLIENT_CLOSED, "connection reset");
     private static final Failure BROKEN = Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "connection reset");
-
-    @AfterEach
-    void everyByteOfATunnelThatEndedWellWasCredited() {
-        if (records.completed.get(0).cause == null && upstream().reset == null) {
-            assertThat(client.consumed).isEqualTo((int) records.completed.get(0).receivedBytes);
-            assertThat(upstream().consumed).isEqualTo((int) records.completed.get(0).sentBytes);
-        }
-    }
 
     // ---- CONNECT
 
@@ -103,11 +86,6 @@ class TunnelTest extends ExchangeRig {
         opening.succeed();
         assertThat(upstream().body).hasToString("ab");
         close(events[0]);
-    }
-
-    private void close(StreamEvents events) {
-        events.onData(Unpooled.EMPTY_BUFFER, true);
-        opener.last().events.onData(Unpooled.EMPTY_BUFFER, true);
     }
 
     @Test
@@ -309,170 +287,6 @@ class TunnelTest extends ExchangeRig {
         close(events);
     }
 
-    // ---- what looks at a tunnel's first bytes
-
-    private final List<String> inspected = new ArrayList<>();
-
-    /** Lets tunnels pass whose first three bytes are these. */
-    private void inspect(String expected) {
-        filters.add(new Filter() {
-            @Override
-            public BodyInspector inspector(RequestHead head, FilterContext context) {
-                return (soFar, last) -> {
-                    String text = soFar.toString(StandardCharsets.UTF_8);
-                    inspected.add(text + (last ? "." : ""));
-                    return text.startsWith(expected)
-                            ? BodyInspector.PASS
-                            : text.length() < 3 && !last
-                                    ? BodyInspector.MORE
-                                    : new BodyInspector.Refuse(Failure.of(Cause.POLICY_SNI, "another name"));
-                };
-            }
-        });
-    }
-
-    @Test
-    void bytesAreHeldWithoutCreditUntilTheyHaveBeenSeen() {
-        inspect("abc");
-        StreamEvents events = tunnel();
-        for (String part : List.of("a", "b")) {
-            events.onData(bytes(part), false);
-            events.onReadComplete();
-        }
-        opener.last().events.onData(bytes("banner"), false);
-        assertThat(upstream().body).isEmpty();
-        assertThat(client.consumed).isZero();
-        assertThat(client.body).as("the other way is open").hasToString("banner");
-        events.onData(bytes("cd"), false);
-        events.onReadComplete();
-        assertThat(upstream().body).hasToString("abcd");
-        assertThat(upstream().unflushed).isZero();
-        assertThat(client.consumed).isEqualTo(4);
-        events.onData(bytes("e"), false);
-        assertThat(upstream().body).hasToString("abcde");
-        assertThat(inspected).containsExactly("a", "ab", "abcd");
-        close(events);
-    }
-
-    @Test
-    void whatMustNotPassResetsBothSides() {
-        inspect("abc");
-        StreamEvents events = tunnel();
-        events.onData(bytes("xyz"), false);
-        assertThat(upstream().body).isEmpty();
-        assertThat(upstream().reset).extracting(Failure::cause).isEqualTo(Cause.POLICY_SNI);
-        assertThat(client.reset).extracting(Failure::cause).isEqualTo(Cause.POLICY_SNI);
-        assertThat(record().cause).isEqualTo(Cause.POLICY_SNI);
-        assertThat(record().endedBy).isEqualTo(Side.GATEWAY);
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void bytesSentAheadAreSeenBeforeAnythingIsDialled(boolean pass) {
-        inspect("abc");
-        filters.add(new Filter() {
-            @Override
-            public Verdict onRequest(RequestHead head, FilterContext context) {
-                later.add(context);
-                return new Verdict.Wait(() -> {});
-            }
-        });
-        offerTunnels();
-        StreamEvents events = connect("api.example.com:443");
-        events.onData(bytes(pass ? "abc" : "xyz"), false);
-        assertThat(inspected).as("nobody has been let in yet").isEmpty();
-        later.get(0).resume(Verdict.PROCEED);
-        if (pass) {
-            opener.last().succeed();
-            opener.last().events.onHead(response(200), false);
-            assertThat(upstream().body).hasToString("abc");
-            close(events);
-        } else {
-            assertAnswered(403, Cause.POLICY_SNI);
-            assertThat(opener.openings).isEmpty();
-        }
-    }
-
-    private final List<FilterContext> later = new ArrayList<>();
-
-    @ParameterizedTest
-    @CsvSource({"ab, false", "abc, true"})
-    void aClientThatEndsBeforeItHasSaidEnoughIsDecidedOn(String said, boolean passes) {
-        inspect("abc");
-        StreamEvents events = tunnel();
-        events.onData(bytes(said), true);
-        if (passes) {
-            assertThat(upstream().ended).isTrue();
-            opener.last().events.onData(bytes("x"), true);
-            assertThat(record().cause).isNull();
-        } else {
-            assertThat(upstream().body).isEmpty();
-            assertThat(client.reset).isNotNull();
-            assertThat(record().cause).isEqualTo(Cause.POLICY_SNI);
-        }
-    }
-
-    @Test
-    void aClientThatNeverSpeaksIsDecidedOnAtOnce() {
-        inspect("abc");
-        offerTunnels();
-        handler().onRequest(client, head("CONNECT", "api.example.com:443", ""), true);
-        assertAnswered(403, Cause.POLICY_SNI);
-        assertThat(inspected).containsExactly(".");
-    }
-
-    @Test
-    void aClientThatDoesNotSayEnoughIsLeftWhenItsTimeIsUp() {
-        inspect("abc");
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(100, 0, 0));
-        StreamEvents events = tunnel();
-        pass(70);
-        events.onData(bytes("a"), false);
-        pass(70);
-        assertThat(client.reset).isNull();
-        pass(70);
-        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
-    }
-
-    @Test
-    void anInspectorThatWantsMoreWhereNoMoreComesFailsItsTunnelAlone() {
-        filters.add(new Filter() {
-            @Override
-            public BodyInspector inspector(RequestHead head, FilterContext context) {
-                return (soFar, last) -> BodyInspector.MORE;
-            }
-        });
-        StreamEvents events = tunnel();
-        events.onData(bytes("a"), true);
-        assertThat(client.reset).isNotNull();
-        assertThat(record().cause).isEqualTo(Cause.UNKNOWN);
-    }
-
-    @Test
-    void everyInspectorIsAsked() {
-        inspect("a");
-        inspect("ab");
-        StreamEvents events = tunnel();
-        events.onData(bytes("a"), false);
-        assertThat(upstream().body).isEmpty();
-        events.onData(bytes("b"), false);
-        assertThat(upstream().body).hasToString("ab");
-        assertThat(inspected).containsExactly("a", "a", "ab");
-        close(events);
-    }
-
-    @Test
-    void theBodyOfARequestCanBeInspectedToo() {
-        inspect("abc");
-        StreamEvents events = request("POST", "/", false);
-        opener.last().succeed();
-        events.onData(bytes("ab"), false);
-        assertThat(upstream().body).isEmpty();
-        events.onData(bytes("xx"), true);
-        assertAnswered(403, Cause.POLICY_SNI);
-        assertThat(upstream().reset).isNotNull();
-    }
-
     // ---- time
 
     private void limits(long idle, long halfClosed, long max) {
@@ -570,220 +384,52 @@ class TunnelTest extends ExchangeRig {
         assertThat(record().cause).isEqualTo(Cause.CLIENT_CLOSED);
     }
 
-    // ---- requests for hosts that are not ours
-
-    private RequestHead absolute(String path) {
-        RequestHead head = head("GET", "other.example.org:8080", path);
-        head.setAbsoluteForm(true);
-        return head;
-    }
+    // ---- what is told of it
 
     @Test
-    void aRequestForAnotherHostIsForwardedAsTheClientWroteIt() {
-        offerTunnels();
-        RequestHead head = absolute("/a//b?c");
-        head.fields().add(FieldName.CONNECTION, "X-Secret");
-        head.fields().add(FieldName.of("X-Secret"), "1");
-        head.fields().add(FieldName.PROXY_CONNECTION, "keep-alive");
-        head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
-        handler().onRequest(client, head, true);
-        assertThat(opener.last().demand).isEqualTo(Demand.EXCHANGE);
-        assertThat(opener.last().endpoint).hasToString("other.example.org:8080");
-        opener.last().succeed();
-        RequestHead sent = upstream().head();
-        assertThat((CharSequence) sent.authority()).hasToString("other.example.org:8080");
-        assertThat((CharSequence) sent.path()).hasToString("/a//b?c");
-        assertThat(sent.fields().toString()).isEqualTo("Via: 1.1 gateway\n");
-        opener.last().events.onHead(response(204), true);
-        assertThat(record().route).isEqualTo("egress");
-    }
-
-    @Test
-    void whoeverAskedIsNotToldToOtherHosts() {
-        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
-        offerTunnels();
-        handler().onRequest(client, absolute("/"), true);
-        opener.last().succeed();
-        assertThat(upstream().head().fields().toString()).isEqualTo("Via: 1.1 gateway\n");
-        opener.last().events.onHead(response(204), true);
-        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
-    }
-
-    @Test
-    void aRouteOfOurOwnComesFirst() {
-        offerTunnels();
-        route();
-        RequestHead head = absolute("/");
-        handler().onRequest(client, head, true);
-        opener.last().succeed();
-        assertThat(upstream().head().fields().contains(FieldName.X_FORWARDED_FOR))
-                .isTrue();
-        opener.last().events.onHead(response(204), true);
-        assertThat(record().route).isEqualTo("app");
-    }
-
-    @Test
-    void aRequestForAnotherHostIsNotFoundWhereNoTunnelsAreOffered() {
-        handler().onRequest(client, absolute("/"), true);
-        assertAnswered(404, Cause.NO_ROUTE);
-    }
-
-    @Test
-    void aRequestInOriginFormIsNeverForwardedElsewhere() {
-        offerTunnels();
-        handler().onRequest(client, head("GET", "other.example.org", "/"), true);
-        assertAnswered(404, Cause.NO_ROUTE);
-        assertThat(opener.openings).isEmpty();
-    }
-
-    // ---- upgrades
-
-    private static RequestHead upgrade(String protocol) {
-        RequestHead head = head("CONNECT", "/chat/../chat");
-        head.setProtocol(new AsciiString(protocol));
-        return head;
-    }
-
-    private StreamEvents upgrade(RequestHead head) {
-        settings.upgrades = new Route.Upgrades(
-                Set.of(new AsciiString("websocket")), Set.of(new AsciiString("https://app.example.com")));
-        route();
-        return handler().onRequest(client, head, false);
-    }
-
-    @Test
-    void aWebSocketTakesTheRoutesOfRequests() {
-        StreamEvents events = upgrade(upgrade("websocket"));
-        assertThat(opener.last().demand).isEqualTo(Demand.UPGRADE);
-        opener.last().succeed();
-        assertThat((CharSequence) upstream().head().path()).hasToString("/chat");
-        assertThat(upstream().head().fields().contains(FieldName.X_FORWARDED_FOR))
-                .isTrue();
-        opener.last().events.onHead(response(200), false);
-        opener.last().events.onData(bytes("frame"), false);
-        assertThat(client.body).hasToString("frame");
+    void aTunnelIsReportedWhenItOpensWhileItIsInUseAndWhenItEnds() {
+        StreamEvents events = tunnel();
+        assertThat(records.tunnels).containsExactly("open");
+        pass(Tunnel.REPORT_MILLIS + 100);
+        assertThat(records.tunnels).as("nothing has moved").containsExactly("open");
+        events.onData(bytes("abc"), false);
+        assertThat(records.tunnelReceived).as("live").isEqualTo(3);
+        pass(Tunnel.REPORT_MILLIS);
+        opener.last().events.onData(bytes("de"), false);
+        assertThat(records.tunnelSent).as("live").isEqualTo(2);
+        pass(2 * Tunnel.REPORT_MILLIS);
         close(events);
-        assertThat(record().route).isEqualTo("app");
-        assertThat(record().kind).isEqualTo(Kind.WEBSOCKET);
-        assertThat(record().method).isEqualTo(Method.GET);
+        assertThat(records.tunnels).containsExactly("open", "3 in, 0 out", "3 in, 2 out", "close");
     }
 
     @Test
-    void anAnswerThatOpensNoTunnelIsForwardedAndEndsTheExchange() {
-        upgrade(upgrade("websocket"));
+    void whatCameAheadIsCountedOnce() {
+        offerTunnels();
+        StreamEvents events = connect("api.example.com:443");
+        events.onData(bytes("ahead"), false);
+        assertThat(records.tunnelReceived).isZero();
         opener.last().succeed();
-        opener.last().events.onHead(response(403), false);
-        opener.last().events.onData(bytes("no"), true);
-        assertThat(client.status()).isEqualTo(403);
-        assertThat(client.body).hasToString("no");
-        assertThat(upstream().reset).as("the request has not ended").isNotNull();
+        opener.last().events.onHead(response(200), false);
+        events.onData(bytes("!"), false);
+        assertThat(records.tunnelReceived).isEqualTo(6);
+        close(events);
+        events.onData(bytes("too late"), false);
+    }
+
+    @Test
+    void aTunnelThatIsNotOpenedIsNotReportedAsOpen() {
+        connect("api.example.com:443");
+        assertThat(records.tunnels).isEmpty();
+        assertThat(record().openedNanos).isZero();
+    }
+
+    @Test
+    void aDrainingListenerLeavesTunnelsAlone() {
+        StreamEvents events = tunnel();
+        events.onDraining();
+        opener.last().events.onData(bytes("x"), false);
+        assertThat(client.body).hasToString("x");
+        close(events);
         assertThat(record().cause).isNull();
-    }
-
-    @Test
-    void anUpgradeThatTheRouteDoesNotListIsNotOffered() {
-        upgrade(upgrade("connect-udp"));
-        assertAnswered(501, Cause.NO_ROUTE);
-        assertThat(opener.openings).isEmpty();
-    }
-
-    private static RequestHead wish(String protocol) {
-        RequestHead head = head("GET", "/chat");
-        head.upgradeTo(new AsciiString(protocol));
-        return head;
-    }
-
-    @Test
-    void aWishThatTheRouteDoesNotListIsIgnored() {
-        upgrade(wish("h2c-of-tomorrow"));
-        assertThat(opener.last().demand).isEqualTo(Demand.EXCHANGE);
-        opener.last().succeed();
-        assertThat(upstream().head().method()).isEqualTo(Method.GET);
-        assertThat(upstream().ended).as("the request has no body").isTrue();
-        opener.last().events.onHead(response(200), false);
-        opener.last().events.onData(bytes("page"), true);
-        assertThat(client.body).hasToString("page");
-        assertThat(upstream().reset).isNull();
-        assertThat(record().kind).isEqualTo(Kind.HTTP);
-    }
-
-    @Test
-    void aWishThatTheUpstreamIgnoresLeavesAnOrdinaryRequest() {
-        RequestHead head = wish("websocket");
-        upgrade(head);
-        assertThat(opener.last().demand).isEqualTo(Demand.UPGRADE);
-        opener.last().succeed();
-        head.refuseUpgrade(); // as the upstream's adapter does
-        opener.last().events.onHead(response(200), false);
-        opener.last().events.onData(bytes("page"), true);
-        assertThat(client.body).hasToString("page");
-        assertThat(client.ended).isTrue();
-        assertThat(upstream().reset).as("both have ended").isNull();
-        assertThat(record().kind).isEqualTo(Kind.HTTP);
-        assertThat(record().cause).isNull();
-    }
-
-    @Test
-    void aFailedUpgradeIsNotRepeatedWithoutItsWish() {
-        retry = new Route.Retry(1, Set.of(503), 0);
-        RequestHead head = wish("websocket");
-        upgrade(head);
-        opener.last().succeed();
-        head.refuseUpgrade();
-        opener.last().events.onHead(response(503), true);
-        assertThat(opener.openings).hasSize(1);
-        assertThat(client.status()).isEqualTo(503);
-    }
-
-    @Test
-    void upgradesAreComparedWithoutCase() {
-        StreamEvents events = upgrade(upgrade("WebSocket"));
-        opener.last().succeed();
-        opener.last().events.onHead(response(200), false);
-        close(events);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "https://app.example.com, true",
-        "HTTPS://App.Example.com, true",
-        "https://evil.example.com, false",
-        "http://app.example.com, false",
-        "https://app.example.com:8443, false",
-        "null, false",
-    })
-    void pagesOfOtherOriginsOpenNoWebSocket(String origin, boolean allowed) {
-        RequestHead head = upgrade("websocket");
-        head.fields().add(FieldName.ORIGIN, origin);
-        StreamEvents events = upgrade(head);
-        if (allowed) {
-            opener.last().succeed();
-            opener.last().events.onHead(response(200), false);
-            close(events);
-        } else {
-            assertAnswered(403, Cause.AUTHZ_DENIED);
-            assertThat(opener.openings).isEmpty();
-        }
-    }
-
-    @Test
-    void ofTwoOriginsNoneIsBelieved() {
-        RequestHead head = upgrade("websocket");
-        head.fields().add(FieldName.ORIGIN, "https://app.example.com");
-        head.fields().add(FieldName.ORIGIN, "https://evil.example.com");
-        upgrade(head);
-        assertAnswered(403, Cause.AUTHZ_DENIED);
-    }
-
-    @Test
-    void aKeptConnectionThatWasClosedIsNoWebSocketsTrouble() {
-        StreamEvents events = upgrade(upgrade("websocket"));
-        opener.last().succeed();
-        opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
-        opener.last().succeed();
-        opener.last().events.onHead(response(200), false);
-        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(200);
-        close(events);
-        assertThat(record().attempts).isEqualTo(2);
     }
 }

@@ -2,6 +2,7 @@ package dev.gateway.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -58,6 +59,56 @@ class AccessLogTest {
                         + "\"endpoint\":\"app.test:9000\",\"attempts\":1,\"receivedBytes\":0,\"sentBytes\":42,"
                         + "\"durationMicros\":3000,\"connectMicros\":1,\"responseMicros\":1000,"
                         + "\"userAgent\":\"curl/8\"}\n");
+    }
+
+    @Test
+    void aTunnelHasALineWhenItOpensWhileItLastsAndWhenItEnds() throws IOException {
+        ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
+        record.identity = "ci";
+        record.endNanos = 0;
+        record.endedBy = null;
+        record.sentBytes = 0;
+        record.receivedBytes = 0;
+        record.reportedNanos = record.openedNanos;
+        AccessLog log = new AccessLog(null, AccessLog.Format.JSON, written, 4);
+        ExchangeObserver observer = log.newLoop(wheel);
+        observer.onTunnelOpened(record);
+        record.receivedBytes = 7;
+        record.sentBytes = 42;
+        record.reportedNanos = 2_001_000;
+        observer.onTunnelProgress(record);
+        record.endNanos = 3_001_000;
+        record.endedBy = ExchangeRecord.Side.UPSTREAM;
+        observer.onCompleted(record);
+        log.close();
+        String begin = "{\"time\":\"2023-11-14T22:13:20.123Z\",\"kind\":\"tunnel\",\"record\":\"";
+        String who = "\",\"listener\":\"web\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
+                + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
+                + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\",\"attempts\":1,";
+        String times = ",\"connectMicros\":1,\"responseMicros\":1000}";
+        assertThat(written.toString(StandardCharsets.US_ASCII).lines())
+                .containsExactly(
+                        begin + "open" + who + "\"receivedBytes\":0,\"sentBytes\":0,\"durationMicros\":1002" + times,
+                        begin + "interim" + who + "\"receivedBytes\":7,\"sentBytes\":42,\"durationMicros\":2000"
+                                + times,
+                        begin + "close" + who
+                                + "\"receivedBytes\":7,\"sentBytes\":42,\"endedBy\":\"upstream\",\"durationMicros\":3000"
+                                + times);
+    }
+
+    @Test
+    void aCombinedLogHasOneLineForATunnelThatNamesItsDestinationAndItsUser() throws IOException {
+        ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
+        record.identity = "c\"i";
+        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, written, 4);
+        ExchangeObserver observer = log.newLoop(wheel);
+        observer.onTunnelOpened(record);
+        observer.onTunnelProgress(record);
+        observer.onCompleted(record);
+        log.close();
+        assertThat(written.toString(StandardCharsets.US_ASCII))
+                .isEqualTo("192.0.2.7 - c\\x22i [14/Nov/2023:22:13:20 +0000] \"CONNECT api.example.com:443 HTTP/1.1\""
+                        + " 200 42 \"-\" \"-\"\n");
     }
 
     @Test

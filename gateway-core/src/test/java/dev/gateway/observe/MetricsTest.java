@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Method;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -160,6 +161,93 @@ class MetricsTest {
                 .containsEntry(
                         "gateway_upstream_connect_failures_total{cause=\"connect_timeout\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_connect_duration_seconds_count{upstream=\"app\"}", 1.0);
+    }
+
+    private static void tunnel(LoopMetrics loop, ExchangeRecord record) {
+        loop.onBegun(record);
+        loop.onAttemptBegun(record);
+        if (record.openedNanos != 0) {
+            loop.onTunnelOpened(record);
+            loop.onTunnelBytes(record, record.receivedBytes, 0);
+            loop.onTunnelBytes(record, 0, record.sentBytes);
+        }
+        loop.onAttemptEnded(record, record.status, null, false);
+        loop.onCompleted(record);
+    }
+
+    @Test
+    void tunnelsAreCountedByDecisionAndCause() {
+        tunnel(first, Records.tunnel(Kind.TUNNEL, 200, null));
+        tunnel(second, Records.tunnel(Kind.TUNNEL, 200, Cause.IDLE_TIMEOUT));
+        tunnel(second, Records.tunnel(Kind.TUNNEL, 200, Cause.POLICY_SNI));
+        tunnel(second, Records.tunnel(Kind.TUNNEL, 403, Cause.POLICY_HOST));
+        tunnel(second, Records.tunnel(Kind.TUNNEL, 502, Cause.DNS_FAILED));
+        ExchangeRecord open = Records.tunnel(Kind.TUNNEL, 200, null);
+        first.onBegun(open);
+        first.onTunnelOpened(open);
+        first.onTunnelBytes(open, 100, 0);
+        String name = "gateway_tunnels";
+        assertThat(scrape())
+                .containsEntry(name + "_total{cause=\"\",decision=\"allowed\",listener=\"web\"}", 1.0)
+                .containsEntry(name + "_total{cause=\"idle_timeout\",decision=\"allowed\",listener=\"web\"}", 1.0)
+                .containsEntry(name + "_total{cause=\"policy_sni\",decision=\"denied\",listener=\"web\"}", 1.0)
+                .containsEntry(name + "_total{cause=\"policy_host\",decision=\"denied\",listener=\"web\"}", 1.0)
+                .containsEntry(name + "_total{cause=\"dns_failed\",decision=\"allowed\",listener=\"web\"}", 1.0)
+                .containsEntry(name + "_active{listener=\"web\"}", 1.0)
+                .containsEntry(name + "_bytes_total{direction=\"received\",listener=\"web\"}", 121.0)
+                .containsEntry(name + "_bytes_total{direction=\"sent\",listener=\"web\"}", 126.0)
+                .containsEntry(name + "_duration_seconds_count{listener=\"web\"}", 3.0)
+                .containsEntry(name + "_duration_seconds_sum{listener=\"web\"}", 2 * 0.001_998 + 0.001_998);
+        assertThat(metrics.statsText()).containsPattern("tunnels active +1\n").containsPattern("tunnels total +6\n");
+    }
+
+    @Test
+    void webSocketsAreCountedByRouteAndCauseAndAreNoTunnels() {
+        tunnel(first, Records.tunnel(Kind.WEBSOCKET, 200, null));
+        tunnel(first, Records.tunnel(Kind.WEBSOCKET, 200, Cause.DRAIN));
+        tunnel(first, Records.tunnel(Kind.WEBSOCKET, 403, null));
+        assertThat(scrape())
+                .containsEntry("gateway_websockets_total{cause=\"\",route=\"shop\"}", 1.0)
+                .containsEntry("gateway_websockets_total{cause=\"drain\",route=\"shop\"}", 1.0)
+                .containsEntry("gateway_websockets_active{route=\"shop\"}", 0.0)
+                .containsEntry("gateway_tunnels_active{listener=\"web\"}", 0.0)
+                .doesNotContainKey("gateway_tunnels_total{cause=\"\",decision=\"allowed\",listener=\"web\"}");
+    }
+
+    @Test
+    void theBytesOfTunnelsAreNotThoseOfHttpAndNoCounterFalls() {
+        String metric = "gateway_downstream_received_bytes_total";
+        ConnectionObserver web = first.listener("web");
+        ExchangeRecord open = Records.tunnel(Kind.WEBSOCKET, 200, null);
+        first.onTunnelOpened(open);
+        web.onReceived(1000);
+        first.onTunnelBytes(open, 300, 0);
+        assertThat(scrape())
+                .containsEntry(metric + "{kind=\"http\",listener=\"web\"}", 700.0)
+                .containsEntry(metric + "{kind=\"websocket\",listener=\"web\"}", 300.0);
+        web.onReceived(200); // which turn out to be the tunnel's
+        assertThat(scrape()).containsEntry(metric + "{kind=\"http\",listener=\"web\"}", 900.0);
+        first.onTunnelBytes(open, 200, 0);
+        assertThat(scrape()).containsEntry(metric + "{kind=\"http\",listener=\"web\"}", 900.0);
+        web.onReceived(250);
+        assertThat(scrape()).containsEntry(metric + "{kind=\"http\",listener=\"web\"}", 950.0);
+    }
+
+    @Test
+    void theTimeOfARequestForATunnelIsThatUntilItOpens() {
+        tunnel(first, Records.tunnel(Kind.TUNNEL, 200, null)); // opened after 1 ms, ended after 3
+        assertThat(scrape())
+                .containsEntry(
+                        "gateway_downstream_request_duration_seconds_sum{code_class=\"2xx\",listener=\"web\","
+                                + "route=\"shop\"}",
+                        0.001_002);
+    }
+
+    @Test
+    void refusalsOfAPolicyAreShown() {
+        metrics.addDenials(denials -> denials.denied("egress", "allowedPorts", 3));
+        assertThat(scrape())
+                .containsEntry("gateway_connect_denied_total{listener=\"egress\",rule=\"allowedPorts\"}", 3.0);
     }
 
     @Test

@@ -3,6 +3,8 @@ package dev.gateway.observe;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
@@ -44,6 +46,20 @@ final class Records {
         record.respondedNanos = 1_003_000;
         record.endNanos = 3_001_000;
         record.sentBytes = 42;
+        return record;
+    }
+
+    /** A tunnel that was open for two milliseconds, or a record of one that was not opened. */
+    static ExchangeRecord tunnel(Kind kind, int status, @Nullable Cause cause) {
+        ExchangeRecord record = record("", status, cause);
+        record.kind = kind;
+        record.method = Method.CONNECT;
+        record.authority = new AsciiString("api.example.com:443");
+        record.receivedBytes = 7;
+        if (status == 200) {
+            record.openedNanos = record.respondedNanos;
+            record.endedBy = Side.CLIENT;
+        }
         return record;
     }
 

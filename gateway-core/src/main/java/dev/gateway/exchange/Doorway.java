@@ -1,0 +1,173 @@
+package dev.gateway.exchange;
+
+import dev.gateway.exchange.ExchangeState.Action;
+import dev.gateway.exchange.ExchangeState.Event;
+import dev.gateway.filter.BodyInspector;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.route.Route;
+import dev.gateway.route.Router;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.Identity;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of a request from its head to its upstream: what is checked, which route it takes, which filters it passes.
+ * Part of its {@link Exchange}, which it fails if the way ends here.
+ */
+final class Doorway {
+    private final Exchange exchange;
+    private final ExchangeSettings settings;
+    private final RequestHead head;
+    private final ExchangeRecord record;
+    private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
+    private @Nullable Route route;
+    private @Nullable FilterChain filters;
+
+    Doorway(Exchange exchange, ExchangeSettings settings) {
+        this.exchange = exchange;
+        this.settings = settings;
+        this.head = exchange.head;
+        this.record = exchange.record;
+    }
+
+    void enter() {
+        int listener = record.connection.listener();
+        ExchangeHandler handler = exchange.handler;
+        Failure refusal = Admission.check(head, settings, listener, handler.active());
+        if (refusal != null) {
+            exchange.fail(refusal);
+            return;
+        }
+        Router.Match match = match(listener);
+        if (Admission.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
+            exchange.state.on(Event.REPLIED);
+            exchange.completeAnswered(200, handler.replies.sendOptions(exchange.server, head, settings));
+            return;
+        }
+        if (match == null) {
+            exchange.fail(Failure.of(Cause.NO_ROUTE, "no route matches"));
+            return;
+        }
+        Route found = match.route();
+        route = found;
+        record.route = found.name();
+        record.requestId = proxied
+                ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
+                : Admission.prepare(head, record.connection, settings, handler.requestIds);
+        Failure noUpgrade = Admission.checkUpgrade(head, found.upgrades());
+        if (noUpgrade != null) {
+            exchange.fail(noUpgrade);
+            return;
+        }
+        if (exchange.isUpgradeRefused()) {
+            exchange.onUpgradeRefused();
+        }
+        Route.Timeouts timeouts = found.timeouts();
+        exchange.deadlines.begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);
+        if (found.filters().isEmpty()) {
+            onFiltersProceeded();
+        } else {
+            FilterChain chain = new FilterChain(match, exchange);
+            filters = chain;
+            chain.run();
+        }
+    }
+
+    /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
+    private Router.@Nullable Match match(int listener) {
+        Router.Match own =
+                Admission.isTunnel(head) ? null : settings.router(listener).match(head);
+        Router tunnels = settings.tunnels(listener);
+        boolean named = Admission.isTunnel(head)
+                || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
+        if (own != null || tunnels == null || !named) {
+            return own;
+        }
+        Router.Match match = tunnels.match(head);
+        proxied = match != null;
+        return match;
+    }
+
+    // ---- what the filters decide
+
+    void onIdentity(Identity identity) {
+        record.identity = identity.name();
+    }
+
+    Executor loop() {
+        return exchange.handler.wheel.loop();
+    }
+
+    void onFilterWaits() {
+        exchange.state.on(Event.FILTER_WAITS);
+    }
+
+    void onFilterReplied(Verdict.Reply reply) {
+        if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
+            reply.body().release();
+            return;
+        }
+        int status = reply.head().status();
+        exchange.completeAnswered(status, exchange.handler.replies.send(exchange.server, head, reply, settings));
+    }
+
+    void onFiltersProceeded() {
+        if (route != null && exchange.state.on(Event.ROUTED) == Action.OPEN) {
+            Route.Target target = route.target();
+            if (target == null) {
+                exchange.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
+            } else {
+                exchange.sendTo(target.choose(), route);
+            }
+        }
+    }
+
+    // ---- what is known once it has been passed
+
+    /** Whether the request goes where its client wants it to, not where a route of ours leads. */
+    boolean isProxied() {
+        return proxied;
+    }
+
+    /** Whether the request passes filters. */
+    boolean isFiltered() {
+        return filters != null;
+    }
+
+    /** Returns what looks at the first bytes of the request, null if nothing does. */
+    @Nullable
+    BodyInspector inspector() {
+        return filters == null ? null : filters.inspector();
+    }
+
+    /** Returns the limits of the tunnel that the exchange may become. */
+    Route.Tunnel tunnelLimits() {
+        return route == null ? Route.Tunnel.NONE : route.timeouts().tunnel();
+    }
+
+    /** Lets the filters that the request has passed see, and edit, the final response's head. */
+    void onResponse(ResponseHead response) {
+        if (filters != null) {
+            filters.onResponse(response);
+        }
+    }
+
+    /** Nothing is waited for any more. */
+    void cancel() {
+        if (filters != null) {
+            filters.cancel();
+        }
+    }
+
+    /** The exchange is over. */
+    void end() {
+        if (filters != null) {
+            filters.end();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package dev.gateway.exchange;
+
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an exchange is besides once it has become a tunnel: it has limits of its own, is counted as bytes move, reported
+ * while it lasts, and may have to be told to end. Made when the response's head says so.
+ */
+final class Tunnel {
+    /** How often a tunnel is reported on which something moves. */
+    static final long REPORT_MILLIS = 60_000;
+
+    /** How long both ends of a WebSocket may take to say goodbye. */
+    static final long FAREWELL_MILLIS = 5_000;
+
+    private final Exchange exchange;
+    private final ExchangeRecord record;
+    private final @Nullable Farewell farewell; // null if a tunnel of its kind has none
+    private long reportedBytes;
+    private @Nullable Failure leaving; // why it is told to end
+
+    Tunnel(Exchange exchange) {
+        this.exchange = exchange;
+        this.record = exchange.record;
+        this.farewell = record.kind == Kind.WEBSOCKET ? new Farewell() : null;
+    }
+
+    void open(Route.Tunnel limits) {
+        record.openedNanos = record.respondedNanos;
+        exchange.deadlines.tunnel(limits, record.openedNanos);
+        record.reportedNanos = record.openedNanos;
+        exchange.handler.observer.onTunnelOpened(record);
+        if (record.receivedBytes > 0) {
+            onReceived(record.receivedBytes); // ahead of the answer
+        }
+        if (exchange.state.isRequestEnded()) {
+            onHalfClosed(); // the client had nothing to say, or has said it before
+        }
+    }
+
+    @Nullable
+    Farewell farewell() {
+        return farewell;
+    }
+
+    /** Bytes came from the client. */
+    void onReceived(long bytes) {
+        exchange.handler.observer.onTunnelBytes(record, bytes, 0);
+    }
+
+    /** Bytes go to the client. */
+    void onSent(long bytes) {
+        exchange.handler.observer.onTunnelBytes(record, 0, bytes);
+    }
+
+    /** One direction has ended. */
+    void onHalfClosed() {
+        if (record.endedBy == null) {
+            record.endedBy = exchange.state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
+        }
+        exchange.deadlines.halfClosed();
+    }
+
+    /** It is time for a report, which is left out if nothing has moved. */
+    void onReportDue() {
+        long bytes = record.receivedBytes + record.sentBytes;
+        if (bytes != reportedBytes) {
+            reportedBytes = bytes;
+            record.reportedNanos = exchange.handler.wheel.nanoTime();
+            exchange.handler.observer.onTunnelProgress(record);
+        }
+    }
+
+    /** It is to end, but there is time: whoever closes its connection ends it in the end. */
+    void onDraining() {
+        leave(Failure.of(Cause.DRAIN, "the listener was drained"));
+    }
+
+    /** It has lasted, or been silent, for as long as it may: it ends by a word if there is one, and soon. */
+    void onTimeUp(Failure failure) {
+        if (leave(failure)) {
+            exchange.deadlines.leave(FAREWELL_MILLIS);
+        } else {
+            exchange.fail(leaving == null ? failure : leaving);
+        }
+    }
+
+    /** Has it end by a word; returns whether it goes on for now. */
+    private boolean leave(Failure failure) {
+        if (farewell == null || leaving != null || exchange.state.isResponseEnded()) {
+            return false;
+        }
+        leaving = failure;
+        farewell.want();
+        exchange.response.sayFarewell(farewell);
+        exchange.response.flush();
+        return !exchange.state.isDone();
+    }
+
+    /** Returns why it ended if it was told to, else null. */
+    @Nullable
+    Failure leaving() {
+        return farewell != null && farewell.isSaid() ? leaving : null;
+    }
+}

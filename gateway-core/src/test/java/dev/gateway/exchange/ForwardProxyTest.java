@@ -1,0 +1,76 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.upstream.Demand;
+import org.junit.jupiter.api.Test;
+
+/** Requests for hosts that are not ours. */
+class ForwardProxyTest extends ExchangeRig {
+    private RequestHead absolute(String path) {
+        RequestHead head = head("GET", "other.example.org:8080", path);
+        head.setAbsoluteForm(true);
+        return head;
+    }
+
+    @Test
+    void aRequestForAnotherHostIsForwardedAsTheClientWroteIt() {
+        offerTunnels();
+        RequestHead head = absolute("/a//b?c");
+        head.fields().add(FieldName.CONNECTION, "X-Secret");
+        head.fields().add(FieldName.of("X-Secret"), "1");
+        head.fields().add(FieldName.PROXY_CONNECTION, "keep-alive");
+        head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
+        handler().onRequest(client, head, true);
+        assertThat(opener.last().demand).isEqualTo(Demand.EXCHANGE);
+        assertThat(opener.last().endpoint).hasToString("other.example.org:8080");
+        opener.last().succeed();
+        RequestHead sent = upstream().head();
+        assertThat((CharSequence) sent.authority()).hasToString("other.example.org:8080");
+        assertThat((CharSequence) sent.path()).hasToString("/a//b?c");
+        assertThat(sent.fields().toString()).isEqualTo("Via: 1.1 gateway\n");
+        opener.last().events.onHead(response(204), true);
+        assertThat(record().route).isEqualTo("egress");
+    }
+
+    @Test
+    void whoeverAskedIsNotToldToOtherHosts() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
+        offerTunnels();
+        handler().onRequest(client, absolute("/"), true);
+        opener.last().succeed();
+        assertThat(upstream().head().fields().toString()).isEqualTo("Via: 1.1 gateway\n");
+        opener.last().events.onHead(response(204), true);
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void aRouteOfOurOwnComesFirst() {
+        offerTunnels();
+        route();
+        RequestHead head = absolute("/");
+        handler().onRequest(client, head, true);
+        opener.last().succeed();
+        assertThat(upstream().head().fields().contains(FieldName.X_FORWARDED_FOR))
+                .isTrue();
+        opener.last().events.onHead(response(204), true);
+        assertThat(record().route).isEqualTo("app");
+    }
+
+    @Test
+    void aRequestForAnotherHostIsNotFoundWhereNoTunnelsAreOffered() {
+        handler().onRequest(client, absolute("/"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+    }
+
+    @Test
+    void aRequestInOriginFormIsNeverForwardedElsewhere() {
+        offerTunnels();
+        handler().onRequest(client, head("GET", "other.example.org", "/"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+        assertThat(opener.openings).isEmpty();
+    }
+}
