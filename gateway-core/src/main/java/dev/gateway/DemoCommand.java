@@ -75,7 +75,8 @@ final class DemoCommand implements Callable<Integer> {
             throw e;
         }
         try (upstream) {
-            return RunCommand.serve(config, err, gateway -> invite(config, gateway, upstream, out));
+            return RunCommand.serve(
+                    () -> Gateway.start(config), err, gateway -> invite(config, gateway, upstream, out));
         }
     }
 

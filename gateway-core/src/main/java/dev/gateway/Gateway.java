@@ -1,14 +1,12 @@
 package dev.gateway;
 
 import dev.gateway.admin.AdminPages;
-import dev.gateway.config.DrainConfig;
+import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.Metrics;
 import dev.gateway.pool.PoolCounts;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,54 +15,83 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
-    private final GatewayConfig config; // that it was started with
     private final Metrics metrics = new Metrics(version());
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
     private final Listeners listeners;
     private final Generations generations;
-    private final AtomicBoolean draining = new AtomicBoolean();
-    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
-    private volatile boolean started;
+    private final Lifecycle lifecycle;
+    private final @Nullable Reloads reloads;
 
-    private Gateway(GatewayConfig config) {
-        this.config = config;
+    private Gateway(GatewayConfig config, @Nullable ConfigFile file) {
         this.loops = new Loops(config, metrics);
-        this.listeners = new Listeners(loops, new AdminPages(new Health(), metrics), thread.executor());
+        AdminPages pages = new AdminPages(new Health(), metrics, new Operations(), loops.housekeeping());
+        this.listeners = new Listeners(loops, pages, thread.executor());
         this.generations = new Generations(loops, listeners, metrics, thread.executor());
+        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
+        this.reloads = file == null ? null : new Reloads(file, generations, loops, metrics, thread);
     }
 
     /**
-     * Starts a gateway: every listener is bound when this returns.
+     * Starts a gateway that only {@link #reload(GatewayConfig)} changes: every listener is bound when this returns.
      *
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        Gateway gateway = new Gateway(config);
+        return start(new Gateway(config, null), config);
+    }
+
+    /**
+     * Starts a gateway that reads its configuration again when the file changes or somebody asks: every listener is bound
+     * when this returns.
+     *
+     * @param config what was last loaded from the file
+     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     */
+    public static Gateway start(GatewayConfig config, ConfigFile file) throws StartException {
+        return start(new Gateway(config, file), config);
+    }
+
+    private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {
         try {
-            gateway.startAll();
+            gateway.startAll(config);
         } catch (StartException | RuntimeException e) {
-            gateway.stopAll();
+            gateway.lifecycle.stop();
             throw e;
         }
         return gateway;
     }
 
-    private void startAll() throws StartException {
-        loops.openDoors(config.accessLog());
+    private void startAll(GatewayConfig config) throws StartException {
+        loops.openDoors();
         generations.advance(config);
         loops.keepHouse();
-        started = true;
+        lifecycle.onStarted();
+        if (reloads != null) {
+            reloads.watch();
+        }
     }
 
     /**
      * Lets another configuration take over. What has begun ends as it began, on listeners and connections that are kept
-     * wherever they are still wanted. Workers, transport and access log stay what they are.
+     * wherever they are still wanted. Workers, transport, resolver and access log stay what they are.
      *
      * @throws StartException if it cannot, such as when a port is taken; then all is as it was before
      */
     public void reload(GatewayConfig next) throws StartException {
         thread.run(() -> generations.advance(next));
+    }
+
+    /**
+     * Reads the configuration's file again and lets it take over, if it can.
+     *
+     * @param reason for the log
+     */
+    public CompletableFuture<Outcome> reload(String reason) {
+        return reloads == null
+                ? CompletableFuture.completedFuture(
+                        new Outcome(false, "this gateway was not started from a file that could be read again"))
+                : reloads.request(reason);
     }
 
     /** Returns where each listener can be reached, by name and in the order of the configuration; no admin listener. */
@@ -114,45 +141,20 @@ public final class Gateway implements AutoCloseable {
      * until {@code drain.timeout}. Returns when everything has ended; a second call waits for the first.
      */
     public void drain() {
-        if (!draining.compareAndSet(false, true)) {
-            stopped.join();
-            return;
-        }
-        thread.finish();
-        long start = System.nanoTime();
-        DrainConfig limits = drainConfig();
-        long timeout = limits.timeout().toNanos();
-        long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
-        log.info("Draining: accepting for {} ms more", TimeUnit.NANOSECONDS.toMillis(acceptFor));
-        try {
-            TimeUnit.NANOSECONDS.sleep(acceptFor);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
-        }
-        listeners.drain(timeout - (System.nanoTime() - start));
-        stopAll();
+        lifecycle.drain();
+        lifecycle.stop();
     }
 
     /** Stops at once, ending whatever runs. Returns when everything has ended; does nothing if it already has. */
     @Override
     public void close() {
-        if (!draining.compareAndSet(false, true)) {
-            stopped.join();
-            return;
-        }
-        thread.finish();
-        listeners.close();
-        stopAll();
-    }
-
-    private DrainConfig drainConfig() {
-        InForce inForce = generations.inForce();
-        return (inForce == null ? config : inForce.config).drain();
+        lifecycle.close();
+        lifecycle.stop();
     }
 
     /** Waits until it has been drained or closed, by whomever. */
     public void awaitStopped() {
-        stopped.join();
+        lifecycle.awaitStopped();
     }
 
     /**
@@ -169,13 +171,9 @@ public final class Gateway implements AutoCloseable {
                         "drain"));
     }
 
-    private void stopAll() {
-        listeners.stop();
-        loops.stop();
-        thread.stop();
-        metrics.close();
-        log.info("Stopped");
-        stopped.complete(null);
+    /** Reads the configuration again on SIGHUP, where the JVM lets that be heard; else SIGHUP stops it. */
+    public void reloadOnHangup() {
+        Hangup.run(() -> reload("SIGHUP"));
     }
 
     /** Returns the version of the build, {@code dev} if it does not come from one. */
@@ -187,17 +185,45 @@ public final class Gateway implements AutoCloseable {
     private final class Health implements AdminPages.Health {
         @Override
         public boolean isStarted() {
-            return started;
+            return lifecycle.phase() != Lifecycle.Phase.STARTING;
         }
 
         @Override
         public boolean isReady() {
-            return started && !draining.get();
+            return lifecycle.phase() == Lifecycle.Phase.SERVING;
         }
 
         @Override
         public String detail() {
-            return draining.get() ? "draining" : started ? "ready" : "starting";
+            return switch (lifecycle.phase()) {
+                case STARTING -> "starting";
+                case SERVING -> {
+                    String failure = reloads == null ? "" : reloads.failure();
+                    yield failure.isEmpty() ? "ready" : "ready\n" + failure;
+                }
+                case DRAINING -> "draining, connections open: " + listeners.connections();
+                case DRAINED, STOPPED -> "drained";
+            };
+        }
+    }
+
+    /** What an operator may have done; each in a thread of its own, because it takes as long as exchanges do. */
+    private final class Operations implements AdminPages.Operations {
+        @Override
+        public CompletableFuture<Outcome> reload(String asker) {
+            return Gateway.this.reload("asked for by " + asker);
+        }
+
+        @Override
+        public void drain(String asker) {
+            log.info("Drain asked for by {}", asker);
+            new Thread(lifecycle::drain, "drain").start();
+        }
+
+        @Override
+        public void quit(String asker) {
+            log.info("End asked for by {}", asker);
+            new Thread(Gateway.this::drain, "quit").start();
         }
     }
 }

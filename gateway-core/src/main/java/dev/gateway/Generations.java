@@ -5,6 +5,7 @@ import dev.gateway.observe.Metrics;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +34,15 @@ final class Generations {
         this.thread = thread;
     }
 
-    /** Returns what is in force, null before the first generation. */
-    @Nullable
-    InForce inForce() {
-        return inForce;
+    /** Returns what is in force, once there is a generation. */
+    InForce required() {
+        return Objects.requireNonNull(inForce, "no generation yet");
+    }
+
+    /** Returns the number of the generation in force. */
+    int number() {
+        InForce current = inForce;
+        return current == null ? 0 : current.snapshot.generation();
     }
 
     /**
@@ -46,7 +52,7 @@ final class Generations {
      */
     void advance(GatewayConfig config) throws StartException {
         InForce before = inForce;
-        int number = before == null ? 1 : before.snapshot.generation() + 1;
+        int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config);
         Snapshot next = Assembly.snapshot(config, number, change.indexes(), before);
         change.prepare();

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
@@ -14,6 +15,7 @@ import dev.gateway.net.ServerTlsSettings;
 import dev.gateway.net.ServerTlsSettings.CertificateFiles;
 import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
@@ -96,6 +98,12 @@ final class ListenerAssembly {
                 null,
                 null,
                 new ListenerSettings.Protocols(http1, null, false));
+    }
+
+    /** Returns who may have something done through the admin listener. */
+    static AdminAccess access(AdminConfig config) {
+        InetAddress bound = new InetSocketAddress(config.address(), config.port()).getAddress();
+        return new AdminAccess(config.tokenFile(), bound != null && bound.isLoopbackAddress());
     }
 
     private static int atMostInt(long size) {

@@ -159,6 +159,9 @@ final class ListenerChange {
         for (Planned each : planned) {
             serving.add(new Listeners.Serving(each.config(), commit(each), each.tls()));
         }
+        if (config.admin() != null) {
+            listeners.pages.admit(ListenerAssembly.access(config.admin()));
+        }
         Listener adminBefore = listeners.admin();
         if (admin != null && admin != adminBefore) {
             admin.accept();

@@ -4,6 +4,8 @@ import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.Meaning;
+import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.Resolver;
@@ -22,17 +24,23 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The event loops, what each of them has (timers, counters, a front door, pools), and what they share. Made at the start
  * and used by the threads that start and stop the gateway.
  */
 final class Loops {
+    private static final Logger log = LoggerFactory.getLogger(Loops.class);
+
+    private final GatewayConfig config; // that they were made by
     private final Transport transport;
     private final Metrics metrics;
     private final List<TimerWheel> wheels = new ArrayList<>();
@@ -46,6 +54,7 @@ final class Loops {
 
     /** Starts the event loops, which have nothing to do yet. */
     Loops(GatewayConfig config, Metrics metrics) {
+        this.config = config;
         this.metrics = metrics;
         this.transport = Transport.start(Assembly.transport(config.transport()), config.workers());
         for (EventLoop loop : transport.loops()) {
@@ -67,6 +76,35 @@ final class Loops {
         return pools;
     }
 
+    /** Tells what a configuration wants that the loops cannot give any more, one line each. */
+    List<String> fixed(GatewayConfig wanted) {
+        List<String> lines = new ArrayList<>();
+        if (wanted.workers() != config.workers()) {
+            lines.add(fixed(wanted.position(), "workers"));
+        }
+        if (wanted.transport() != config.transport()) {
+            lines.add(fixed(wanted.position(), "transport"));
+        }
+        if (!Meaning.isSame(wanted.resolver(), config.resolver())) {
+            lines.add(fixed(wanted.resolver().position(), "resolver"));
+        }
+        if (!Meaning.isSame(wanted.accessLog(), config.accessLog())) {
+            lines.add(fixed(wanted.accessLog().position(), "accessLog"));
+        }
+        return lines;
+    }
+
+    private static String fixed(Position position, String key) {
+        return position + ": warning: " + key + " stays what it was until the gateway is started again";
+    }
+
+    /** Opens the file of the access log anew, for who rotates it. */
+    void reopenLog() {
+        if (accessLog != null && !accessLog.reopen()) {
+            log.warn("The access log is too busy to be opened anew");
+        }
+    }
+
     /** Gets each upstream its pools, or none of them any. */
     void connectTo(List<Upstream> upstreams) throws StartException {
         List<Upstream> added = new ArrayList<>();
@@ -82,8 +120,8 @@ final class Loops {
     }
 
     /** Opens the access log and gives each loop its front door. */
-    void openDoors(AccessLogConfig wanted) throws StartException {
-        accessLog = open(wanted);
+    void openDoors() throws StartException {
+        accessLog = open(config.accessLog());
         for (int i = 0; i < wheels.size(); i++) {
             ExchangeObserver observer = loopMetrics.get(i);
             if (accessLog != null) {
@@ -156,10 +194,14 @@ final class Loops {
         List<ListenerLoop> loops = new ArrayList<>();
         for (int i = 0; i < wheels.size(); i++) {
             EventLoop loop = transport.loops().get(i);
-            loops.add(new ListenerLoop(
-                    loop, wheels.get(i), new AdminHandler(pages, loop, housekeeping), ConnectionObserver.NONE));
+            loops.add(new ListenerLoop(loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE));
         }
         return loops;
+    }
+
+    /** Returns the thread that does what event loops must not, and never takes long. */
+    Executor housekeeping() {
+        return housekeeping;
     }
 
     /** Begins what is done once a second. */

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done, or stopped by a signal after draining",
+            "0:done, or stopped by a signal or POST /quit after draining",
             "1:the configuration is invalid, and nothing was started; or the gateway is not healthy",
             "2:the command line is wrong",
             "3:the gateway could not start, such as when a port is taken",

@@ -11,7 +11,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
  * replaced. It may block. What it is given after its end is dropped.
  */
 final class ReloadThread {
-    private static final String REFUSED = "the gateway is stopping";
+    static final String REFUSED = "the gateway is stopping";
 
     private final ScheduledThreadPoolExecutor executor;
     private boolean finished; // of the thread
@@ -67,6 +67,11 @@ final class ReloadThread {
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    /** Whether nothing may change any more; on the thread. */
+    boolean isFinished() {
+        return finished;
     }
 
     /** Lets the task that runs end, and none begin that would change what is in force. */

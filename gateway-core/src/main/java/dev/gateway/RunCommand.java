@@ -17,7 +17,9 @@ import picocli.CommandLine.Spec;
         name = "run",
         mixinStandardHelpOptions = true,
         description = {
-            "Serves as the configuration says, until SIGTERM or SIGINT: then drains and exits with 0.",
+            "Serves as the configuration says, until SIGTERM, SIGINT or POST /quit: then drains and exits with 0.",
+            "Reads the configuration again when its file changes, on SIGHUP and on POST /reload; one that is",
+            "invalid, or wants a port that is taken, changes nothing.",
             "Logs go to standard error, access logs to standard output."
         },
         footerHeading = "%nExamples:%n",
@@ -80,8 +82,16 @@ final class RunCommand implements Callable<Integer> {
             Logging.level(level);
         }
         PrintWriter err = Main.err(spec);
-        GatewayConfig config = Main.load(file, err);
-        return config == null ? Main.INVALID_CONFIG : serve(config, err, gateway -> {});
+        ConfigFile source = new ConfigFile(file);
+        GatewayConfig config = Main.report(source.load(), err);
+        return config == null
+                ? Main.INVALID_CONFIG
+                : serve(() -> Gateway.start(config, source), err, Gateway::reloadOnHangup);
+    }
+
+    /** What starts a gateway. */
+    interface Start {
+        Gateway start() throws StartException;
     }
 
     /** What is done once the gateway serves. */
@@ -89,11 +99,11 @@ final class RunCommand implements Callable<Integer> {
         void on(Gateway gateway);
     }
 
-    /** Serves until a signal comes; returns only if the gateway cannot start. */
-    static int serve(GatewayConfig config, PrintWriter err, Started started) {
+    /** Serves until it is told to stop; by a signal, it does not return. */
+    static int serve(Start start, PrintWriter err, Started started) {
         Gateway gateway;
         try {
-            gateway = Gateway.start(config);
+            gateway = start.start();
         } catch (StartException e) {
             err.println("cannot start: " + e.getMessage());
             return Main.CANNOT_START;

@@ -13,34 +13,35 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers the requests of the admin listener on one event loop: health, statistics, metrics. What takes long is
- * formatted by another thread, so that exchanges do not wait for it.
+ * Answers the requests of the admin listener on one event loop. What takes long is done by another thread, so that
+ * exchanges do not wait for it.
  */
 public final class AdminHandler implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(AdminHandler.class);
-    private static final AsciiString ALLOW = new AsciiString("GET, HEAD");
+    private static final AsciiString ALLOW = new AsciiString("Allow");
+    private static final AsciiString GET_AND_HEAD = new AsciiString("GET, HEAD");
+    private static final AsciiString POST = new AsciiString("POST");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
 
     private final AdminPages pages;
     private final Executor loop;
-    private final Executor formatter;
 
     /**
      * Makes the handler of an event loop.
      *
      * @param loop runs on the event loop
-     * @param formatter runs what takes long
      */
-    public AdminHandler(AdminPages pages, Executor loop, Executor formatter) {
+    public AdminHandler(AdminPages pages, Executor loop) {
         this.pages = pages;
         this.loop = loop;
-        this.formatter = formatter;
     }
 
     @Override
@@ -50,26 +51,24 @@ public final class AdminHandler implements RequestHandler {
         AdminPages.Page page = pages.find(path(head));
         if (page == null) {
             reply.send(AdminPages.Content.text(404, "no such page; / lists them"));
-        } else if (!head.method().equals(Method.GET) && !head.method().equals(Method.HEAD)) {
-            reply.send(AdminPages.Content.text(405, "GET and HEAD only"));
-        } else if (page.isQuick()) {
-            reply.send(page.content(head));
+        } else if (!page.takes(head.method())) {
+            AsciiString allowed = page.acts() ? POST : GET_AND_HEAD;
+            reply.send(new AdminPages.Content(405, AdminPages.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed)));
         } else {
-            formatter.execute(() -> {
-                AdminPages.Content content = formatted(page, head);
-                loop.execute(() -> reply.send(content));
-            });
+            answer(reply, head, page.content(head));
         }
         return reply;
     }
 
-    /** The executor would keep an exception to itself, and the client would wait for ever. */
-    private static AdminPages.Content formatted(AdminPages.Page page, RequestHead head) {
-        try {
-            return page.content(head);
-        } catch (RuntimeException e) {
-            log.warn("admin page {} failed", head.path(), e);
+    private void answer(Reply reply, RequestHead head, CompletableFuture<AdminPages.Content> content) {
+        CompletableFuture<AdminPages.Content> told = content.exceptionally(failure -> {
+            log.warn("admin page {} failed", head.path(), failure);
             return AdminPages.Content.text(500, "the page could not be made; the log tells why");
+        });
+        if (told.isDone()) {
+            reply.send(told.join());
+        } else {
+            told.thenAcceptAsync(reply::send, loop);
         }
     }
 
@@ -103,9 +102,7 @@ public final class AdminHandler implements RequestHandler {
             Fields fields = new Fields();
             fields.add(FieldName.CONTENT_TYPE, content.type());
             fields.add(FieldName.CACHE_CONTROL, NO_STORE);
-            if (content.status() == 405) {
-                fields.add(AdminPages.ALLOW, ALLOW);
-            }
+            content.fields().forEach(fields::add);
             stream.head(new ResponseHead(content.status(), null, fields, body.length), withoutBody);
             if (!withoutBody) {
                 stream.data(Unpooled.wrappedBuffer(body), true);

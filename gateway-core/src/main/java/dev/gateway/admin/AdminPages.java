@@ -1,25 +1,31 @@
 package dev.gateway.admin;
 
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.Metrics;
 import io.netty.util.AsciiString;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin listener shows. Any thread may ask. */
+/** What the admin listener shows and does. Any thread may ask. */
 public final class AdminPages {
-    static final AsciiString ALLOW = new AsciiString("Allow");
-    private static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
+    static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString HTML = new AsciiString("text/html; charset=utf-8");
     private static final AsciiString JSON = new AsciiString("application/json");
     private static final AsciiString PROMETHEUS = new AsciiString("text/plain; version=0.0.4; charset=utf-8");
     private static final AsciiString FORMAT_JSON = new AsciiString("format=json");
     private static final AsciiString JSON_TYPE = new AsciiString("application/json");
 
+    private static final int MAX_ASKER = 64;
+
     private final Map<String, Page> pages = new LinkedHashMap<>();
+    private final Executor worker;
+    private volatile AdminAccess access = AdminAccess.NONE;
 
     /** What health pages tell about. */
     public interface Health {
@@ -29,29 +35,69 @@ public final class AdminPages {
         /** Whether new work should come here: false from the beginning of the drain. */
         boolean isReady();
 
-        /** Returns how it is in one line, for people. */
+        /** Returns how it is, for people; the first word of the first line for programs. */
         String detail();
     }
 
-    /** A page. */
-    interface Page {
-        Content content(RequestHead head);
+    /** What can be had done; each returns at once. */
+    public interface Operations {
+        /**
+         * Reads the configuration again.
+         *
+         * @param asker who wants it, for the log
+         */
+        CompletableFuture<Outcome> reload(String asker);
 
-        /** Whether an event loop may make the content. */
-        default boolean isQuick() {
-            return true;
+        /** Stops taking new work and finishes what runs; the process stays. */
+        void drain(String asker);
+
+        /** Drains, then ends the process. */
+        void quit(String asker);
+    }
+
+    /**
+     * What came of something that was asked for.
+     *
+     * @param text lines for people
+     */
+    public record Outcome(boolean succeeded, String text) {}
+
+    /** A page; the answer need not be there at once. */
+    interface Page {
+        CompletableFuture<Content> content(RequestHead head);
+
+        /** Whether it does something, and so is asked for by POST; else by GET. */
+        default boolean acts() {
+            return false;
+        }
+
+        default boolean takes(Method method) {
+            return acts() ? method.equals(Method.POST) : method.equals(Method.GET) || method.equals(Method.HEAD);
         }
     }
 
-    /** An answer. */
-    record Content(int status, AsciiString type, String text) {
+    /**
+     * An answer.
+     *
+     * @param fields besides those that every answer has
+     */
+    record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
+        Content(int status, AsciiString type, String text) {
+            this(status, type, text, Map.of());
+        }
+
         static Content text(int status, String line) {
             return new Content(status, TEXT, line + "\n");
         }
     }
 
-    /** Makes the pages of a process. */
-    public AdminPages(Health health, Metrics metrics) {
+    /**
+     * Makes the pages of a process.
+     *
+     * @param worker does what must not be done on event loops
+     */
+    public AdminPages(Health health, Metrics metrics, Operations operations, Executor worker) {
+        this.worker = worker;
         quick("/", head -> new Content(200, HTML, index()));
         quick("/healthz", head -> Content.text(200, "ok"));
         quick("/live", head -> Content.text(200, "ok"));
@@ -63,24 +109,58 @@ public final class AdminPages {
                         ? new Content(200, JSON, metrics.statsJson())
                         : new Content(200, TEXT, metrics.statsText()));
         slow("/metrics", head -> new Content(200, PROMETHEUS, metrics.metricsText()));
+        action("/reload", asker -> operations.reload(asker).thenApply(AdminPages::told));
+        action("/drain", asker -> begun("draining; /ready tells how far", () -> operations.drain(asker)));
+        action("/quit", asker -> begun("draining, then ending", () -> operations.quit(asker)));
     }
 
-    private void quick(String path, Page page) {
-        pages.put(path, page);
+    /** Lets others have something done from now on. */
+    public void admit(AdminAccess others) {
+        access = others;
+    }
+
+    private void quick(String path, Function<RequestHead, Content> content) {
+        pages.put(path, head -> CompletableFuture.completedFuture(content.apply(head)));
     }
 
     private void slow(String path, Function<RequestHead, Content> content) {
+        pages.put(path, head -> CompletableFuture.supplyAsync(() -> content.apply(head), worker));
+    }
+
+    private void action(String path, Function<String, CompletableFuture<Content>> action) {
         pages.put(path, new Page() {
             @Override
-            public Content content(RequestHead head) {
-                return content.apply(head);
+            public CompletableFuture<Content> content(RequestHead head) {
+                return CompletableFuture.supplyAsync(() -> access.refusal(head), worker)
+                        .thenCompose(refusal -> refusal == null
+                                ? action.apply(asker(head))
+                                : CompletableFuture.completedFuture(refusal));
             }
 
             @Override
-            public boolean isQuick() {
-                return false;
+            public boolean acts() {
+                return true;
             }
         });
+    }
+
+    private static CompletableFuture<Content> begun(String line, Runnable operation) {
+        operation.run();
+        return CompletableFuture.completedFuture(Content.text(202, line));
+    }
+
+    private static Content told(Outcome outcome) {
+        return Content.text(outcome.succeeded() ? 200 : 422, outcome.text());
+    }
+
+    /** Returns what the asker says of itself, as far as it is fit for a log. */
+    private static String asker(RequestHead head) {
+        AsciiString name = head.fields().first(AdminAccess.REQUESTED_BY);
+        if (name == null) {
+            return "the holder of the token";
+        }
+        String text = name.toString().replaceAll("[^ -~]", "?");
+        return text.substring(0, Math.min(text.length(), MAX_ASKER));
     }
 
     @Nullable
@@ -98,11 +178,17 @@ public final class AdminPages {
 
     private String index() {
         StringBuilder html = new StringBuilder("<!doctype html><title>Gateway</title><h1>Gateway</h1><ul>");
-        pages.keySet().stream().filter(path -> path.length() > 1).forEach(path -> html.append("<li><a href=\"")
-                .append(path)
-                .append("\">")
-                .append(path)
-                .append("</a>"));
+        pages.forEach((path, page) -> {
+            if (page.acts()) {
+                html.append("<li>POST ").append(path);
+            } else if (path.length() > 1) {
+                html.append("<li><a href=\"")
+                        .append(path)
+                        .append("\">")
+                        .append(path)
+                        .append("</a>");
+            }
+        });
         return html.append("</ul>\n").toString();
     }
 }

@@ -170,7 +170,7 @@ class AdminTest {
             ready = get("/ready");
         }
         assertThat(ready.statusCode()).isEqualTo(503);
-        assertThat(ready.body()).isEqualTo("draining\n");
+        assertThat(ready.body()).isEqualTo("draining, connections open: 0\n");
         assertThat(get("/live").statusCode()).isEqualTo(200);
         assertThat(get("/healthz").statusCode()).isEqualTo(200);
         assertThat(get("/startup").statusCode()).isEqualTo(200);

@@ -33,12 +33,6 @@ final class AddressChecks {
                 Position at = scope.at(admin, "port");
                 add(bound, new Bound("admin", "port " + admin.port(), at, admin.address(), admin.port()), scope);
             }
-            if (!isLoopback(admin.address())) {
-                scope.problems.warning(
-                        scope.at(admin, "address"),
-                        "admin has no authentication, and other machines can reach it at '" + admin.address()
-                                + "': prefer 127.0.0.1");
-            }
         }
     }
 

@@ -36,6 +36,7 @@ final class Checks {
         checks.unique("connect entry", config.connect(), ConnectConfig::name);
         checks.references();
         AddressChecks.run(config, scope);
+        AdminChecks.run(config.admin(), scope);
         CertificateChecks.run(config, scope);
         RouteChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));

@@ -23,7 +23,13 @@ final class RootSchema {
                         o.defaulted("address", Types.ADDRESS, "127.0.0.1", AdminConfig::address, "Bound address.");
                 var port = o.defaulted(
                         "port", Types.integer(0, 65535), 9901, AdminConfig::port, "Bound port; 0 for any free one.");
-                return v -> new AdminConfig(v.position(), v.get(address), v.get(port));
+                var tokenFile = o.optional(
+                        "tokenFile",
+                        Types.PATH,
+                        AdminConfig::tokenFile,
+                        "File of a bearer token that POST /reload, /drain and /quit need. Without one they are only taken"
+                                + " on a loopback address.");
+                return v -> new AdminConfig(v.position(), v.get(address), v.get(port), v.find(tokenFile));
             });
 
     private static final ObjectType<AccessLogConfig> ACCESS_LOG =

@@ -1,0 +1,37 @@
+package dev.gateway;
+
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.yaml.ConfigLoader;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The file that a gateway's configuration comes from. A change is noticed from the last time on that it was loaded. Used
+ * by one thread at a time: whoever starts the gateway, then the gateway.
+ */
+public final class ConfigFile {
+    private final Path path;
+    private final FileWatch watch;
+
+    /** Names the file, which is not read yet. */
+    public ConfigFile(Path path) {
+        this.path = path;
+        this.watch = new FileWatch(List.of(path));
+    }
+
+    /** Reads the file. */
+    public LoadResult load() {
+        watch.reading();
+        return ConfigLoader.load(path);
+    }
+
+    /** Looks at the file, and returns whether it has changed since it was loaded and not since the last look. */
+    boolean hasSettled() {
+        return watch.hasSettled();
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+}

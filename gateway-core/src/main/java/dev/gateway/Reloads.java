@@ -1,0 +1,123 @@
+package dev.gateway;
+
+import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.Problem;
+import dev.gateway.observe.Metrics;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the configuration again when its file has changed or somebody asks, and tells what came of it: in the log, the
+ * metrics, and to whoever asked. All of it happens on the reload thread; any thread may ask.
+ */
+final class Reloads {
+    private static final Logger log = LoggerFactory.getLogger(Reloads.class);
+
+    /** A change is noticed after one look, and read after another one that finds it unchanged. */
+    private static final long LOOK_MILLIS = 1_000;
+
+    private final ConfigFile file;
+    private final Generations generations;
+    private final Loops loops;
+    private final Metrics metrics;
+    private final ReloadThread thread;
+    private volatile String failure = ""; // of the last reload, if it failed
+
+    Reloads(ConfigFile file, Generations generations, Loops loops, Metrics metrics, ReloadThread thread) {
+        this.file = file;
+        this.generations = generations;
+        this.loops = loops;
+        this.metrics = metrics;
+        this.thread = thread;
+    }
+
+    /** Begins to look for changes of the file. */
+    void watch() {
+        thread.executor()
+                .scheduleWithFixedDelay(
+                        () -> {
+                            if (file.hasSettled()) {
+                                reload(file + " has changed");
+                            }
+                        },
+                        LOOK_MILLIS,
+                        LOOK_MILLIS,
+                        TimeUnit.MILLISECONDS);
+    }
+
+    /** Reloads as soon as the thread is free. */
+    CompletableFuture<Outcome> request(String reason) {
+        return CompletableFuture.supplyAsync(() -> reload(reason), thread.executor());
+    }
+
+    /** Returns why the last reload failed and when, or nothing if it did not fail. */
+    String failure() {
+        return failure;
+    }
+
+    private Outcome reload(String reason) {
+        if (thread.isFinished()) {
+            return new Outcome(false, ReloadThread.REFUSED);
+        }
+        log.info("Reloading: {}", reason);
+        List<String> lines = new ArrayList<>();
+        boolean succeeded = false;
+        try {
+            succeeded = load(lines);
+        } catch (StartException e) {
+            log.error(e.getMessage());
+            lines.add(String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            log.error("A defect made a reload fail", e);
+            lines.add("an error in the gateway itself: " + e);
+        }
+        metrics.onReload(succeeded);
+        return succeeded ? succeeded(lines) : failed(lines);
+    }
+
+    private boolean load(List<String> lines) throws StartException {
+        LoadResult result = file.load();
+        for (Problem problem : result.problems()) {
+            lines.add(problem.toString());
+            if (problem.severity() == Problem.Severity.ERROR) {
+                log.error(problem.toString());
+            } else {
+                log.warn(problem.toString());
+            }
+        }
+        if (!(result instanceof LoadResult.Valid valid)) {
+            return false;
+        }
+        GatewayConfig wanted = valid.config();
+        generations.advance(wanted);
+        loops.reopenLog();
+        for (String fixed : loops.fixed(wanted)) {
+            log.warn(fixed);
+            lines.add(fixed);
+        }
+        return true;
+    }
+
+    private Outcome succeeded(List<String> lines) {
+        failure = "";
+        String number = "generation " + generations.number() + " is in force";
+        log.info("Reloaded: {}", number);
+        lines.add(number);
+        return new Outcome(true, String.join("\n", lines));
+    }
+
+    private Outcome failed(List<String> lines) {
+        log.error("The reload failed, so generation {} stays in force", generations.number());
+        failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
+                + String.join("\n", lines);
+        return new Outcome(false, String.join("\n", lines));
+    }
+}
