@@ -95,11 +95,12 @@ record Snapshot(int generation, List<@Nullable ListenerPolicy> policies, List<Up
     }
 
     @Override
-    public AsciiString via(HttpVersion version) {
+    public @Nullable AsciiString via(HttpVersion version) {
         return switch (version) {
             case HTTP_1_0 -> VIA_HTTP_1_0;
             case HTTP_1_1 -> VIA_HTTP_1_1;
             case HTTP_2 -> VIA_HTTP_2;
+            case TCP -> null;
         };
     }
 

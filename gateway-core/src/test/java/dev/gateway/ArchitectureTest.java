@@ -16,7 +16,7 @@ import java.util.Arrays;
 /** The package rules of CONTRIBUTING.md, executable: who may know whom, and what the data plane does without. */
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
-    private static final String[] DATA_PLANE = {"message", "stream", "time", "http1", "http2", "exchange"};
+    private static final String[] DATA_PLANE = {"message", "stream", "time", "http1", "http2", "tcp", "exchange"};
 
     @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");
@@ -52,7 +52,11 @@ class ArchitectureTest {
     static final ArchRule http2Uses = mayUse("http2", "message", "stream", "net", "time");
 
     @ArchTest
-    static final ArchRule poolUses = mayUse("pool", "http1", "http2", "net", "upstream", "stream", "message", "time");
+    static final ArchRule tcpUses = mayUse("tcp", "message", "stream", "net", "time");
+
+    @ArchTest
+    static final ArchRule poolUses =
+            mayUse("pool", "http1", "http2", "tcp", "net", "upstream", "stream", "message", "time");
 
     @ArchTest
     static final ArchRule listenerUses = mayUse("listener", "http1", "http2", "net", "message", "stream", "time");
@@ -82,6 +86,7 @@ class ArchitectureTest {
                     "route",
                     "http1",
                     "http2",
+                    "tcp",
                     "pool",
                     "listener",
                     "exchange",

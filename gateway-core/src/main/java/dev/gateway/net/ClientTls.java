@@ -10,9 +10,12 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +23,21 @@ import org.jspecify.annotations.Nullable;
  * {@link #close}.
  */
 public final class ClientTls implements AutoCloseable {
-    private final SslContext context;
+    private final SslContext configured;
+    private final SslContext http1;
+    private final SslContext none;
     private final @Nullable String serverName;
     private final long handshakeMillis;
+
+    /** What is offered to the server by ALPN. */
+    public enum Alpn {
+        /** The protocols of the settings. */
+        CONFIGURED,
+        /** HTTP/1.1 and nothing else. */
+        HTTP1,
+        /** No ALPN, as for bytes whose protocol nobody here knows. */
+        NONE
+    }
 
     /**
      * Reads certificates and keys.
@@ -37,14 +52,15 @@ public final class ClientTls implements AutoCloseable {
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .sslProvider(TlsProvider.CURRENT)
                 .protocols(protocols)
-                .ciphers(TlsProvider.ciphers(List.of(), protocols), IdentityCipherSuiteFilter.INSTANCE)
-                .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()));
+                .ciphers(TlsProvider.ciphers(List.of(), protocols), IdentityCipherSuiteFilter.INSTANCE);
         if (!settings.verify()) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
             builder.endpointIdentificationAlgorithm("HTTPS");
             if (settings.caFile() != null) {
                 builder.trustManager(Pem.certificates(settings.caFile()));
+            } else {
+                builder.trustManager(platformTrust());
             }
         }
         Path certFile = settings.certFile();
@@ -56,10 +72,23 @@ public final class ClientTls implements AutoCloseable {
             builder.keyManager(key, chain);
         }
         try {
-            this.context = builder.build();
+            this.configured = build(builder, settings.alpn());
+            this.http1 = build(builder, List.of("http/1.1"));
+            this.none = build(builder, List.of());
         } catch (IllegalArgumentException e) {
             throw new GeneralSecurityException(e.getMessage(), e); // a protocol that nobody knows
         }
+    }
+
+    private static SslContext build(SslContextBuilder builder, List<String> alpn) throws SSLException {
+        return builder.applicationProtocolConfig(TlsProvider.alpn(alpn)).build();
+    }
+
+    /** Read once for all contexts: there are many authorities. */
+    private static TrustManagerFactory platformTrust() throws GeneralSecurityException {
+        TrustManagerFactory platform = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        platform.init((KeyStore) null);
+        return platform;
     }
 
     /**
@@ -67,7 +96,13 @@ public final class ClientTls implements AutoCloseable {
      *
      * @param host the host dialled, verified and asked for unless the settings name another
      */
-    public SslHandler newHandler(ByteBufAllocator allocator, String host, int port) {
+    public SslHandler newHandler(ByteBufAllocator allocator, String host, int port, Alpn alpn) {
+        SslContext context =
+                switch (alpn) {
+                    case CONFIGURED -> configured;
+                    case HTTP1 -> http1;
+                    case NONE -> none;
+                };
         SslHandler handler = context.newHandler(allocator, serverName != null ? serverName : host, port);
         handler.setHandshakeTimeoutMillis(handshakeMillis);
         return handler;
@@ -75,6 +110,8 @@ public final class ClientTls implements AutoCloseable {
 
     @Override
     public void close() {
-        ReferenceCountUtil.release(context);
+        ReferenceCountUtil.release(configured);
+        ReferenceCountUtil.release(http1);
+        ReferenceCountUtil.release(none);
     }
 }

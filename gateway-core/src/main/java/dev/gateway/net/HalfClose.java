@@ -4,10 +4,13 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Ending one direction of a connection, or both at once. */
 public final class HalfClose {
@@ -46,7 +49,7 @@ public final class HalfClose {
     }
 
     private static void shutdown(Channel channel) {
-        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        SslHandler tls = tls(channel);
         if (tls != null) {
             tls.closeOutbound(); // FIN follows when the channel closes
         } else if (channel instanceof DuplexChannel duplex) {
@@ -54,5 +57,16 @@ public final class HalfClose {
         } else {
             channel.close();
         }
+    }
+
+    /** Returns the TLS handler that is nearest to the end of the pipeline, null for cleartext. */
+    static @Nullable SslHandler tls(Channel channel) {
+        SslHandler last = null;
+        for (Map.Entry<String, ChannelHandler> each : channel.pipeline()) {
+            if (each.getValue() instanceof SslHandler tls) {
+                last = tls;
+            }
+        }
+        return last;
     }
 }

@@ -16,6 +16,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +46,8 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     @SuppressWarnings("NullAway.Init")
     private ReadCredit credit;
+
+    private @Nullable SslHandler tls; // the innermost
 
     private boolean inputEnded;
     private boolean outputEnded;
@@ -78,6 +81,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     public void handlerAdded(ChannelHandlerContext ctx) {
         this.ctx = ctx;
         credit = new ReadCredit(ctx.channel());
+        tls = HalfClose.tls(ctx.channel());
         HalfClose.allow(ctx.channel());
     }
 
@@ -119,6 +123,9 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (outputEnded && isTlsEnded()) {
+            endInput();
+        }
         onBatchEnd();
         ctx.fireChannelReadComplete();
     }
@@ -131,11 +138,15 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof ChannelInputShutdownEvent
-                || (event instanceof SslCloseCompletionEvent closed && closed.isSuccess())) {
+        if (event instanceof ChannelInputShutdownEvent || (event instanceof SslCloseCompletionEvent && isTlsEnded())) {
             endInput();
         }
         ctx.fireUserEventTriggered(event);
+    }
+
+    /** The handler's own event cannot be trusted: once we have sent close_notify, it comes with whatever is read next. */
+    private boolean isTlsEnded() {
+        return tls != null && tls.engine().isInboundDone();
     }
 
     private void endInput() {
@@ -179,13 +190,21 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     private void lost(String detail) {
         if (!over) {
-            end();
+            finish();
             ctx.close();
             events.onReset(owner.lost(detail));
         }
     }
 
-    private void end() {
+    /** Closes the connection at once; the other half is told why. */
+    public void end(Failure failure) {
+        if (!over) {
+            reset(failure);
+            events.onReset(failure);
+        }
+    }
+
+    private void finish() {
         over = true;
         owner.onClosed();
     }
@@ -250,7 +269,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     @Override
     public void reset(Failure failure) {
         if (!over) {
-            end();
+            finish();
             HalfClose.abort(ctx.channel());
         }
     }
@@ -258,7 +277,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     /** Both directions have ended. */
     private void closeAfterWrites() {
         if (!over) {
-            end();
+            finish();
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
             if (ctx.channel().isActive()) {
                 closeTimer.start();

@@ -25,7 +25,11 @@ final class MeterSource implements Exposition.Source {
     }
 
     private static String protocol(HttpVersion version) {
-        return version == HttpVersion.HTTP_2 ? "h2" : "http1";
+        return switch (version) {
+            case HTTP_1_0, HTTP_1_1 -> "http1";
+            case HTTP_2 -> "h2";
+            case TCP -> "tcp";
+        };
     }
 
     private static void listener(Exposition out, String name, ListenerMeters meters) {

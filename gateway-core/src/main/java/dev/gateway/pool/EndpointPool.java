@@ -5,12 +5,10 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.stream.RetrySafety;
-import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.Timer;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
-import dev.gateway.upstream.UpstreamSettings;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -20,17 +18,15 @@ import org.jspecify.annotations.Nullable;
  * that have room for a stream: an idle one of HTTP/1.1, or one of HTTP/2 below its limit; the one used last is used
  * next, so that those not needed grow old and are closed. Confined to its loop.
  */
-final class EndpointPool {
+final class EndpointPool extends Claimant {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
     private static final int STREAMS_EXPECTED = 100;
 
     private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
 
-    final LoopPools loopPools;
-    final SharedUpstream shared;
     final Endpoint endpoint;
-    final UpstreamObserver observer;
-    private final UpstreamSettings settings;
+    private final LoopUpstream owner;
+    private final boolean http1Only;
     private final WaitQueue waiters = new WaitQueue();
     private final Sweep sweep = new Sweep();
 
@@ -40,40 +36,75 @@ final class EndpointPool {
     private int allCount;
     private int dialing;
     private boolean starving; // in the queue for a permit
-    boolean destitute; // was without a connection when it went there; written before, so safe to read for who takes it
-    // out
+    private int opening; // calls of open that have not returned
     private boolean retired;
     private boolean closed;
     private @Nullable HttpVersion known;
     private int addressTurn;
+    private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
-    EndpointPool(LoopPools loopPools, SharedUpstream shared, Endpoint endpoint, UpstreamObserver observer) {
-        this.loopPools = loopPools;
-        this.shared = shared;
+    /**
+     * Makes an empty pool.
+     *
+     * @param http1Only whether nothing else is to be spoken where the handshake decides
+     */
+    EndpointPool(LoopUpstream owner, Endpoint endpoint, boolean http1Only) {
+        super(owner.loopPools, owner.shared, owner.observer);
+        this.owner = owner;
         this.endpoint = endpoint;
-        this.observer = observer;
-        this.settings = shared.settings;
-        if (!shared.isNegotiated()) {
+        this.http1Only = http1Only;
+        if (http1Only || !shared.isNegotiated()) {
             this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         }
         shared.add(this);
     }
 
-    StreamOpener.Opening open(ResponseEvents events, StreamOpener.Callback callback) {
+    StreamOpener.Opening open(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
         if (closed) {
             callback.onOpenFailed(removed());
             return StreamOpener.Opening.DONE;
         }
         if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
-            callback.onOpenFailed(failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+            callback.onOpenFailed(
+                    Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
+        opening++;
+        StreamOpener.Opening answer = StreamOpener.Opening.DONE;
+        PooledConnection connection = takeUsable();
+        if (connection != null && connection.takes(demand)) {
+            openOn(connection, events, callback);
+        } else {
+            Waiter waiter = new Waiter(this, demand, events, callback);
+            answer = connection == null ? enqueue(waiter) : openByHttp1(waiter);
+        }
+        opening--;
+        checkEmpty();
+        return answer;
+    }
+
+    /** Finds a connection for a request that those of this pool do not take: an upgrade that HTTP/2 does not allow here. */
+    private StreamOpener.Opening openByHttp1(Waiter waiter) {
+        if (http1Only || !shared.isNegotiated()) {
+            onStreamsEnded(1);
+            waiter.callback.onOpenFailed(
+                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, endpoint + " does not take extended CONNECT"));
+            return StreamOpener.Opening.DONE;
+        }
+        if (http1 == null) {
+            http1 = owner.addHttp1(endpoint);
+        }
+        return http1.adopt(waiter);
+    }
+
+    private StreamOpener.Opening adopt(Waiter waiter) {
+        waiter.pool = this;
         PooledConnection connection = takeUsable();
         if (connection == null) {
-            return enqueue(events, callback);
+            return enqueue(waiter);
         }
-        openOn(connection, events, callback);
+        openOn(connection, waiter.events, waiter.callback);
         return StreamOpener.Opening.DONE;
     }
 
@@ -101,8 +132,7 @@ final class EndpointPool {
 
     // Waiting
 
-    private StreamOpener.Opening enqueue(ResponseEvents events, StreamOpener.Callback callback) {
-        Waiter waiter = new Waiter(this, events, callback, now());
+    private StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
         observer.onPending();
         dial();
@@ -112,7 +142,9 @@ final class EndpointPool {
         if (waiters.size() > expected()) { // nothing is being made for it
             if (!shared.upstream.pendingRequests().tryAcquire()) {
                 observer.onPendingOverflow();
-                fail(waiter, failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint));
+                fail(
+                        waiter,
+                        Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint));
                 return StreamOpener.Opening.DONE;
             }
             waiter.counted = true;
@@ -130,7 +162,7 @@ final class EndpointPool {
 
     void onWaitedTooLong(Waiter waiter) {
         observer.onPendingTimeout();
-        fail(waiter, failure(Cause.PENDING_TIMEOUT, "no connection to " + endpoint + " became free in time"));
+        fail(waiter, Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + endpoint + " became free in time"));
     }
 
     private void leave(Waiter waiter) {
@@ -144,6 +176,7 @@ final class EndpointPool {
         if (starving && waiters.first() == null && shared.forget(this)) {
             starving = false; // or connections would be closed for us that we do not need
         }
+        checkEmpty();
     }
 
     private void fail(Waiter waiter, Failure failure) {
@@ -164,12 +197,12 @@ final class EndpointPool {
         PooledConnection connection;
         while ((waiter = waiters.first()) != null && (connection = takeUsable()) != null) {
             leave(waiter);
-            openOn(connection, waiter.events, waiter.callback);
+            if (connection.takes(waiter.demand)) {
+                openOn(connection, waiter.events, waiter.callback);
+            } else {
+                openByHttp1(waiter);
+            }
         }
-    }
-
-    static Failure failure(Cause cause, String detail) {
-        return Failure.of(cause, RetrySafety.ALWAYS, detail);
     }
 
     // Making connections
@@ -192,16 +225,16 @@ final class EndpointPool {
             }
             starving = false;
             dialing++;
-            new Dial(this, addressTurn++).start();
+            new Arrival(this).start(addressTurn++);
         }
     }
 
-    /** Whether there is no connection, nor one being made. */
+    @Override
     boolean hasNone() {
         return allCount == 0 && dialing == 0;
     }
 
-    /** A connection of this upstream may be free to be made now. */
+    @Override
     void onPermit() {
         starving = false;
         if (waiters.size() > expected()) {
@@ -226,6 +259,7 @@ final class EndpointPool {
         }
         shared.release(); // not before, or the next attempt would begin for those who are told here
         dial();
+        checkEmpty();
     }
 
     /** A connection is established; its protocol's handler is in the pipeline. */
@@ -233,7 +267,7 @@ final class EndpointPool {
         known = connection.version();
         if (connection.room() <= 0) {
             connection.channel.close();
-            onDialFailed(failure(Cause.CONNECT_FAILED, endpoint + " allows no HTTP/2 streams"));
+            onDialFailed(Dial.failure(Cause.CONNECT_FAILED, endpoint + " allows no HTTP/2 streams"));
             return;
         }
         dialing--;
@@ -338,9 +372,17 @@ final class EndpointPool {
         shared.release();
         observer.onClosed(connection.version(), shared.tls != null);
         dial();
+        checkEmpty();
     }
 
-    /** Another pool of this upstream has no connection and may not make one: the oldest idle one is closed for it. */
+    private void checkEmpty() {
+        if (opening == 0 && hasNone() && waiters.first() == null) {
+            owner.onEmpty(this);
+        }
+    }
+
+    /** Closes the connection that has been idle for longest. */
+    @Override
     void giveUpOne() {
         for (int i = 0; i < availableCount && shared.isStarving(); i++) {
             if (available[i].isIdle()) {
@@ -379,20 +421,14 @@ final class EndpointPool {
 
     // The rest
 
+    @Override
     boolean isClosed() {
         return closed;
     }
 
-    private long now() {
-        return loopPools.wheel.nanoTime();
-    }
-
-    void onLoop(Runnable task) {
-        if (loopPools.loop.inEventLoop()) {
-            task.run();
-        } else {
-            loopPools.loop.execute(task);
-        }
+    /** Whether nothing else is to be spoken, whatever the endpoint could. */
+    boolean speaksHttp1Only() {
+        return http1Only;
     }
 
     PoolCounts counts() {

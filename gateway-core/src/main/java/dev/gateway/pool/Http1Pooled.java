@@ -6,6 +6,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Demand;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
@@ -37,6 +38,11 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     int room() {
         return connection.isIdle() ? 1 : 0;
+    }
+
+    @Override
+    boolean takes(Demand demand) {
+        return true;
     }
 
     @Override

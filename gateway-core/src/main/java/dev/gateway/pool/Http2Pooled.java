@@ -6,19 +6,20 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Demand;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
 /** A connection of HTTP/2: room for as many streams as the peer allows. */
 final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
     private final Http2ClientConnection connection;
-    private final Dial dial;
+    private final Arrival arrival;
     private int streams; // that the pool knows of
     private boolean finishing;
 
-    Http2Pooled(Channel channel, EndpointPool pool, Dial dial) {
+    Http2Pooled(Channel channel, EndpointPool pool, Arrival arrival) {
         super(channel, pool);
-        this.dial = dial;
+        this.arrival = arrival;
         this.connection =
                 Http2ClientConnection.create(this, pool.observer, pool.loopPools.wheel, Http2ClientSettings.DEFAULT);
     }
@@ -36,6 +37,11 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     @Override
     int room() {
         return connection.availableStreams();
+    }
+
+    @Override
+    boolean takes(Demand demand) {
+        return demand != Demand.UPGRADE || connection.allowsExtendedConnect();
     }
 
     @Override
@@ -64,7 +70,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     public void onReady() {
-        dial.onReady();
+        arrival.onReady();
     }
 
     @Override

@@ -22,7 +22,7 @@ final class LoopPools implements StreamOpener {
     final Resolver resolver;
     final EventLoop loop;
     final TimerWheel wheel;
-    private final IdentityHashMap<Upstream, EndpointPool[]> pools = new IdentityHashMap<>();
+    private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
     LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {
         this.transport = transport;
@@ -32,45 +32,39 @@ final class LoopPools implements StreamOpener {
     }
 
     void add(SharedUpstream shared, UpstreamObserver observer) {
-        pools.put(
-                shared.upstream,
-                shared.upstream.endpoints().stream()
-                        .map(endpoint -> new EndpointPool(this, shared, endpoint, observer))
-                        .toArray(EndpointPool[]::new));
+        upstreams.put(shared.upstream, new LoopUpstream(this, shared, observer));
     }
 
     void retire(Upstream upstream) {
-        for (EndpointPool pool : of(upstream)) {
-            pool.retire();
+        LoopUpstream retired = upstreams.get(upstream);
+        if (retired != null) {
+            retired.retire();
         }
     }
 
     void remove(Upstream upstream) {
-        EndpointPool[] removed = of(upstream);
-        pools.remove(upstream);
-        for (EndpointPool pool : removed) {
-            pool.close();
+        LoopUpstream removed = upstreams.remove(upstream);
+        if (removed != null) {
+            removed.close();
         }
     }
 
     void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
-        for (EndpointPool pool : of(upstream)) {
-            if (endpoints.stream().noneMatch(pool.endpoint::isSameAddress)) {
-                pool.close();
-            }
+        LoopUpstream known = upstreams.get(upstream);
+        if (known != null) {
+            known.keepOnly(endpoints);
         }
     }
 
     PoolCounts counts(Upstream upstream) {
-        PoolCounts counts = PoolCounts.NONE;
-        for (EndpointPool pool : of(upstream)) {
-            counts = counts.plus(pool.counts());
-        }
-        return counts;
+        LoopUpstream known = upstreams.get(upstream);
+        return known == null ? PoolCounts.NONE : known.counts();
     }
 
-    private EndpointPool[] of(Upstream upstream) {
-        return pools.getOrDefault(upstream, new EndpointPool[0]);
+    /** Counts endpoints that requests have named and that connections are kept to. */
+    int namedEndpoints(Upstream upstream) {
+        LoopUpstream known = upstreams.get(upstream);
+        return known == null ? 0 : known.namedEndpoints();
     }
 
     @Override
@@ -81,11 +75,11 @@ final class LoopPools implements StreamOpener {
             ConnectionInfo client,
             ResponseEvents events,
             Callback callback) {
-        EndpointPool[] endpoints = pools.get(upstream);
-        if (endpoints == null) {
+        LoopUpstream known = upstreams.get(upstream);
+        if (known == null) {
             callback.onOpenFailed(Failure.of(Cause.DRAIN, "the upstream " + upstream + " has been removed"));
             return Opening.DONE;
         }
-        return endpoints[endpoint.index()].open(events, callback);
+        return known.open(endpoint, demand, client, events, callback);
     }
 }

@@ -4,6 +4,7 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.Demand;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
@@ -39,6 +40,9 @@ abstract class PooledConnection {
 
     /** Returns how many more streams may be opened now. */
     abstract int room();
+
+    /** Whether a stream can do what is demanded of it. */
+    abstract boolean takes(Demand demand);
 
     /** Opens a stream; only while there is room. */
     abstract ClientStream open(ResponseEvents events);

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the pools of one upstream share between event loops: TLS, and the limit of connections with those who wait for
+ * What the connections of one upstream share between event loops: TLS, and the limit of connections with those who wait for
  * it. Safe from any thread.
  */
 final class SharedUpstream {
@@ -24,13 +24,13 @@ final class SharedUpstream {
     final UpstreamSettings settings;
     final @Nullable ClientTls tls;
 
-    /** Pools that have requests but may not connect; each at most once. */
-    private final Queue<EndpointPool> starving = new ConcurrentLinkedQueue<>();
+    /** Those that have requests but may not connect; each at most once. */
+    private final Queue<Claimant> starving = new ConcurrentLinkedQueue<>();
 
     /** How many of them have no connection at all. */
     private final AtomicInteger destitute = new AtomicInteger();
 
-    private final List<EndpointPool> pools = new CopyOnWriteArrayList<>();
+    private final List<Claimant> claimants = new CopyOnWriteArrayList<>();
 
     /** Reads the upstream's certificates. */
     SharedUpstream(Upstream upstream) throws IOException, GeneralSecurityException {
@@ -66,35 +66,39 @@ final class SharedUpstream {
         return settings.protocol() == Protocol.H2 || settings.protocol() == Protocol.H2C;
     }
 
-    void add(EndpointPool pool) {
-        pools.add(pool);
+    void add(Claimant claimant) {
+        claimants.add(claimant);
+    }
+
+    void remove(Claimant claimant) {
+        claimants.remove(claimant);
     }
 
     /**
-     * Takes the right to one more connection. If there is none, the pool is called back once by
-     * {@link EndpointPool#onPermit} as soon as there may be one, and others are asked to give up a connection that they
+     * Takes the right to one more connection. If there is none, the claimant is called back once by
+     * {@link Claimant#onPermit} as soon as there may be one, and others are asked to give up a connection that they
      * do not use.
      */
-    boolean tryAcquire(EndpointPool pool) {
+    boolean tryAcquire(Claimant claimant) {
         Limit limit = upstream.connections();
         if (limit.tryAcquire()) {
             return true;
         }
-        pool.destitute = pool.hasNone(); // seen by whoever takes the pool from the queue
-        if (pool.destitute) {
+        claimant.destitute = claimant.hasNone(); // seen by whoever takes it from the queue
+        if (claimant.destitute) {
             destitute.incrementAndGet();
         }
-        starving.add(pool);
-        // Somebody may have given one back before this pool was in the queue to be told.
+        starving.add(claimant);
+        // Somebody may have given one back before this one was in the queue to be told.
         if (limit.tryAcquire()) {
-            if (forget(pool)) {
+            if (forget(claimant)) {
                 return true;
             }
             release(); // it is being called back already
             return false;
         }
-        for (EndpointPool other : pools) {
-            if (other != pool) {
+        for (Claimant other : claimants) {
+            if (other != claimant) {
                 other.onLoop(other::giveUpOne);
             }
         }
@@ -107,40 +111,40 @@ final class SharedUpstream {
         wakeOne();
     }
 
-    /** Tells the pool that has waited longest that it may try again. */
+    /** Tells whoever has waited longest that it may try again. */
     void wakeOne() {
-        EndpointPool pool = starving.poll();
-        if (pool != null) {
-            taken(pool);
-            pool.onLoop(pool::onPermit);
+        Claimant claimant = starving.poll();
+        if (claimant != null) {
+            taken(claimant);
+            claimant.onLoop(claimant::onPermit);
         }
     }
 
     /**
-     * A pool that waits for a permit has no use for one any more.
+     * Somebody who waits for a permit has no use for one any more.
      *
      * @return false if it is being called back already
      */
-    boolean forget(EndpointPool pool) {
-        boolean removed = starving.remove(pool);
+    boolean forget(Claimant claimant) {
+        boolean removed = starving.remove(claimant);
         if (removed) {
-            taken(pool);
+            taken(claimant);
         }
         return removed;
     }
 
-    private void taken(EndpointPool pool) {
-        if (pool.destitute) {
+    private void taken(Claimant claimant) {
+        if (claimant.destitute) {
             destitute.decrementAndGet();
         }
     }
 
-    /** Whether a pool without any connection waits for one: those who have some must share, however busy they are. */
+    /** Whether somebody without any connection waits for one: those who have some must share, however busy they are. */
     boolean isDestitute() {
         return destitute.get() > 0;
     }
 
-    /** Whether any pool would rather have a connection than have it kept idle. */
+    /** Whether anybody would rather have a connection than have it kept idle. */
     boolean isStarving() {
         return !starving.isEmpty();
     }

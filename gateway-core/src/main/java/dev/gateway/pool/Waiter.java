@@ -2,15 +2,19 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
+import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
 /** A request that waits for a connection; in its pool's queue until it is answered or given up. */
 final class Waiter implements StreamOpener.Opening {
-    final EndpointPool pool;
+    final Demand demand;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
     final long sinceNanos;
+
+    /** Where it waits. */
+    EndpointPool pool;
 
     /** Limits the wait. */
     final Timer timer = new Timer() {
@@ -31,11 +35,12 @@ final class Waiter implements StreamOpener.Opening {
     /** Whether it counts against the limit of pending requests. */
     boolean counted;
 
-    Waiter(EndpointPool pool, ResponseEvents events, StreamOpener.Callback callback, long now) {
+    Waiter(EndpointPool pool, Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
         this.pool = pool;
+        this.demand = demand;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = now;
+        this.sinceNanos = pool.now();
     }
 
     @Override

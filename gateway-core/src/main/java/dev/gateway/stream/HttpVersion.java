@@ -2,11 +2,13 @@ package dev.gateway.stream;
 
 import io.netty.util.AsciiString;
 
-/** The protocol version of a connection. */
+/** What is spoken on a connection. */
 public enum HttpVersion {
     HTTP_1_0("HTTP/1.0", "1.0"),
     HTTP_1_1("HTTP/1.1", "1.1"),
-    HTTP_2("HTTP/2.0", "2.0");
+    HTTP_2("HTTP/2.0", "2.0"),
+    /** Bytes that nobody here reads: a tunnel's connection upstream, or one of a listener that passes on what it gets. */
+    TCP("TCP", "-");
 
     private final AsciiString text;
     private final AsciiString number;

@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 final class Origin implements AutoCloseable {
     final List<Channel> connections = new CopyOnWriteArrayList<>();
     final BlockingQueue<Runnable> held = new LinkedBlockingQueue<>();
+    /** Whether HTTP/2 clients are told that they may send extended CONNECT. */
+    volatile boolean extendedConnect;
+
     private final Channel server;
     private final boolean http2;
     private final int maxStreams;
@@ -80,7 +83,9 @@ final class Origin implements AutoCloseable {
         if (h2) {
             channel.pipeline()
                     .addLast(Http2FrameCodecBuilder.forServer()
-                            .initialSettings(new Http2Settings().maxConcurrentStreams(maxStreams))
+                            .initialSettings(new Http2Settings()
+                                    .maxConcurrentStreams(maxStreams)
+                                    .connectProtocolEnabled(extendedConnect))
                             .build())
                     .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
                         @Override

@@ -2,115 +2,28 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.Resolver;
-import dev.gateway.net.ServerTls;
-import dev.gateway.net.ServerTlsSettings;
 import dev.gateway.net.ServerTlsSettings.CertificateFiles;
 import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
-import dev.gateway.net.Transport;
-import dev.gateway.net.TransportKind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RetrySafety;
-import dev.gateway.stream.UpstreamObserver;
-import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.RoundRobin;
-import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import io.netty.channel.EventLoop;
-import io.netty.pkitesting.CertificateBuilder;
-import io.netty.pkitesting.X509Bundle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-@SuppressWarnings("NullAway.Init") // fields that JUnit and each test set
-class PoolsTest {
-    private static Transport transport;
-
-    /** What a test adds to the clock of all timers. */
-    private static final AtomicLong ahead = new AtomicLong();
-
-    private static List<TimerWheel> wheels;
-    private static X509Bundle ca;
-
-    @TempDir
-    Path directory;
-
-    private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private Settings settings;
-    private Pools pools;
-    private Resolver resolver;
-    private Upstream upstream;
-    private FakeDns dns;
-
-    @BeforeAll
-    static void start() throws Exception {
-        transport = Transport.start(TransportKind.EPOLL, 2);
-        wheels = transport.loops().stream()
-                .map(loop -> new TimerWheel(loop, () -> System.nanoTime() + ahead.get()))
-                .toList();
-        ca = new CertificateBuilder()
-                .subject("CN=Test CA")
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        transport.stop().sync();
-    }
-
-    @BeforeEach
-    void makePools() throws Exception {
-        settings = new Settings();
-        dns = new FakeDns();
-        resolver = new Resolver(transport, List.of(dns.address()));
-        pools = new Pools(transport, resolver, wheels, (each, loop) -> new Recorder());
-    }
-
-    @AfterEach
-    void nothingIsLeftBehind() throws Exception {
-        if (upstream != null) {
-            int connections = counted().idle() + counted().active(); // and what ran on the loops has ended
-            assertThat(upstream.requests().taken()).isZero();
-            assertThat(upstream.pendingRequests().taken()).isZero();
-            assertThat(upstream.connections().taken()).isEqualTo(connections);
-            pools.remove(upstream);
-            for (int i = 0; i < connections; i++) {
-                awaitEvent("closed");
-            }
-            assertThat(upstream.connections().taken()).isZero();
-        }
-        for (AutoCloseable each : open) {
-            each.close();
-        }
-        resolver.close();
-        dns.close();
-    }
-
+class PoolsTest extends PoolFixture {
     // HTTP/1.1
 
     @Test
@@ -637,6 +550,142 @@ class PoolsTest {
         assertThat(get("/").failure().cause()).isEqualTo(Cause.CONNECT_FAILED);
     }
 
+    // Upgrades
+
+    @Test
+    void anUpgradeTakesAConnectionOfHttp1() throws Exception {
+        to(http1());
+        assertThat(get("/").connection()).isEqualTo(1);
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
+    }
+
+    @Test
+    void anUpgradeTakesAStreamOfHttp2WhereThatAllowsIt() throws Exception {
+        settings.protocol = Protocol.H2C;
+        Origin origin = http2(100);
+        origin.extendedConnect = true;
+        to(origin);
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
+    }
+
+    @Test
+    void anUpgradeThatHttp2DoesNotAllowFails() throws Exception {
+        settings.protocol = Protocol.H2C;
+        to(http2(100));
+        Failure first = getAsUpgrade("/").failure(); // before it is known
+        assertThat(first.cause()).isEqualTo(Cause.UPSTREAM_PROTOCOL_ERROR);
+        assertThat(first.retry()).isEqualTo(RetrySafety.NEVER);
+        assertThat(getAsUpgrade("/").failure().cause()).isEqualTo(Cause.UPSTREAM_PROTOCOL_ERROR);
+        assertThat(get("/").connection()).isEqualTo(1);
+    }
+
+    @Test
+    void anUpgradeThatHttp2DoesNotAllowGoesByHttp1WhereThatIsOffered() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        to(https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1")));
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(2); // 1 spoke h2
+        assertThat(get("/").connection()).isEqualTo(1);
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(2);
+        assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
+        awaitEvents("opened HTTP_2", "opened HTTP_1_1");
+    }
+
+    @Test
+    void anUpgradeGoesByHttp2WhereThatIsOfferedAndAllowsIt() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        origin.extendedConnect = true;
+        to(origin);
+        assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
+        assertThat(get("/").connection()).isEqualTo(1);
+    }
+
+    // Endpoints that requests name
+
+    @Test
+    void aNamedEndpointsConnectionIsKept() throws Exception {
+        Origin origin = http1();
+        dns.answers("origin.test", "127.0.0.1");
+        dns.answers("other.test", "127.0.0.1");
+        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        assertThat(getFrom(named("origin.test", origin), "/").connection()).isEqualTo(1);
+        assertThat(getFrom(named("origin.test", origin), "/").connection()).isEqualTo(1);
+        assertThat(getFrom(named("other.test", origin), "/").connection()).isEqualTo(2);
+        assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
+    }
+
+    @Test
+    void aNamedEndpointIsForgottenWithItsLastConnection() throws Exception {
+        settings.idleMillis = 1000;
+        Origin origin = http1();
+        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
+        assertThat(namedEndpoints()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(2));
+        awaitEvents("idle closed", "closed");
+        assertThat(counted()).isEqualTo(PoolCounts.NONE);
+        assertThat(namedEndpoints()).isZero();
+        assertFailure(
+                getFrom(new Endpoint(NamedByRequest.INDEX, "nowhere.test", 80, 1), "/")
+                        .failure(),
+                Cause.DNS_FAILED);
+        assertThat(namedEndpoints()).isZero();
+    }
+
+    @Test
+    void onlySoManyNamedEndpointsAreKept() throws Exception {
+        Origin origin = anywhere();
+        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        for (int i = 0; i < LoopUpstream.MAX_NAMED; i++) {
+            getFrom(named("127.0.1." + i, origin), "/").connection();
+        }
+        getFrom(named("127.0.1.0", origin), "/").connection(); // so that it is not the eldest
+        Reply held = getFrom(named("127.0.1.2", origin), "/hold"); // nor is this, in use
+        Runnable answer = heldBy(origin);
+        assertThat(counted()).isEqualTo(new PoolCounts(LoopUpstream.MAX_NAMED - 1, 1, 0, 0));
+        getFrom(named("127.0.2.1", origin), "/").connection();
+        awaitEvents("closed"); // 127.0.1.1
+        assertThat(getFrom(named("127.0.1.0", origin), "/").connection()).isEqualTo(1);
+        answer.run();
+        assertThat(held.connection()).isEqualTo(3);
+        assertThat(counted()).isEqualTo(new PoolCounts(LoopUpstream.MAX_NAMED, 0, 0, 0));
+    }
+
+    @Test
+    void aNamedEndpointMadeRoomForInUseKeepsWhatRuns() throws Exception {
+        Origin origin = anywhere();
+        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        Reply held = getFrom(named("127.0.1.255", origin), "/hold");
+        Runnable answer = heldBy(origin);
+        for (int i = 0; i < LoopUpstream.MAX_NAMED; i++) {
+            getFrom(named("127.0.2." + i, origin), "/").connection();
+        }
+        answer.run();
+        assertThat(held.connection()).isEqualTo(1);
+        awaitEvents("closed");
+        assertThat(counted()).isEqualTo(new PoolCounts(LoopUpstream.MAX_NAMED, 0, 0, 0));
+    }
+
+    private int namedEndpoints() throws Exception {
+        LoopPools loop = (LoopPools) pools.opener(0);
+        return transport
+                .loops()
+                .get(0)
+                .submit(() -> loop.namedEndpoints(upstream))
+                .get();
+    }
+
+    private Origin anywhere() throws InterruptedException {
+        Origin origin = new Origin(transport, new InetSocketAddress(0), false, 0, null);
+        open.add(origin);
+        return origin;
+    }
+
+    private static Endpoint named(String host, Origin origin) {
+        return new Endpoint(NamedByRequest.INDEX, host, origin.port(), 1);
+    }
+
     // The rest
 
     @Test
@@ -681,142 +730,5 @@ class PoolsTest {
         assertThat(second.failure().cause()).isEqualTo(Cause.DRAIN);
         assertThat(get("/").failure().cause()).isEqualTo(Cause.DRAIN);
         awaitEvent("closed");
-    }
-
-    private static void assertFailure(Failure failure, Cause cause) {
-        assertThat(failure.cause()).as(failure.detail()).isEqualTo(cause);
-        assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
-        assertThat(failure.detail()).doesNotContain("\n");
-    }
-
-    // Fixture
-
-    private static final class Settings {
-        Protocol protocol = Protocol.AUTO;
-        UpstreamSettings.@Nullable Tls tls;
-        int maxConnections;
-        int maxPendingRequests;
-        int maxRequests;
-        long connectMillis = 10_000;
-        long poolAcquireMillis = 10_000;
-        long idleMillis;
-        long maxLifetimeMillis;
-    }
-
-    private Origin http1() throws InterruptedException {
-        return origin(false, 0, null);
-    }
-
-    private Origin http2(int maxStreams) throws InterruptedException {
-        return origin(true, maxStreams, null);
-    }
-
-    private Origin https(CertificateFiles certificate, ClientAuthentication auth, List<String> alpn) throws Exception {
-        return origin(
-                false,
-                100,
-                new ServerTls(new ServerTlsSettings(
-                        List.of(certificate), alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
-    }
-
-    private Origin origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
-        Origin origin = new Origin(
-                transport, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), http2, maxStreams, tls);
-        open.add(origin);
-        return origin;
-    }
-
-    private void to(Origin origin) throws Exception {
-        to("127.0.0.1", origin.port());
-    }
-
-    private void to(String host, int port) throws Exception {
-        List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
-        upstream = new Upstream(
-                "app",
-                endpoints,
-                new RoundRobin(endpoints),
-                new UpstreamSettings(
-                        settings.protocol,
-                        settings.tls,
-                        settings.maxConnections,
-                        settings.maxPendingRequests,
-                        settings.maxRequests,
-                        settings.connectMillis,
-                        10_000,
-                        settings.poolAcquireMillis,
-                        0,
-                        settings.idleMillis,
-                        settings.maxLifetimeMillis,
-                        Dialling.DIRECT));
-        pools.add(upstream);
-    }
-
-    private UpstreamSettings.Tls tls(boolean verify, @Nullable String name, @Nullable CertificateFiles identity)
-            throws Exception {
-        return new UpstreamSettings.Tls(
-                verify,
-                caFile(),
-                name,
-                identity == null ? null : identity.certFile(),
-                identity == null ? null : identity.keyFile(),
-                List.of());
-    }
-
-    private Path caFile() throws Exception {
-        return Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
-    }
-
-    private CertificateFiles certificate(String name) throws Exception {
-        X509Bundle bundle = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=" + name)
-                .addSanDnsName(name)
-                .buildIssuedBy(ca);
-        return new CertificateFiles(
-                Files.writeString(directory.resolve(name + ".crt"), bundle.getCertificatePathPEM()),
-                Files.writeString(directory.resolve(name + ".key"), bundle.getPrivateKeyPEM()));
-    }
-
-    private Reply get(String path) {
-        return get(0, path);
-    }
-
-    private Reply get(int loop, String path) {
-        EventLoop eventLoop = transport.loops().get(loop);
-        return Reply.get(
-                pools.opener(loop), eventLoop, upstream, upstream.endpoints().get(0), path);
-    }
-
-    private static Runnable heldBy(Origin origin) throws InterruptedException {
-        return Objects.requireNonNull(origin.held.poll(10, TimeUnit.SECONDS), "no request came");
-    }
-
-    private PoolCounts counted() throws Exception {
-        return pools.counts(upstream).get(10, TimeUnit.SECONDS);
-    }
-
-    private void awaitEvent(String wanted) throws InterruptedException {
-        String event;
-        do {
-            event = Objects.requireNonNull(events.poll(10, TimeUnit.SECONDS), "nothing more happened");
-        } while (!event.equals(wanted));
-    }
-
-    private final class Recorder implements UpstreamObserver {
-        @Override
-        public void onOpened(HttpVersion version, boolean tls) {
-            events.add("opened " + version);
-        }
-
-        @Override
-        public void onClosed(HttpVersion version, boolean tls) {
-            events.add("closed");
-        }
-
-        @Override
-        public void onIdleClosed() {
-            events.add("idle closed");
-        }
     }
 }

@@ -43,8 +43,13 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     }
 
     static Reply get(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
+        return get(opener, loop, upstream, endpoint, path, Demand.EXCHANGE);
+    }
+
+    static Reply get(
+            StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, Demand demand) {
         Reply reply = new Reply(loop, path);
-        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, Demand.EXCHANGE, CLIENT, reply, reply));
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, demand, CLIENT, reply, reply));
         return reply;
     }
 

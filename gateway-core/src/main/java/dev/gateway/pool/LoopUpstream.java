@@ -1,0 +1,117 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.StreamOpener;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * One event loop's connections of one upstream: a pool for each of its endpoints, for the endpoints that requests named
+ * lately, and its tunnels. Confined to its loop.
+ */
+final class LoopUpstream {
+    /** Named endpoints whose connections are kept; the one that was not asked for longest makes room. */
+    static final int MAX_NAMED = 256;
+
+    final LoopPools loopPools;
+    final SharedUpstream shared;
+    final UpstreamObserver observer;
+    private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
+    private final Map<Endpoint, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
+    private final Tunnels tunnels;
+
+    LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
+        this.loopPools = loopPools;
+        this.shared = shared;
+        this.observer = observer;
+        this.tunnels = new Tunnels(loopPools, shared, observer);
+        shared.upstream.endpoints().forEach(endpoint -> pools.add(new EndpointPool(this, endpoint, false)));
+    }
+
+    StreamOpener.Opening open(
+            Endpoint endpoint,
+            Demand demand,
+            ConnectionInfo client,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        return demand == Demand.TUNNEL
+                ? tunnels.open(endpoint, client, events, callback)
+                : of(endpoint).open(demand, events, callback);
+    }
+
+    private EndpointPool of(Endpoint endpoint) {
+        if (endpoint.index() != NamedByRequest.INDEX) {
+            return pools.get(endpoint.index());
+        }
+        EndpointPool pool = named.get(endpoint);
+        if (pool == null) {
+            if (named.size() == MAX_NAMED) {
+                EndpointPool eldest = named.values().iterator().next();
+                named.remove(eldest.endpoint);
+                eldest.retire(); // what it has is closed as soon as it is idle
+            }
+            pool = new EndpointPool(this, endpoint, false);
+            pools.add(pool);
+            named.put(endpoint, pool);
+        }
+        return pool;
+    }
+
+    /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
+    EndpointPool addHttp1(Endpoint endpoint) {
+        EndpointPool pool = new EndpointPool(this, endpoint, true);
+        pools.add(pool);
+        return pool;
+    }
+
+    /** A pool has no connection and no request any more. */
+    void onEmpty(EndpointPool pool) {
+        if (pool.endpoint.index() == NamedByRequest.INDEX) {
+            named.remove(pool.endpoint, pool);
+            pools.remove(pool);
+            shared.remove(pool);
+        }
+    }
+
+    /** Closes what leads to endpoints of other addresses; not to those that requests named, which are nobody's. */
+    void keepOnly(Collection<Endpoint> endpoints) {
+        Predicate<Endpoint> gone = endpoint ->
+                endpoint.index() != NamedByRequest.INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
+        for (EndpointPool pool : List.copyOf(pools)) {
+            if (gone.test(pool.endpoint)) {
+                pool.close();
+            }
+        }
+        tunnels.close(gone);
+    }
+
+    void retire() {
+        List.copyOf(pools).forEach(EndpointPool::retire);
+    }
+
+    void close() {
+        List.copyOf(pools).forEach(EndpointPool::close);
+        tunnels.close();
+    }
+
+    int namedEndpoints() {
+        return named.size();
+    }
+
+    PoolCounts counts() {
+        PoolCounts counts = tunnels.counts();
+        for (EndpointPool pool : pools) {
+            counts = counts.plus(pool.counts());
+        }
+        return counts;
+    }
+}

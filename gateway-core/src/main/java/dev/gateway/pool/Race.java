@@ -1,0 +1,273 @@
+package dev.gateway.pool;
+
+import dev.gateway.net.Resolver;
+import dev.gateway.stream.Cause;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.AddressPolicy;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects to a host at whichever of its addresses answers first (RFC 8305): they are tried in turns of the two families,
+ * each a moment after the one before, or as soon as that has failed. Policy judges an address right before it is dialled.
+ * Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
+ */
+final class Race {
+    /** How long an IPv4 answer waits for the IPv6 answer. */
+    private static final long RESOLUTION_DELAY_MILLIS = 50;
+
+    /** How long an attempt has before the next one joins it. */
+    private static final long ATTEMPT_DELAY_MILLIS = 250;
+
+    private static final int MAX_ATTEMPTS = 8;
+
+    private final LoopPools pools;
+    private final Course course;
+    private final Callback callback;
+    private final Deque<InetAddress> ipv6 = new ArrayDeque<>(4);
+    private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
+    private final List<Runner> running = new ArrayList<>(2);
+    private final List<String> failures = new ArrayList<>(2);
+    private boolean ipv6Answered;
+    private boolean ipv4Answered;
+    private boolean ipv4Next; // the families take turns
+    private boolean begun;
+    private boolean repeated; // see Runner
+    private boolean done;
+    private int attempts;
+    private long startNanos;
+    private @Nullable String refusal;
+
+    /** Ends the wait for the IPv6 answer, and later the lead of the attempt made last. */
+    private final Timer nextTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            begun = true;
+            runNext();
+        }
+    };
+
+    private final Timer totalTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            running.forEach(runner -> failures.add(runner + ": no answer in " + course.connectMillis + " ms"));
+            fail(Cause.CONNECT_TIMEOUT);
+        }
+    };
+
+    /**
+     * Where to.
+     *
+     * @param policy judges addresses, null to dial any
+     * @param turn which of several addresses of a family is the first
+     * @param connectMillis for all attempts together, from the first on; 0 for no limit but the kernel's
+     */
+    record Course(String host, int port, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
+
+    /** Told the outcome, maybe before {@link Race#start} returns. */
+    interface Callback {
+        /**
+         * The channel is connected and has no handlers; those added now will not be told that it is active.
+         *
+         * @param begunNanos when the first attempt was made, by the wheel's clock
+         */
+        void onConnected(Channel channel, long begunNanos);
+
+        /** There is no connection to be had. */
+        void onFailed(Cause cause, String detail);
+    }
+
+    Race(LoopPools pools, Course course, Callback callback) {
+        this.pools = pools;
+        this.course = course;
+        this.callback = callback;
+    }
+
+    void start() {
+        Resolver.Answers answers = pools.resolver.resolve(pools.loop, course.host);
+        answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
+            ipv6Answered = true;
+            onAnswer(ipv6, answer);
+        });
+        answers.ipv4().addListener((Future<List<InetAddress>> answer) -> {
+            ipv4Answered = true;
+            onAnswer(ipv4, answer);
+        });
+    }
+
+    /** Gives it up; the callback is not called. */
+    void cancel() {
+        done = true;
+        nextTimer.cancel();
+        totalTimer.cancel();
+        List.copyOf(running).forEach(Runner::close);
+    }
+
+    private void onAnswer(Deque<InetAddress> family, Future<List<InetAddress>> answer) {
+        if (done) {
+            return;
+        }
+        if (answer.isSuccess()) {
+            List<InetAddress> found = answer.getNow();
+            for (int i = 0; i < Math.min(found.size(), MAX_ATTEMPTS); i++) {
+                family.add(found.get(Math.floorMod(course.turn + i, found.size())));
+            }
+        } else if (attempts == 0) {
+            String failure = Dial.describe(answer.cause());
+            if (!failures.contains(failure)) { // most often both families fail alike
+                failures.add(failure);
+            }
+        }
+        boolean ready = ipv6Answered && (ipv4Answered || !ipv6.isEmpty());
+        if (begun ? !nextTimer.isArmed() : ready) {
+            begun = true;
+            runNext();
+        } else if (!begun && !ipv4.isEmpty()) {
+            pools.wheel.arm(nextTimer, RESOLUTION_DELAY_MILLIS);
+        }
+    }
+
+    private void runNext() {
+        nextTimer.cancel();
+        while (attempts < MAX_ATTEMPTS && !(ipv6.isEmpty() && ipv4.isEmpty())) {
+            InetAddress address = next();
+            String reason = course.policy == null ? null : course.policy.refuse(course.host, address, course.port);
+            if (reason == null) {
+                run(address);
+                return;
+            }
+            refusal = reason;
+        }
+        if (running.isEmpty() && ipv6Answered && ipv4Answered) {
+            fail(attempts > 0 ? Cause.CONNECT_FAILED : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
+        }
+    }
+
+    private InetAddress next() {
+        boolean takesIpv4 = ipv6.isEmpty() || (ipv4Next && !ipv4.isEmpty());
+        ipv4Next = !takesIpv4;
+        return takesIpv4 ? ipv4.remove() : ipv6.remove();
+    }
+
+    private void run(InetAddress address) {
+        if (attempts++ == 0) {
+            failures.clear(); // of names
+            startNanos = pools.wheel.nanoTime();
+            if (course.connectMillis > 0) {
+                pools.wheel.arm(totalTimer, course.connectMillis);
+            }
+        }
+        pools.wheel.arm(nextTimer, lead());
+        Runner runner = new Runner(address);
+        running.add(runner);
+        runner.run();
+    }
+
+    /** How long an attempt made now is alone; where little time is given, every address has its share of it. */
+    private long lead() {
+        if (course.connectMillis == 0) {
+            return ATTEMPT_DELAY_MILLIS;
+        }
+        long left = course.connectMillis - (pools.wheel.nanoTime() - startNanos) / 1_000_000;
+        int others = ipv6.size() + ipv4.size() + (ipv6Answered && ipv4Answered ? 0 : 1);
+        return Math.min(ATTEMPT_DELAY_MILLIS, left / (others + 1));
+    }
+
+    private void onLost(Runner runner, Throwable cause) {
+        running.remove(runner);
+        if (done) {
+            return;
+        }
+        if (runner.spoilt && !repeated) {
+            repeated = true;
+            run(runner.address);
+        } else {
+            failures.add(runner + ": " + Dial.describe(cause));
+            runNext();
+        }
+    }
+
+    private void fail(Cause cause) {
+        cancel();
+        String detail = cause == Cause.POLICY_ADDRESS && refusal != null ? refusal : String.join("; ", failures);
+        callback.onFailed(cause, detail);
+    }
+
+    /** One attempt. */
+    private final class Runner extends ChannelInboundHandlerAdapter {
+        final InetAddress address;
+        private @Nullable Channel channel;
+
+        /**
+         * Whether an event of the socket that had this file descriptor until a moment ago, which epoll reported in the
+         * same batch, was taken for this socket's, which then reads no more.
+         */
+        boolean spoilt;
+
+        Runner(InetAddress address) {
+            this.address = address;
+        }
+
+        void run() {
+            ChannelFuture connecting = pools.transport
+                    .client(pools.loop, new InetSocketAddress(address, course.port), 0)
+                    .disableResolver()
+                    .handler(this)
+                    .connect();
+            channel = connecting.channel();
+            connecting.addListener(future -> {
+                if (!future.isSuccess()) {
+                    onLost(this, future.cause());
+                }
+            });
+        }
+
+        void close() {
+            if (channel != null) {
+                channel.close();
+            }
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            running.remove(this);
+            if (done) {
+                ctx.close();
+                return;
+            }
+            cancel();
+            ctx.pipeline().remove(this);
+            callback.onConnected(ctx.channel(), startNanos);
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof ChannelInputShutdownEvent) {
+                spoilt = true;
+                ctx.close();
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            // The connect promise tells of failures; what comes here is of the descriptor's last owner.
+        }
+
+        @Override
+        public String toString() {
+            return NetUtil.toAddressString(address);
+        }
+    }
+}

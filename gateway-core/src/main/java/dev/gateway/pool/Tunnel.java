@@ -1,0 +1,104 @@
+package dev.gateway.pool;
+
+import dev.gateway.net.ClientTls.Alpn;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.tcp.TcpClientStream;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import io.netty.channel.Channel;
+import org.jspecify.annotations.Nullable;
+
+/** A tunnel, from the wish for one to the end of its connection. Confined to the event loop of its {@link Tunnels}. */
+final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
+    final Endpoint endpoint;
+    final StreamOpener.Callback callback;
+    final long sinceNanos;
+    private final Tunnels tunnels;
+    private final ConnectionInfo client;
+    private final ResponseEvents events;
+
+    /** Whether it counts against the limit of pending requests. */
+    boolean counted;
+
+    private boolean answered;
+    private @Nullable Dial dial;
+    private @Nullable TcpClientStream stream;
+
+    /** Limits the wait for a permit. */
+    final Timer waitTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            tunnels.onWaitedTooLong(Tunnel.this);
+        }
+    };
+
+    Tunnel(
+            Tunnels tunnels,
+            Endpoint endpoint,
+            ConnectionInfo client,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        this.tunnels = tunnels;
+        this.endpoint = endpoint;
+        this.client = client;
+        this.events = events;
+        this.callback = callback;
+        this.sinceNanos = tunnels.now();
+    }
+
+    /** Has the permit that it takes; the turn says which of several addresses is tried first. */
+    void dial(int turn) {
+        dial = new Dial(tunnels, endpoint, Alpn.NONE, client, this);
+        dial.start(turn);
+    }
+
+    @Override
+    public void onDialed(Channel established, @Nullable String protocol) {
+        tunnels.onDialed(this, established);
+        TcpClientStream opened =
+                TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
+        stream = opened;
+        answered = true;
+        callback.onOpened(opened);
+    }
+
+    @Override
+    public void onDialFailed(Failure failure) {
+        tunnels.onDialFailed(this, failure);
+    }
+
+    /** Answers that there will be none. */
+    void fail(Failure failure) {
+        answered = true;
+        if (dial != null) {
+            dial.cancel();
+        }
+        callback.onOpenFailed(failure);
+    }
+
+    @Override
+    public void cancel() {
+        if (!answered) {
+            answered = true;
+            if (dial != null) {
+                dial.cancel();
+            }
+            tunnels.onCancelled(this);
+        }
+    }
+
+    @Override
+    public void onOver() {
+        tunnels.onOver();
+    }
+
+    /** Closes the connection at once; whoever uses it is told why. */
+    void end(Failure failure) {
+        if (stream != null) {
+            stream.end(failure);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamOpener;
+import io.netty.channel.Channel;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * The tunnels of one event loop to the endpoints of one upstream. Each has a connection of its own; those for which the
+ * limit of connections leaves no room wait in their order. Confined to its loop.
+ */
+final class Tunnels extends Claimant {
+    private final Set<Tunnel> waiting = new LinkedHashSet<>();
+    private final Set<Tunnel> dialing = new LinkedHashSet<>();
+    private final Set<Tunnel> open = new LinkedHashSet<>();
+    private boolean starving; // in the queue for a permit
+    private boolean closed;
+    private int turn;
+
+    Tunnels(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
+        super(loopPools, shared, observer);
+        shared.add(this);
+    }
+
+    StreamOpener.Opening open(
+            Endpoint endpoint, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
+        if (!shared.upstream.requests().tryAcquire()) {
+            observer.onPendingOverflow();
+            callback.onOpenFailed(
+                    Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+            return StreamOpener.Opening.DONE;
+        }
+        Tunnel tunnel = new Tunnel(this, endpoint, client, events, callback);
+        observer.onPending();
+        waiting.add(tunnel);
+        dial();
+        if (waiting.contains(tunnel)) {
+            if (!shared.upstream.pendingRequests().tryAcquire()) {
+                observer.onPendingOverflow();
+                fail(tunnel, Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
+                return StreamOpener.Opening.DONE;
+            }
+            tunnel.counted = true;
+            if (settings.poolAcquireMillis() > 0) {
+                loopPools.wheel.arm(tunnel.waitTimer, settings.poolAcquireMillis());
+            }
+        }
+        return tunnel;
+    }
+
+    private void dial() {
+        while (!starving && !closed && !waiting.isEmpty()) {
+            // Others of this loop are asked on this stack, which may close a connection and free its permit.
+            starving = true;
+            if (!shared.tryAcquire(this)) {
+                return;
+            }
+            starving = false;
+            Tunnel tunnel = waiting.iterator().next();
+            stopWaiting(tunnel);
+            dialing.add(tunnel);
+            tunnel.dial(turn++);
+        }
+    }
+
+    private void stopWaiting(Tunnel tunnel) {
+        waiting.remove(tunnel);
+        tunnel.waitTimer.cancel();
+        if (tunnel.counted) {
+            tunnel.counted = false;
+            shared.upstream.pendingRequests().release();
+        }
+        if (starving && waiting.isEmpty() && shared.forget(this)) {
+            starving = false;
+        }
+    }
+
+    /** Answers a tunnel that there will be none. */
+    private void fail(Tunnel tunnel, Failure failure) {
+        leave(tunnel);
+        tunnel.fail(failure);
+    }
+
+    private void leave(Tunnel tunnel) {
+        stopWaiting(tunnel);
+        observer.onPendingEnded(now() - tunnel.sinceNanos);
+        shared.upstream.requests().release();
+    }
+
+    void onWaitedTooLong(Tunnel tunnel) {
+        observer.onPendingTimeout();
+        fail(
+                tunnel,
+                Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + tunnel.endpoint + " became free in time"));
+    }
+
+    void onCancelled(Tunnel tunnel) {
+        boolean dialed = dialing.remove(tunnel);
+        leave(tunnel);
+        if (dialed) {
+            shared.release();
+        }
+    }
+
+    void onDialFailed(Tunnel tunnel, Failure failure) {
+        dialing.remove(tunnel);
+        observer.onConnectFailed(failure.cause());
+        fail(tunnel, failure);
+        shared.release();
+    }
+
+    void onDialed(Tunnel tunnel, Channel channel) {
+        boolean secure = shared.tls != null;
+        dialing.remove(tunnel);
+        open.add(tunnel);
+        observer.onPendingEnded(now() - tunnel.sinceNanos);
+        observer.onOpened(HttpVersion.TCP, secure);
+        channel.closeFuture().addListener(closed -> {
+            open.remove(tunnel);
+            shared.release();
+            observer.onClosed(HttpVersion.TCP, secure);
+        });
+    }
+
+    /** The exchange has ended; its connection may take a moment longer. */
+    void onOver() {
+        shared.upstream.requests().release();
+    }
+
+    /** Ends everything at once. */
+    void close() {
+        closed = true;
+        close(endpoint -> true);
+    }
+
+    /** Ends at once what leads to some endpoints. */
+    void close(Predicate<Endpoint> gone) {
+        for (Set<Tunnel> each : List.of(waiting, dialing, open)) {
+            for (Tunnel tunnel : List.copyOf(each)) {
+                if (gone.test(tunnel.endpoint)) {
+                    end(
+                            tunnel,
+                            Failure.of(
+                                    Cause.DRAIN,
+                                    tunnel.endpoint + " of the upstream " + shared.upstream + " has been removed"));
+                }
+            }
+        }
+    }
+
+    private void end(Tunnel tunnel, Failure failure) {
+        if (dialing.contains(tunnel)) {
+            onDialFailed(tunnel, failure);
+        } else if (waiting.contains(tunnel)) {
+            fail(tunnel, failure);
+        } else {
+            tunnel.end(failure);
+        }
+    }
+
+    PoolCounts counts() {
+        return new PoolCounts(0, open.size(), dialing.size(), waiting.size());
+    }
+
+    @Override
+    boolean hasNone() {
+        return open.isEmpty() && dialing.isEmpty();
+    }
+
+    @Override
+    void onPermit() {
+        starving = false;
+        if (waiting.isEmpty()) {
+            shared.wakeOne();
+        } else {
+            dial();
+        }
+    }
+
+    @Override
+    void giveUpOne() {
+        // A tunnel is in use as long as there is one.
+    }
+
+    @Override
+    boolean isClosed() {
+        return closed;
+    }
+}

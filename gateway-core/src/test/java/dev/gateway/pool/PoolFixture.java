@@ -1,0 +1,278 @@
+package dev.gateway.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.net.Resolver;
+import dev.gateway.net.ServerTls;
+import dev.gateway.net.ServerTlsSettings;
+import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.Transport;
+import dev.gateway.net.TransportKind;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Balancer;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamSettings.Protocol;
+import io.netty.channel.EventLoop;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Pools on two event loops, with one upstream at a time, whose clock a test can move. */
+@SuppressWarnings("NullAway.Init") // fields that JUnit and each test set
+abstract class PoolFixture {
+    static Transport transport;
+
+    /** What a test adds to the clock of all timers. */
+    static final AtomicLong ahead = new AtomicLong();
+
+    static List<TimerWheel> wheels;
+    static X509Bundle ca;
+
+    @TempDir
+    Path directory;
+
+    final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    final List<AutoCloseable> open = new ArrayList<>();
+    Settings settings;
+    Pools pools;
+    Resolver resolver;
+    Upstream upstream;
+    FakeDns dns;
+
+    @BeforeAll
+    static void start() throws Exception {
+        transport = Transport.start(TransportKind.EPOLL, 2);
+        wheels = transport.loops().stream()
+                .map(loop -> new TimerWheel(loop, () -> System.nanoTime() + ahead.get()))
+                .toList();
+        ca = new CertificateBuilder()
+                .subject("CN=Test CA")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        transport.stop().sync();
+    }
+
+    @BeforeEach
+    void makePools() throws Exception {
+        settings = new Settings();
+        dns = new FakeDns();
+        resolver = new Resolver(transport, List.of(dns.address()));
+        pools = new Pools(transport, resolver, wheels, (each, loop) -> new Recorder());
+    }
+
+    @AfterEach
+    void nothingIsLeftBehind() throws Exception {
+        if (upstream != null) {
+            int connections = counted().idle() + counted().active(); // and what ran on the loops has ended
+            assertThat(upstream.requests().taken()).isZero();
+            assertThat(upstream.pendingRequests().taken()).isZero();
+            assertThat(upstream.connections().taken()).isEqualTo(connections);
+            pools.remove(upstream);
+            for (int i = 0; i < connections; i++) {
+                awaitEvent("closed");
+            }
+            assertThat(upstream.connections().taken()).isZero();
+        }
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        resolver.close();
+        dns.close();
+    }
+
+    static void assertFailure(Failure failure, Cause cause) {
+        assertThat(failure.cause()).as(failure.detail()).isEqualTo(cause);
+        assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
+        assertThat(failure.detail()).doesNotContain("\n");
+    }
+
+    static final class Settings {
+        Protocol protocol = Protocol.AUTO;
+        UpstreamSettings.@Nullable Tls tls;
+        int maxConnections;
+        int maxPendingRequests;
+        int maxRequests;
+        long connectMillis = 10_000;
+        long poolAcquireMillis = 10_000;
+        long idleMillis;
+        long maxLifetimeMillis;
+    }
+
+    Origin http1() throws InterruptedException {
+        return origin(false, 0, null);
+    }
+
+    Origin http2(int maxStreams) throws InterruptedException {
+        return origin(true, maxStreams, null);
+    }
+
+    Origin https(CertificateFiles certificate, ClientAuthentication auth, List<String> alpn) throws Exception {
+        return origin(
+                false,
+                100,
+                new ServerTls(new ServerTlsSettings(
+                        List.of(certificate), alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
+    }
+
+    Origin origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
+        Origin origin = new Origin(
+                transport, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), http2, maxStreams, tls);
+        open.add(origin);
+        return origin;
+    }
+
+    void to(Origin origin) throws Exception {
+        to("127.0.0.1", origin.port());
+    }
+
+    void to(String host, int port) throws Exception {
+        List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
+        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+    }
+
+    void upstreamOf(List<Endpoint> endpoints, Balancer balancer, Dialling dialling) throws Exception {
+        upstream = new Upstream(
+                "app",
+                endpoints,
+                balancer,
+                new UpstreamSettings(
+                        settings.protocol,
+                        settings.tls,
+                        settings.maxConnections,
+                        settings.maxPendingRequests,
+                        settings.maxRequests,
+                        settings.connectMillis,
+                        10_000,
+                        settings.poolAcquireMillis,
+                        0,
+                        settings.idleMillis,
+                        settings.maxLifetimeMillis,
+                        dialling));
+        pools.add(upstream);
+    }
+
+    UpstreamSettings.Tls tls(boolean verify, @Nullable String name, @Nullable CertificateFiles identity)
+            throws Exception {
+        return new UpstreamSettings.Tls(
+                verify,
+                caFile(),
+                name,
+                identity == null ? null : identity.certFile(),
+                identity == null ? null : identity.keyFile(),
+                List.of());
+    }
+
+    Path caFile() throws Exception {
+        return Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
+    }
+
+    CertificateFiles certificate(String name) throws Exception {
+        X509Bundle bundle = new CertificateBuilder()
+                .ecp256()
+                .subject("CN=" + name)
+                .addSanDnsName(name)
+                .buildIssuedBy(ca);
+        return new CertificateFiles(
+                Files.writeString(directory.resolve(name + ".crt"), bundle.getCertificatePathPEM()),
+                Files.writeString(directory.resolve(name + ".key"), bundle.getPrivateKeyPEM()));
+    }
+
+    Reply get(String path) {
+        return get(0, path);
+    }
+
+    /** Asks for a stream that could carry an upgrade, and sends an ordinary request on it. */
+    Reply getAsUpgrade(String path) {
+        return Reply.get(
+                pools.opener(0),
+                transport.loops().get(0),
+                upstream,
+                upstream.endpoints().get(0),
+                path,
+                Demand.UPGRADE);
+    }
+
+    /** Asks an endpoint that the request names. */
+    Reply getFrom(Endpoint endpoint, String path) {
+        return Reply.get(pools.opener(0), transport.loops().get(0), upstream, endpoint, path);
+    }
+
+    Reply get(int loop, String path) {
+        EventLoop eventLoop = transport.loops().get(loop);
+        return Reply.get(
+                pools.opener(loop), eventLoop, upstream, upstream.endpoints().get(0), path);
+    }
+
+    static Runnable heldBy(Origin origin) throws InterruptedException {
+        return Objects.requireNonNull(origin.held.poll(10, TimeUnit.SECONDS), "no request came");
+    }
+
+    PoolCounts counted() throws Exception {
+        return pools.counts(upstream).get(10, TimeUnit.SECONDS);
+    }
+
+    void awaitEvent(String wanted) throws InterruptedException {
+        String event;
+        do {
+            event = Objects.requireNonNull(events.poll(10, TimeUnit.SECONDS), "nothing more happened");
+        } while (!event.equals(wanted));
+    }
+
+    void awaitEvents(String... wanted) throws InterruptedException {
+        for (String each : wanted) {
+            awaitEvent(each);
+        }
+    }
+
+    String awaitAny() throws InterruptedException {
+        return Objects.requireNonNull(events.poll(10, TimeUnit.SECONDS), "nothing more happened");
+    }
+
+    private final class Recorder implements UpstreamObserver {
+        @Override
+        public void onOpened(HttpVersion version, boolean tls) {
+            events.add("opened " + version);
+        }
+
+        @Override
+        public void onClosed(HttpVersion version, boolean tls) {
+            events.add("closed");
+        }
+
+        @Override
+        public void onIdleClosed() {
+            events.add("idle closed");
+        }
+    }
+}
