@@ -39,7 +39,7 @@ final class Attempts {
         this.route = route;
         this.upstream = upstream;
         RequestHead head = exchange.head;
-        this.retries = new Retries(head.routedMethod(), route.retry());
+        this.retries = Retries.of(head, route.retry(), upstream.endpoints().size());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !exchange.doorway.isProxied()

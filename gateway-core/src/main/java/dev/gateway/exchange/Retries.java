@@ -1,6 +1,7 @@
 package dev.gateway.exchange;
 
 import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
@@ -11,7 +12,8 @@ import dev.gateway.stream.RetrySafety;
  * <ul>
  *   <li>Only before any of the response was forwarded, and before any byte of a body was sent: none is kept.
  *   <li>Once without asking the policy if the peer provably did not act on it, or if a kept connection turned out to be
- *       closed and the method is idempotent. An endpoint that could not be reached is not tried again, another is.
+ *       closed and the method is idempotent. An endpoint that could not be reached is not tried again, another is. For
+ *       a tunnel, of which nothing is sent before its connection is there, up to three others are.
  *   <li>Further, for idempotent methods and for what was never acted on, as often as the route's policy says, after
  *       failures and after responses with one of its codes.
  * </ul>
@@ -24,15 +26,23 @@ final class Retries {
     static final long NONE = -1;
 
     private static final int MAX_DOUBLINGS = 5;
+    private static final int MAX_OTHERS = 3;
 
     private final Method method;
     private final Route.Retry policy;
-    private boolean freeOneUsed;
+    private int free; // attempts left for which the policy is not asked
     private int used;
 
-    Retries(Method method, Route.Retry policy) {
+    private Retries(Method method, Route.Retry policy, int free) {
         this.method = method;
         this.policy = policy;
+        this.free = free;
+    }
+
+    /** Makes the decisions about a request to an upstream with so many endpoints. */
+    static Retries of(RequestHead head, Route.Retry policy, int endpoints) {
+        int free = Admission.isTunnel(head) ? Math.max(1, Math.min(endpoints - 1, MAX_OTHERS)) : 1;
+        return new Retries(head.routedMethod(), policy, free);
     }
 
     /**
@@ -53,8 +63,8 @@ final class Retries {
             return NONE;
         }
         boolean unprocessed = failure.retry() == RetrySafety.ALWAYS;
-        if (!freeOneUsed && (failure.stale() || (unprocessed && (sent || elsewhere)))) {
-            freeOneUsed = true;
+        if (free > 0 && (failure.stale() || (unprocessed && (sent || elsewhere)))) {
+            free--;
             return 0;
         }
         return byPolicy();
