@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
@@ -11,6 +12,7 @@ import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -24,8 +26,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns configuration into what runs: with {@link ListenerAssembly} and {@link RouteAssembly} the only place that sees
- * both. What is written here has been validated, so a failure names the place in the file and is a start failure.
+ * Turns configuration into what runs: with {@link ListenerAssembly}, {@link RouteAssembly} and {@link ConnectAssembly}
+ * the only place that sees both. What is written here has been validated, so a failure names the place in the file and
+ * is a start failure.
  */
 final class Assembly {
     private Assembly() {}
@@ -36,32 +39,48 @@ final class Assembly {
      *
      * @param indexes of listeners, by their names
      * @param before what is in force, null for the first
+     * @param tunnels what its tunnels share with those of other generations
      */
     static Snapshot snapshot(
-            GatewayConfig config, int generation, Map<String, Integer> indexes, @Nullable InForce before)
+            GatewayConfig config,
+            int generation,
+            Map<String, Integer> indexes,
+            @Nullable InForce before,
+            TunnelState tunnels)
             throws StartException {
-        if (!config.connect().isEmpty()) {
-            throw failure(
-                    config.connect().get(0).position(), new IllegalStateException("connect is not available yet"));
-        }
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream);
             upstreams.put(upstream.name(), same != null ? same : upstream(upstream));
         }
+        Map<String, ConnectAssembly.Entry> connect = new LinkedHashMap<>();
+        Map<String, ConnectAssembly.Entry> connectOf = new HashMap<>();
+        for (ConnectConfig each : config.connect()) {
+            if (!each.parents().isEmpty()) {
+                throw failure(each.position(), new IllegalStateException("parents are not available yet"));
+            }
+            ConnectAssembly.Entry same = before == null ? null : before.same(each);
+            ConnectAssembly.Entry entry = same != null ? same : ConnectAssembly.entry(each, tunnels);
+            connect.put(each.name(), entry);
+            each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
+        }
         Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
         List<Router> routers = RouteAssembly.routers(config, upstreams);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
+            ConnectAssembly.Entry entry = connectOf.get(listener.name());
             policies.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Snapshot.ListenerPolicy(
-                            routers.get(i),
+                            entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
+                            entry != null
+                                    ? entry.tunnels()
+                                    : listener.protocol().isHttp() ? null : routers.get(i),
                             cidrs(listener.trustedProxies()),
                             forwarded(listener.forwardedHeaders()),
                             listener.limits().maxBody()));
         }
-        return Snapshot.of(generation, policies, List.copyOf(upstreams.values()));
+        return Snapshot.of(generation, policies, List.copyOf(upstreams.values()), connect);
     }
 
     private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
@@ -102,9 +121,17 @@ final class Assembly {
                 millis(timeouts.responseHeaders()),
                 millis(timeouts.idle()),
                 millis(timeouts.maxLifetime()),
-                Dialling.DIRECT);
+                dialling(config.sendProxyProtocol()));
         return switch (config.loadBalancer()) {
             case ROUND_ROBIN -> new Upstream(config.name(), endpoints, new RoundRobin(endpoints), settings);
+        };
+    }
+
+    private static Dialling dialling(UpstreamConfig.SendProxyProtocol wanted) {
+        return switch (wanted) {
+            case NONE -> Dialling.DIRECT;
+            case V1 -> new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V1);
+            case V2 -> new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V2);
         };
     }
 

@@ -25,7 +25,12 @@ public final class Gateway implements AutoCloseable {
 
     private Gateway(GatewayConfig config, @Nullable ConfigFile file) {
         this.loops = new Loops(config, metrics);
-        AdminPages pages = new AdminPages(new Health(), metrics, new Operations(), loops.housekeeping());
+        AdminPages pages = new AdminPages(
+                new Health(),
+                metrics,
+                new Operations(),
+                new TunnelPages(this::inForce, this::port),
+                loops.housekeeping());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.generations = new Generations(loops, listeners, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
@@ -150,6 +155,10 @@ public final class Gateway implements AutoCloseable {
     public void close() {
         lifecycle.close();
         lifecycle.stop();
+    }
+
+    private @Nullable InForce inForce() {
+        return generations.number() == 0 ? null : generations.required();
     }
 
     /** Waits until it has been drained or closed, by whomever. */

@@ -2,6 +2,7 @@ package dev.gateway;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.Metrics;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ final class Generations {
     private final Loops loops;
     private final Listeners listeners;
     private final Metrics metrics;
+    private final TunnelState tunnels = new TunnelState();
     private final ScheduledExecutorService thread;
     private final List<Snapshot> alive = new ArrayList<>(); // the last one is in force
     private volatile @Nullable InForce inForce;
@@ -54,7 +56,7 @@ final class Generations {
         InForce before = inForce;
         int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config);
-        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before);
+        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before, tunnels);
         change.prepare();
         List<Upstream> added = new ArrayList<>(next.upstreams());
         if (before != null) {
@@ -72,6 +74,7 @@ final class Generations {
         inForce = new InForce(config, next);
         long drainNanos = config.drain().timeout().toNanos();
         change.commit(drainNanos);
+        tunnels.listensOn(listeners.addresses());
         if (before != null) {
             retire(before, drainNanos);
         }
@@ -93,7 +96,7 @@ final class Generations {
         Upstream heir = current == null ? null : current.upstream(former.name());
         if (heir == null) {
             loops.pools().remove(former);
-        } else {
+        } else if (!(heir.balancer() instanceof NamedByRequest)) { // which has no endpoints, and all of them
             loops.pools().keepOnly(former, heir.endpoints());
         }
     }

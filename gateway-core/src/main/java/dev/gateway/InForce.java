@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Meaning;
 import dev.gateway.config.UpstreamConfig;
@@ -14,11 +15,13 @@ final class InForce {
     final Snapshot snapshot;
     private final Map<String, UpstreamConfig> configured = new HashMap<>();
     private final Map<String, Upstream> upstreams = new HashMap<>();
+    private final Map<String, ConnectConfig> connect = new HashMap<>();
 
     InForce(GatewayConfig config, Snapshot snapshot) {
         this.config = config;
         this.snapshot = snapshot;
         config.upstreams().forEach(each -> configured.put(each.name(), each));
+        config.connect().forEach(each -> connect.put(each.name(), each));
         snapshot.upstreams().forEach(each -> upstreams.put(each.name(), each));
     }
 
@@ -26,6 +29,13 @@ final class InForce {
     @Nullable
     Upstream same(UpstreamConfig wanted) {
         return Meaning.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
+    }
+
+    /** Returns what was made of an entry that says the same, or null; also if it has to be made anew. */
+    ConnectAssembly.@Nullable Entry same(ConnectConfig wanted) {
+        return !ConnectAssembly.hasCredentials(wanted) && Meaning.isSame(connect.get(wanted.name()), wanted)
+                ? snapshot.connect().get(wanted.name())
+                : null;
     }
 
     /** Returns the upstream of that name, or null. */

@@ -167,6 +167,14 @@ final class Listeners {
                 .orElseThrow(() -> new IllegalArgumentException("no TCP listener " + name));
     }
 
+    /** Returns where those are bound that accept connections, that of the admin pages included; no socket files. */
+    List<InetSocketAddress> addresses() {
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(admin))
+                .filter(each -> each.address() instanceof InetSocketAddress)
+                .map(each -> (InetSocketAddress) each.address())
+                .toList();
+    }
+
     private List<Listener> all() {
         List<Listener> all = new ArrayList<>(leaving);
         serving.forEach(each -> all.add(each.listener()));

@@ -20,9 +20,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param generation 1 for the first
  * @param policies what exchanges need of each listener, by its index; null where this generation has none
- * @param upstreams all of them, in the order of the configuration
+ * @param upstreams all of them, in the order of the configuration, those of connect last
+ * @param connect what the entries of the connect section have become, by their names
  */
-record Snapshot(int generation, List<@Nullable ListenerPolicy> policies, List<Upstream> upstreams)
+record Snapshot(
+        int generation,
+        List<@Nullable ListenerPolicy> policies,
+        List<Upstream> upstreams,
+        Map<String, ConnectAssembly.Entry> connect)
         implements ExchangeSettings {
     private static final AsciiString NAME = new AsciiString("gateway");
     private static final AsciiString VIA_HTTP_1_0 = new AsciiString("1.0 gateway");
@@ -32,25 +37,38 @@ record Snapshot(int generation, List<@Nullable ListenerPolicy> policies, List<Up
     /**
      * What exchanges need of a listener.
      *
+     * @param tunnels the routes of CONNECT, null if there is none
      * @param trustedProxies the peers whose word about their clients is believed
      * @param forwarded what upstreams are told of clients
      * @param maxBodyBytes of a request, 0 for no limit
      */
-    record ListenerPolicy(Router router, CidrSet trustedProxies, ForwardedFields forwarded, long maxBodyBytes) {}
+    record ListenerPolicy(
+            Router router,
+            @Nullable Router tunnels,
+            CidrSet trustedProxies,
+            ForwardedFields forwarded,
+            long maxBodyBytes) {}
 
     Snapshot {
         policies = Collections.unmodifiableList(new ArrayList<>(policies));
         upstreams = List.copyOf(upstreams);
+        connect = Map.copyOf(connect);
     }
 
     /** Makes a generation of policies by the index of their listener. */
-    static Snapshot of(int generation, Map<Integer, ListenerPolicy> policies, List<Upstream> upstreams) {
+    static Snapshot of(
+            int generation,
+            Map<Integer, ListenerPolicy> policies,
+            List<Upstream> upstreams,
+            Map<String, ConnectAssembly.Entry> connect) {
         int listeners = policies.isEmpty() ? 0 : Collections.max(policies.keySet()) + 1;
         List<@Nullable ListenerPolicy> table = new ArrayList<>();
         for (int i = 0; i < listeners; i++) {
             table.add(policies.get(i));
         }
-        return new Snapshot(generation, table, upstreams);
+        List<Upstream> all = new ArrayList<>(upstreams);
+        connect.values().forEach(entry -> all.add(entry.upstream()));
+        return new Snapshot(generation, table, all, connect);
     }
 
     @Override
@@ -74,6 +92,11 @@ record Snapshot(int generation, List<@Nullable ListenerPolicy> policies, List<Up
     @Override
     public Router router(int listener) {
         return policy(listener).router;
+    }
+
+    @Override
+    public @Nullable Router tunnels(int listener) {
+        return policy(listener).tunnels;
     }
 
     @Override

@@ -1,12 +1,15 @@
 package dev.gateway.admin;
 
+import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.Metrics;
 import io.netty.util.AsciiString;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -18,6 +21,9 @@ public final class AdminPages {
     private static final AsciiString HTML = new AsciiString("text/html; charset=utf-8");
     private static final AsciiString JSON = new AsciiString("application/json");
     private static final AsciiString PROMETHEUS = new AsciiString("text/plain; version=0.0.4; charset=utf-8");
+    private static final AsciiString PAC = new AsciiString("application/x-ns-proxy-autoconfig");
+    private static final Set<String> OF_LISTENERS = Set.of("/proxy.pac", "/no-proxy", "/allow-list");
+    private static final String LISTENER = "?listener=";
     private static final AsciiString FORMAT_JSON = new AsciiString("format=json");
     private static final AsciiString JSON_TYPE = new AsciiString("application/json");
 
@@ -37,6 +43,28 @@ public final class AdminPages {
 
         /** Returns how it is, for people; the first word of the first line for programs. */
         String detail();
+    }
+
+    /** What pages tell clients and operators of tunnels, by the name of a listener; null if it offers none. */
+    public interface Tunnels {
+        /** Returns the listeners that offer tunnels. */
+        List<String> listeners();
+
+        /**
+         * Returns the script for proxy auto-configuration; null also for a socket file.
+         *
+         * @param host by which clients reach this machine
+         */
+        @Nullable
+        String proxyAutoConfig(String listener, String host);
+
+        /** Returns a value for {@code NO_PROXY}. */
+        @Nullable
+        String noProxy(String listener);
+
+        /** Returns what audit mode has seen, as a part of a configuration that allows it. */
+        @Nullable
+        String allowList(String listener);
     }
 
     /** What can be had done; each returns at once. */
@@ -96,9 +124,9 @@ public final class AdminPages {
      *
      * @param worker does what must not be done on event loops
      */
-    public AdminPages(Health health, Metrics metrics, Operations operations, Executor worker) {
+    public AdminPages(Health health, Metrics metrics, Operations operations, Tunnels tunnels, Executor worker) {
         this.worker = worker;
-        quick("/", head -> new Content(200, HTML, index()));
+        quick("/", head -> new Content(200, HTML, index(tunnels)));
         quick("/healthz", head -> Content.text(200, "ok"));
         quick("/live", head -> Content.text(200, "ok"));
         quick("/ready", head -> Content.text(health.isReady() ? 200 : 503, health.detail()));
@@ -109,9 +137,32 @@ public final class AdminPages {
                         ? new Content(200, JSON, metrics.statsJson())
                         : new Content(200, TEXT, metrics.statsText()));
         slow("/metrics", head -> new Content(200, PROMETHEUS, metrics.metricsText()));
+        slow("/proxy.pac", head -> ofListener(head, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, host(head))));
+        slow("/no-proxy", head -> ofListener(head, tunnels, TEXT, tunnels::noProxy));
+        slow("/allow-list", head -> ofListener(head, tunnels, TEXT, tunnels::allowList));
         action("/reload", asker -> operations.reload(asker).thenApply(AdminPages::told));
         action("/drain", asker -> begun("draining; /ready tells how far", () -> operations.drain(asker)));
         action("/quit", asker -> begun("draining, then ending", () -> operations.quit(asker)));
+    }
+
+    /** Answers for the listener that the query names, or for the only one there is. */
+    private static Content ofListener(
+            RequestHead head, Tunnels tunnels, AsciiString type, Function<String, @Nullable String> page) {
+        List<String> listeners = tunnels.listeners();
+        String query = head.path().toString(head.queryStart());
+        String name = query.startsWith(LISTENER)
+                ? query.substring(LISTENER.length())
+                : listeners.size() == 1 ? listeners.get(0) : "";
+        String text = listeners.contains(name) ? page.apply(name) : null;
+        return text == null
+                ? Content.text(404, "name a listener with ?listener=, one of: " + String.join(", ", listeners))
+                : new Content(200, type, text.endsWith("\n") ? text : text + "\n");
+    }
+
+    private static String host(RequestHead head) {
+        AsciiString authority = head.authority();
+        String host = authority.subSequence(0, Authority.hostLength(authority)).toString();
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
     /** Lets others have something done from now on. */
@@ -176,19 +227,22 @@ public final class AdminPages {
         return accept != null && accept.contains(JSON_TYPE);
     }
 
-    private String index() {
+    private String index(Tunnels tunnels) {
         StringBuilder html = new StringBuilder("<!doctype html><title>Gateway</title><h1>Gateway</h1><ul>");
         pages.forEach((path, page) -> {
             if (page.acts()) {
                 html.append("<li>POST ").append(path);
+            } else if (OF_LISTENERS.contains(path)) {
+                // Names of the configuration, which need no escaping.
+                tunnels.listeners().forEach(name -> link(html, path + LISTENER + name));
             } else if (path.length() > 1) {
-                html.append("<li><a href=\"")
-                        .append(path)
-                        .append("\">")
-                        .append(path)
-                        .append("</a>");
+                link(html, path);
             }
         });
         return html.append("</ul>\n").toString();
+    }
+
+    private static void link(StringBuilder html, String path) {
+        html.append("<li><a href=\"").append(path).append("\">").append(path).append("</a>");
     }
 }

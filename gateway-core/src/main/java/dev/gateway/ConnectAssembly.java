@@ -1,0 +1,282 @@
+package dev.gateway;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.Destination;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.FilterOrder.Placed;
+import dev.gateway.filter.auth.AuthFileException;
+import dev.gateway.filter.auth.ProxyAuthentication;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Route;
+import dev.gateway.route.Router;
+import dev.gateway.route.RouterBuilder;
+import dev.gateway.tunnel.AddressRules;
+import dev.gateway.tunnel.ConnectPolicy;
+import dev.gateway.tunnel.ConnectRules;
+import dev.gateway.tunnel.ConnectTally;
+import dev.gateway.tunnel.HostRule;
+import dev.gateway.tunnel.HostRules;
+import dev.gateway.tunnel.ParentRules;
+import dev.gateway.tunnel.Policies;
+import dev.gateway.tunnel.PortRange;
+import dev.gateway.tunnel.ProxyAutoConfig;
+import dev.gateway.tunnel.ProxyAutoConfigFile;
+import dev.gateway.tunnel.SniCheck;
+import dev.gateway.tunnel.SniMode;
+import dev.gateway.tunnel.TunnelLimits;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns an entry of the connect section into what serves it: a route that every CONNECT of its listeners takes, and the
+ * upstream that the route leads to.
+ */
+final class ConnectAssembly {
+    /** Of plain requests; what nothing is configured for is as in a route. */
+    private static final long STREAM_IDLE_MILLIS = 300_000;
+
+    private static final long RESPONSE_HEADERS_MILLIS = 60_000;
+    private static final long POOL_IDLE_MILLIS = 60_000;
+    private static final long POOL_LIFETIME_MILLIS = 3_600_000;
+
+    private final ConnectConfig config;
+    private final TunnelState state;
+    private final ConnectTally tally;
+
+    private ConnectAssembly(ConnectConfig config, TunnelState state) {
+        this.config = config;
+        this.state = state;
+        this.tally = state.tally(config.name());
+    }
+
+    /**
+     * An entry at run time.
+     *
+     * @param tunnels routes every CONNECT
+     * @param upstream where that leads
+     * @param policies who may reach what, for those who ask about it
+     * @param tally what is counted and seen of it
+     * @param clients what they are told of it
+     * @param page the request that is answered with a script for clients, and by what; null if none is
+     */
+    record Entry(
+            Router tunnels,
+            Upstream upstream,
+            Policies policies,
+            ConnectTally tally,
+            ProxyAutoConfig clients,
+            @Nullable Page page) {
+        /** Returns the routes of a listener with the page before them, if there is one. */
+        Router withPage(Router routes) {
+            return page == null ? routes : head -> page.isAskedFor(head) ? page.match : routes.match(head);
+        }
+    }
+
+    /** A page of the listener itself: no proxied request leads to it. */
+    record Page(AsciiString path, Router.Match match) {
+        boolean isAskedFor(RequestHead head) {
+            return !head.isAbsoluteForm()
+                    && (head.method().equals(Method.GET) || head.method().equals(Method.HEAD))
+                    && head.queryStart() == path.length()
+                    && AsciiString.regionMatches(head.path(), false, 0, path, 0, path.length());
+        }
+    }
+
+    /** Reads files of users and credentials, and makes the entry. */
+    static Entry entry(ConnectConfig config, TunnelState state) throws StartException {
+        try {
+            return new ConnectAssembly(config, state).entry();
+        } catch (IOException | AuthFileException | IllegalArgumentException e) {
+            throw Assembly.failure(config.position(), e);
+        }
+    }
+
+    /** Whether an entry reads files that nobody looks at again. */
+    static boolean hasCredentials(ConnectConfig config) {
+        return config.parents().stream()
+                .anyMatch(parent -> parent.proxy() != null && parent.proxy().credentialsFile() != null);
+    }
+
+    private Entry entry() throws IOException, AuthFileException {
+        Policies policies = policies();
+        Upstream upstream = new Upstream(config.name(), List.of(), new NamedByRequest(), upstreamSettings());
+        Route route = new Route(
+                config.name(),
+                FilterOrder.inOrder(filters(policies)),
+                () -> upstream,
+                new Route.Timeouts(
+                        0, 0, STREAM_IDLE_MILLIS, tunnel(config.timeouts().tunnel())),
+                Route.Retry.NONE,
+                Route.Upgrades.NONE,
+                true);
+        Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
+        ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings());
+        return new Entry(tunnels, upstream, policies, tally, clients, page(clients));
+    }
+
+    private @Nullable Page page(ProxyAutoConfig clients) {
+        if (config.pac() == null) {
+            return null;
+        }
+        Route route = new Route(
+                config.name() + "/pac",
+                List.of(new ProxyAutoConfigFile(clients)),
+                null,
+                Route.Timeouts.NONE,
+                Route.Retry.NONE,
+                Route.Upgrades.NONE,
+                true);
+        return new Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
+    }
+
+    static Route.Tunnel tunnel(TunnelTimeouts timeouts) {
+        return new Route.Tunnel(
+                Assembly.millis(timeouts.idle()),
+                Assembly.millis(timeouts.halfClosed()),
+                Assembly.millis(timeouts.max()));
+    }
+
+    private List<Placed> filters(Policies policies) throws AuthFileException {
+        List<Placed> filters = new ArrayList<>();
+        ConnectConfig.Auth auth = config.auth();
+        if (auth != null) {
+            ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
+                    auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
+            filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
+        }
+        filters.add(new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, tally, config.audit())));
+        ConnectConfig.Limits limits = config.limits();
+        filters.add(new Placed(
+                FilterOrder.TUNNEL_LIMITS,
+                new TunnelLimits(
+                        new TunnelLimits.Settings(
+                                limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
+                        policies,
+                        tally.tunnels())));
+        filters.add(new Placed(FilterOrder.SNI_CHECK, new SniCheck(policies, tally, config.audit())));
+        return filters;
+    }
+
+    private Policies policies() {
+        List<Policies.Assigned> assigned = new ArrayList<>();
+        for (ConnectConfig.Policy each : config.policies()) {
+            String label = "policies[" + assigned.size() + "]";
+            ConnectPolicy policy = policy(
+                    config.name() + "/" + label,
+                    each.access(),
+                    label + ".",
+                    each.limits().maxTunnels());
+            assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
+        }
+        return new Policies(policy(config.name(), config.access(), "", 0), assigned);
+    }
+
+    private ConnectPolicy policy(String name, ConnectConfig.Access access, String label, int maxTunnels) {
+        ConnectConfig.Access entry = config.access();
+        return new ConnectPolicy(new ConnectPolicy.Settings(
+                name,
+                access.allowedPorts().stream()
+                        .map(range -> new PortRange(range.first(), range.last()))
+                        .toList(),
+                // What a policy does not say is the entry's, and is called so.
+                rules(access.allow(), (access.allow().equals(entry.allow()) ? "" : label) + "allow"),
+                rules(access.deny(), (access.deny().equals(entry.deny()) ? "" : label) + "deny"),
+                switch (access.sni()) {
+                    case OFF -> SniMode.OFF;
+                    case LOG -> SniMode.LOG;
+                    case MUST_MATCH -> SniMode.MUST_MATCH;
+                },
+                maxTunnels));
+    }
+
+    private static List<HostRule> rules(List<Destination> destinations, String label) {
+        List<HostRule> rules = new ArrayList<>();
+        for (Destination each : destinations) {
+            rules.add(new HostRule(each.text(), label + "[" + rules.size() + "]"));
+        }
+        return rules;
+    }
+
+    /** No limits but those of tunnels, which the policies have. */
+    private UpstreamSettings upstreamSettings() throws IOException {
+        long connect = Assembly.millis(config.timeouts().connect());
+        return new UpstreamSettings(
+                UpstreamSettings.Protocol.AUTO,
+                null,
+                0,
+                0,
+                0,
+                connect,
+                connect,
+                0,
+                RESPONSE_HEADERS_MILLIS,
+                POOL_IDLE_MILLIS,
+                POOL_LIFETIME_MILLIS,
+                new Dialling(
+                        new AddressRules(addressSettings(), state.own(), tally), parents(), Dialling.ProxyHeader.NONE));
+    }
+
+    private AddressRules.Settings addressSettings() {
+        String listeners =
+                config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
+        return new AddressRules.Settings(
+                listeners,
+                config.denyPrivate(),
+                rules(config.trustedDestinations(), "trustedDestinations"),
+                rules(config.access().deny(), "deny"),
+                config.audit());
+    }
+
+    private ParentRules parents() throws IOException {
+        List<ParentRules.Rule> parents = new ArrayList<>();
+        for (ConnectConfig.Parent each : config.parents()) {
+            List<HostRule> hosts = rules(each.hosts(), "parents[" + parents.size() + "]");
+            parents.add(new ParentRules.Rule(HostRules.of(hosts), parent(each.proxy())));
+        }
+        return new ParentRules(parents);
+    }
+
+    private static @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
+        if (proxy == null) {
+            return null;
+        }
+        return new ParentProxy(
+                switch (proxy.kind()) {
+                    case HTTP -> ParentProxy.Kind.HTTP;
+                    case HTTPS -> ParentProxy.Kind.HTTPS;
+                    case SOCKS5 -> ParentProxy.Kind.SOCKS5;
+                },
+                proxy.host(),
+                proxy.port(),
+                proxy.credentialsFile() == null ? null : credentials(proxy.credentialsFile()));
+    }
+
+    /** Takes the first line that says something. */
+    private static ParentProxy.Credentials credentials(Path file) throws IOException {
+        for (String raw : Files.readAllLines(file)) {
+            String line = raw.strip();
+            int colon = line.indexOf(':');
+            if (colon > 0 && !line.startsWith("#")) {
+                return new ParentProxy.Credentials(
+                        line.substring(0, colon).strip(),
+                        line.substring(colon + 1).strip());
+            }
+        }
+        throw new IOException("no name and password in " + file);
+    }
+}

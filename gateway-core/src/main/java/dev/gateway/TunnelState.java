@@ -1,0 +1,35 @@
+package dev.gateway;
+
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.tunnel.ConnectTally;
+import dev.gateway.tunnel.LocalAddresses;
+import dev.gateway.tunnel.OwnListeners;
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What the connect sections of all generations share: threads, what is counted, and where this gateway listens. */
+final class TunnelState {
+    private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+    private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
+    private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
+
+    AuthWork work() {
+        return work;
+    }
+
+    OwnListeners own() {
+        return own;
+    }
+
+    /** Says where the gateway listens now, so that no tunnel leads back to it. */
+    void listensOn(Collection<InetSocketAddress> addresses) {
+        own.set(addresses);
+    }
+
+    /** Returns what is counted of an entry: the same for all entries that ever had the name. */
+    ConnectTally tally(String entry) {
+        return tallies.computeIfAbsent(entry, name -> new ConnectTally());
+    }
+}
