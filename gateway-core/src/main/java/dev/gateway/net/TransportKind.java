@@ -40,6 +40,18 @@ public enum TransportKind {
     /** Everywhere. */
     NIO;
 
+    private static final String POLLS_STAY_ARMED = "io.netty.iouring.pollAddMultishotEnabled";
+
+    static {
+        // A poll that stays armed tells of changes only. A reset that comes with the last bytes is one change with
+        // them,
+        // and Netty, finding no more bytes behind these, would wait for another: the connection hangs. A poll for each
+        // wait looks at the socket as it is.
+        if (System.getProperty(POLLS_STAY_ARMED) == null) {
+            System.setProperty(POLLS_STAY_ARMED, "false");
+        }
+    }
+
     @Nullable
     Throwable unavailabilityCause() {
         return switch (this) {

@@ -8,8 +8,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,5 +75,40 @@ class TransportTest {
 
         assertThat(removed).hasSize(2 * CONNECTIONS).containsAll(clients);
         assertThat(server.isOpen()).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aResetThatComesWithTheLastBytesIsNoticed(TransportKind kind) throws Exception {
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
+        Transport transport = Transport.start(kind, 1);
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            for (int i = 0; i < 50; i++) {
+                CountDownLatch reset = new CountDownLatch(1);
+                ChannelInboundHandlerAdapter handler = new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                        if (cause instanceof IOException) {
+                            reset.countDown();
+                        }
+                        ctx.close();
+                    }
+                };
+                Channel client = transport
+                        .client(transport.loops().get(0), server.getLocalSocketAddress(), 0)
+                        .handler(handler)
+                        .connect()
+                        .sync()
+                        .channel();
+                try (Socket peer = server.accept()) {
+                    peer.setSoLinger(true, 0);
+                    peer.getOutputStream().write(1);
+                }
+                assertThat(reset.await(20, TimeUnit.SECONDS)).isTrue();
+                client.closeFuture().sync();
+            }
+        } finally {
+            transport.stop().sync();
+        }
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A gateway in this JVM, of a YAML file that a test writes, or of the usual one: in front of one upstream a cleartext
@@ -29,6 +30,9 @@ import java.util.stream.Stream;
  * exchange, no upstream connection in use, no request that waits for one.
  */
 final class Rig implements AutoCloseable {
+    /** What moves bytes in tests that do not say, instead of the default. */
+    private static final @Nullable String TRANSPORT = System.getenv("TEST_TRANSPORT");
+
     private final Gateway gateway;
     private final Path directory;
     private boolean stopped;
@@ -53,7 +57,9 @@ final class Rig implements AutoCloseable {
     /** Starts a gateway of a whole configuration; relative paths start at a directory of its own. */
     static Rig start(String yaml) throws IOException {
         Path directory = Files.createTempDirectory("rig");
-        Path file = Files.writeString(directory.resolve("gateway.yaml"), yaml);
+        boolean asksForOne = yaml.lines().anyMatch(line -> line.startsWith("transport:"));
+        String transport = TRANSPORT == null || asksForOne ? "" : "transport: " + TRANSPORT + "\n";
+        Path file = Files.writeString(directory.resolve("gateway.yaml"), transport + yaml);
         LoadResult result = ConfigLoader.load(file);
         if (result instanceof LoadResult.Valid valid) {
             try {
