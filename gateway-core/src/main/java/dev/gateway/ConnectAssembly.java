@@ -57,11 +57,13 @@ final class ConnectAssembly {
     private final ConnectConfig config;
     private final TunnelState state;
     private final ConnectTally tally;
+    private final AddressRules addresses;
 
     private ConnectAssembly(ConnectConfig config, TunnelState state) {
         this.config = config;
         this.state = state;
         this.tally = state.tally(config.name());
+        this.addresses = new AddressRules(addressSettings(), state.own(), tally);
     }
 
     /**
@@ -159,7 +161,7 @@ final class ConnectAssembly {
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
         }
-        filters.add(new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, tally, config.audit())));
+        filters.add(new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, addresses, tally, config.audit())));
         ConnectConfig.Limits limits = config.limits();
         filters.add(new Placed(
                 FilterOrder.TUNNEL_LIMITS,
@@ -227,8 +229,7 @@ final class ConnectAssembly {
                 RESPONSE_HEADERS_MILLIS,
                 POOL_IDLE_MILLIS,
                 POOL_LIFETIME_MILLIS,
-                new Dialling(
-                        new AddressRules(addressSettings(), state.own(), tally), parents(), Dialling.ProxyHeader.NONE));
+                new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE));
     }
 
     private AddressRules.Settings addressSettings() {
@@ -238,8 +239,17 @@ final class ConnectAssembly {
                 listeners,
                 config.denyPrivate(),
                 rules(config.trustedDestinations(), "trustedDestinations"),
-                rules(config.access().deny(), "deny"),
+                rules(deniedToAll(), "deny"),
                 config.audit());
+    }
+
+    /** Whoever dials an address does not know for whom, so what some policy does not deny is left to the rules. */
+    private List<Destination> deniedToAll() {
+        return config.access().deny().stream()
+                .filter(denied -> config.policies().stream()
+                        .allMatch(policy -> policy.access().deny().stream()
+                                .anyMatch(other -> other.text().equals(denied.text()))))
+                .toList();
     }
 
     private ParentRules parents() throws IOException {

@@ -34,6 +34,7 @@ final class Generations {
         this.listeners = listeners;
         this.metrics = metrics;
         this.thread = thread;
+        metrics.addDenials(tunnels::readDenials);
     }
 
     /** Returns what is in force, once there is a generation. */

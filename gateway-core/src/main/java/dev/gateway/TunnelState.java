@@ -1,6 +1,7 @@
 package dev.gateway;
 
 import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.observe.Metrics;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;
 import dev.gateway.tunnel.OwnListeners;
@@ -31,5 +32,12 @@ final class TunnelState {
     /** Returns what is counted of an entry: the same for all entries that ever had the name. */
     ConnectTally tally(String entry) {
         return tallies.computeIfAbsent(entry, name -> new ConnectTally());
+    }
+
+    /** Reads what was refused, by listener and rule. */
+    void readDenials(Metrics.Denials denials) {
+        tallies.values()
+                .forEach(tally -> tally.forEachDenial(
+                        (labels, count) -> denials.denied(labels.listener(), labels.rule(), count)));
     }
 }

@@ -6,6 +6,8 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.upstream.AddressPolicy;
+import java.net.InetAddress;
 
 /**
  * Lets a request to another host pass if the client's policy allows its target, and has it dialled as it was judged: the
@@ -14,12 +16,18 @@ import dev.gateway.stream.Failure;
  */
 public final class ConnectRules implements Filter {
     private final Policies policies;
+    private final AddressPolicy addresses;
     private final ConnectTally tally;
     private final boolean audit;
 
-    /** Makes the filter of an entry. */
-    public ConnectRules(Policies policies, ConnectTally tally, boolean audit) {
+    /**
+     * Makes the filter of an entry.
+     *
+     * @param addresses judges a target that is an address: at once, and even if another proxy is to dial it
+     */
+    public ConnectRules(Policies policies, AddressPolicy addresses, ConnectTally tally, boolean audit) {
         this.policies = policies;
+        this.addresses = addresses;
         this.tally = tally;
         this.audit = audit;
     }
@@ -40,6 +48,11 @@ public final class ConnectRules implements Filter {
             if (!audit || target.odd()) {
                 return new Verdict.Refuse(Failure.of(cause, describe(target, decision)));
             }
+        }
+        InetAddress address = audit ? null : target.address(); // audit mode hears of addresses once, from who dials
+        String prohibited = address == null ? null : addresses.refuse(target.host(), address, target.port());
+        if (prohibited != null) {
+            return new Verdict.Refuse(Failure.of(Cause.POLICY_ADDRESS, target + ": " + prohibited));
         }
         if (!target.isWritten(head.authority())) {
             head.setAuthority(target.rewrite(head.authority()));

@@ -77,7 +77,7 @@ class AddressRulesTest {
                 "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), List.of(), SniMode.OFF, 0));
         RequestHead head = Heads.request("CONNECT", authority, "");
         Verdict verdict =
-                new ConnectRules(Rules.only(everything), tally, false).onRequest(head, FakeContext.from("192.0.2.9"));
+                new ConnectRules(Rules.only(everything), rules, tally, false).onRequest(head, FakeContext.from("192.0.2.9"));
         if (verdict != Verdict.PROCEED) {
             return List.of();
         }

@@ -2,21 +2,28 @@ package dev.gateway.tunnel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatObject;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
+import com.sun.management.ThreadMXBean;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.upstream.AddressPolicy;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConnectRulesTest {
+    private static final AddressPolicy ANY = (host, address, port) -> null;
+
     private final ConnectTally tally = new ConnectTally();
 
     private static RequestHead connect(String authority) {
@@ -24,7 +31,7 @@ class ConnectRulesTest {
     }
 
     private Verdict ask(ConnectPolicy policy, String authority) {
-        return new ConnectRules(Rules.only(policy), tally, false)
+        return new ConnectRules(Rules.only(policy), ANY, tally, false)
                 .onRequest(connect(authority), FakeContext.from("192.0.2.9"));
     }
 
@@ -88,7 +95,7 @@ class ConnectRulesTest {
 
     @Test
     void theHeadIsBroughtIntoTheFormThatWasJudged() {
-        ConnectRules rules = new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), tally, false);
+        ConnectRules rules = new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), ANY, tally, false);
         RequestHead mapped = connect("[::ffff:192.0.2.1]:443");
         RequestHead name = connect("Example.COM.:443");
         RequestHead plain = connect("example.com:443");
@@ -112,7 +119,7 @@ class ConnectRulesTest {
                 List.of(),
                 SniMode.OFF,
                 0));
-        ConnectRules rules = new ConnectRules(Rules.only(policy), tally, false);
+        ConnectRules rules = new ConnectRules(Rules.only(policy), ANY, tally, false);
         RequestHead head = Heads.get("A.example", "/x", "Host: A.example");
 
         assertThat(rules.onRequest(head, FakeContext.from("192.0.2.9"))).isSameAs(Verdict.PROCEED);
@@ -132,7 +139,7 @@ class ConnectRulesTest {
                 List.of(
                         Rules.forIdentity("ci", Rules.policy(Rules.allow("ci.example"), List.of())),
                         Rules.forGroup("builders", Rules.policy(Rules.allow("builders.example"), List.of()))));
-        ConnectRules rules = new ConnectRules(policies, tally, false);
+        ConnectRules rules = new ConnectRules(policies, ANY, tally, false);
 
         assertThat(passes(rules, "everybody.example", FakeContext.from("192.0.2.9")))
                 .isTrue();
@@ -176,9 +183,47 @@ class ConnectRulesTest {
     }
 
     @Test
+    void anAddressIsJudgedAtOnceAndANameOnceItIsResolved() {
+        AddressPolicy none = (host, address, port) -> host + " on " + port + " is not for you";
+        ConnectRules rules =
+                new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), none, tally, false);
+
+        Failure failure = failure(rules.onRequest(connect("[::ffff:10.0.0.1]:443"), FakeContext.from("192.0.2.9")));
+
+        assertThat(failure.cause()).isEqualTo(Cause.POLICY_ADDRESS);
+        assertThat(failure.detail()).isEqualTo("10.0.0.1:443: 10.0.0.1 on 443 is not for you");
+        assertThat(passes(rules, "a.example", FakeContext.from("192.0.2.9"))).isTrue();
+    }
+
+    /** A target, its host, a decision, and what counts it: some hundred bytes, whatever the lists are like. */
+    @Test
+    void aTunnelThatIsAllowedCostsLittleMemory() {
+        String[] names = IntStream.range(0, 1000).mapToObj(i -> ".n" + i + ".example").toArray(String[]::new);
+        Policies policies = Rules.only(Rules.policy(Rules.allow(names), Rules.deny(names[1], "10.0.0.0/8")));
+        ConnectRules rules = new ConnectRules(policies, ANY, tally, false);
+        TunnelLimits limits =
+                new TunnelLimits(new TunnelLimits.Settings(10, 10, 10), policies, tally.tunnels());
+        RequestHead head = connect("some.host.n7.example:443");
+        FakeContext context = FakeContext.from("192.0.2.9");
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int tunnels = 10_000;
+        long before = 0;
+        for (int i = -1000; i < tunnels; i++) {
+            if (i == 0) {
+                before = threads.getCurrentThreadAllocatedBytes();
+            }
+            assertSame(Verdict.PROCEED, rules.onRequest(head, context));
+            assertSame(Verdict.PROCEED, limits.onRequest(head, context));
+            limits.onEnd(context);
+        }
+
+        assertThat((threads.getCurrentThreadAllocatedBytes() - before) / tunnels).isLessThan(400);
+    }
+
+    @Test
     void auditModeLetsThroughAndCountsWhatItWouldRefuse() {
         Policies policies = Rules.only(Rules.policy(Rules.allow("a.example"), List.of()));
-        ConnectRules rules = new ConnectRules(policies, tally, true);
+        ConnectRules rules = new ConnectRules(policies, ANY, tally, true);
 
         assertThat(passes(rules, "a.example", FakeContext.from("192.0.2.9"))).isTrue();
         assertThat(passes(rules, "b.example", FakeContext.from("192.0.2.9"))).isTrue();
