@@ -5,6 +5,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.DirectResponse;
@@ -22,10 +23,13 @@ import dev.gateway.route.Router;
 import dev.gateway.route.RouterBuilder;
 import dev.gateway.route.WeightedTarget;
 import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Turns configured routes into routers, one for each listener. */
@@ -89,13 +93,31 @@ final class RouteAssembly {
                         Assembly.millis(timeouts.request()),
                         Assembly.millis(timeouts.backendRequest()),
                         Assembly.millis(timeouts.streamIdle()),
-                        Route.Tunnel.NONE),
+                        tunnel(rule)),
                 new Route.Retry(
                         rule.retry().attempts(),
                         rule.retry().codes(),
                         Assembly.millis(rule.retry().backoff())),
-                Route.Upgrades.NONE,
+                upgrades(rule),
                 rule.preserveHost());
+    }
+
+    private static Route.Tunnel tunnel(RuleConfig rule) {
+        TunnelTimeouts raw = rule.timeouts().tunnel();
+        TunnelTimeouts timeouts = raw != null ? raw : rule.webSocket().timeouts();
+        return new Route.Tunnel(
+                Assembly.millis(timeouts.idle()),
+                Assembly.millis(timeouts.halfClosed()),
+                Assembly.millis(timeouts.max()));
+    }
+
+    private static Route.Upgrades upgrades(RuleConfig rule) {
+        return new Route.Upgrades(
+                lower(rule.upgrades()), lower(rule.webSocket().allowedOrigins()));
+    }
+
+    private static Set<AsciiString> lower(List<String> words) {
+        return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
     }
 
     private static RouteMatch match(MatchConfig match) {

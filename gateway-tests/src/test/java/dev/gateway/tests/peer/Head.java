@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The head of a message in either protocol; {@code :authority} is shown as {@code host}.
+ * The head of a message in either protocol; {@code :authority} is shown as {@code host}, {@code :protocol} as it is.
  *
  * @param method of a request, empty for a response
  * @param target of a request as it was sent

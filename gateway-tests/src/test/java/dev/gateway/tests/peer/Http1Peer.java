@@ -129,6 +129,7 @@ public final class Http1Peer implements Peer {
         private long remaining; // of the body, or of the chunk
         private boolean chunked;
         private boolean untilClose;
+        private boolean tunnel;
         private boolean ended;
         private List<Map.Entry<String, String>> trailers = List.of();
 
@@ -169,9 +170,22 @@ public final class Http1Peer implements Peer {
             raw(text.append("\r\n").toString());
         }
 
+        /** Goes over to bytes both ways; the last of a direction is a FIN, or close_notify. */
+        void becomeTunnel() {
+            tunnel = untilClose = true;
+            sendsChunked = chunked = ended = false;
+        }
+
         @Override
         public void send(byte[] data, int offset, int length, boolean last) throws IOException {
-            if (!sendsChunked) {
+            if (tunnel) {
+                out.write(data, offset, length);
+                if (last) {
+                    out.flush();
+                    halfClose();
+                    return;
+                }
+            } else if (!sendsChunked) {
                 out.write(data, offset, length);
             } else {
                 if (length > 0) {
