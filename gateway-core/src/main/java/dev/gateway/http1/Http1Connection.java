@@ -8,9 +8,7 @@ import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.SslCloseCompletionEvent;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,7 +60,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
 
     @Override
     public final void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
+        if (HalfClose.isInputEnd(ctx, event)) {
             endInput();
         }
         ctx.fireUserEventTriggered(event);

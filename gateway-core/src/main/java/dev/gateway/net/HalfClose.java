@@ -7,7 +7,9 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,18 @@ public final class HalfClose {
         if (channel instanceof DuplexChannel) {
             channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         }
+    }
+
+    /**
+     * Whether an event of the channel says that the peer has ended its direction, by FIN or by TLS's close_notify. (Once
+     * our direction has ended, TLS says so as soon as anything is read.)
+     */
+    public static boolean isInputEnd(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslCloseCompletionEvent closed) {
+            SslHandler tls = tls(ctx.channel());
+            return closed.isSuccess() && tls != null && tls.engine().isInboundDone();
+        }
+        return event instanceof ChannelInputShutdownEvent;
     }
 
     /**

@@ -13,9 +13,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +33,9 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     private static final long LINGER_MILLIS = 30_000;
 
+    /** TLS drops what is written then, and says nothing. */
+    private static final String SHUT = "the end of one direction of TLS was that of both";
+
     private final Owner owner;
     private final StreamEvents events;
     private final ConnectionObserver observer;
@@ -52,7 +53,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     private boolean inputEnded;
     private boolean outputEnded;
     private boolean over; // both have ended, or the tunnel has failed
-    private int unflushed = 1; // the head before the first byte may be
+    private int unflushed;
 
     /**
      * Makes the handler of an established connection, to be added to its channel.
@@ -80,6 +81,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         this.ctx = ctx;
+        ctx.flush(); // what was written before, such as the head that opened the tunnel
         credit = new ReadCredit(ctx.channel());
         tls = HalfClose.tls(ctx.channel());
         HalfClose.allow(ctx.channel());
@@ -138,7 +140,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof ChannelInputShutdownEvent || (event instanceof SslCloseCompletionEvent && isTlsEnded())) {
+        if (HalfClose.isInputEnd(ctx, event)) {
             endInput();
         }
         ctx.fireUserEventTriggered(event);
@@ -154,11 +156,19 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
             return;
         }
         inputEnded = true;
+        boolean unsent = unflushed > 0;
         events.onData(Unpooled.EMPTY_BUFFER, true);
         events.onReadComplete();
         if (outputEnded) {
             closeAfterWrites();
+        } else if (unsent && isTlsShut()) {
+            lost(SHUT);
         }
+    }
+
+    /** BoringSSL's engine, as Netty has it, and TLS 1.2 end both directions when the peer ends its own. */
+    private boolean isTlsShut() {
+        return inputEnded && tls != null && tls.engine().isOutboundDone();
     }
 
     @Override
@@ -217,7 +227,10 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
             data.release();
             return;
         }
-        if (data.isReadable()) {
+        if (data.isReadable() && isTlsShut()) {
+            data.release();
+            lost(SHUT);
+        } else if (data.isReadable()) {
             unflushed += data.readableBytes();
             ctx.write(data, ctx.voidPromise());
             if (unflushed > MAX_UNFLUSHED || !ctx.channel().isWritable()) {

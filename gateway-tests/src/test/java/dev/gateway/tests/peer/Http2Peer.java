@@ -400,8 +400,11 @@ public final class Http2Peer implements Peer {
         }
     }
 
-    void forget(Http2Stream stream) {
+    synchronized void reset(Http2Stream stream, int code) throws IOException {
+        frame(RST_STREAM, 0, stream.id, ByteBuffer.allocate(4).putInt(code).array());
         streams.remove(stream.id);
+        stream.fail(new StreamResetException(code, "reset from here"));
+        notifyAll();
     }
 
     static Http2Headers encode(Head head) {

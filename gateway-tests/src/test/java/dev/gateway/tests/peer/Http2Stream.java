@@ -3,7 +3,6 @@ package dev.gateway.tests.peer;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -121,9 +120,7 @@ public final class Http2Stream extends PeerStream {
         if (id == 0) {
             return;
         }
-        peer.frame(
-                Http2Peer.RST_STREAM, 0, id, ByteBuffer.allocate(4).putInt(code).array());
-        peer.forget(this);
+        peer.reset(this, code);
     }
 
     @Override
