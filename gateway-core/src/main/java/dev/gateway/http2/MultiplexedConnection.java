@@ -37,8 +37,6 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private static final int DEFAULT_WINDOW = 65_535;
-    private static final long LINGER_MILLIS = 250; // for a GOAWAY to be read before the socket resets
-    private static final int RESETS_REMEMBERED = 256;
     private static final int MAX_UNREAD = 1024 * 1024;
 
     final ConnectionObserver observer;
@@ -50,19 +48,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final Http2RemoteFlowController outbound;
     private final Http2LocalFlowController inbound;
     private final List<MultiplexedStream> touched = new ArrayList<>();
-    private final List<MultiplexedStream> paused = new ArrayList<>();
-    private final int[] resets = new int[RESETS_REMEMBERED]; // stream ids, negative where the peer reset it
-    private final CloseTimer closeTimer = new CloseTimer();
+    private final PausedStreams paused = new PausedStreams();
+    private final ClosedStreams closed;
     private final Runnable flushTask = this::flushScheduled;
-    private int resetCount;
-    private int lastOpened = -1; // stream ids, to know the ones a peer passed over most recently
-    private int gapStart;
-    private int gapEnd;
     private @Nullable ChannelHandlerContext context;
+    private @Nullable ClosingTimer closingTimer; // null until it is needed
     private boolean started;
     private boolean reading;
-    private boolean resuming;
-    private boolean resumeAgain;
     private boolean flushScheduled;
     private boolean failed; // a connection error ended it; whatever still arrives is thrown away
     private boolean closing;
@@ -77,9 +69,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.streamKey = codec.connection().newKey();
         this.outbound = codec.connection().remote().flowController();
         this.inbound = codec.connection().local().flowController();
+        this.closed = new ClosedStreams(codec.connection());
         codec.connection().addListener(new Streams());
-        codec.decoder().frameListener(new Frames());
-        codec.headers().gate(this::onHeaderBlock);
+        codec.decoder().frameListener(new PeerFrames(this, closed));
+        codec.headers().gate(closed::onHeaderBlock);
+
     }
 
     // What the two ends do differently.
@@ -154,7 +148,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         closing = true;
         reading = false;
-        closeTimer.cancel();
+        if (closingTimer != null) {
+            closingTimer.cancel();
+        }
         super.channelInactive(ctx);
         onInactive();
     }
@@ -193,8 +189,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         super.channelWritabilityChanged(ctx);
-        if (!paused.isEmpty() && ctx.channel().isWritable()) {
-            resumePaused();
+        if (ctx.channel().isWritable()) {
+            paused.resume();
         }
     }
 
@@ -237,9 +233,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }
-        if (!paused.isEmpty()) {
-            resumePaused();
-        }
+        paused.resume();
     }
 
     // What streams do to the peer.
@@ -344,23 +338,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     final void resetStream(Http2Stream h2, Http2Error error) {
         ChannelHandlerContext ctx = context();
         if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !closing) {
-            rememberReset(h2.id());
+            closed.onResetByUs(h2.id());
             resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
             requestFlush();
         }
-    }
-
-    private void rememberReset(int streamId) {
-        resets[resetCount++ & (RESETS_REMEMBERED - 1)] = streamId;
-    }
-
-    private boolean wasReset(int streamId) {
-        for (int id : resets) {
-            if (id == streamId) {
-                return true;
-            }
-        }
-        return false;
     }
 
     final Http2Exception streamError(MultiplexedStream stream, String detail) {
@@ -382,53 +363,14 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         paused.add(stream);
     }
 
-    /** Tells streams that wait that they may write, in the order in which they came to wait. */
-    private void resumePaused() {
-        resumeAgain = true;
-        if (resuming) {
-            return;
-        }
-        resuming = true;
-        while (resumeAgain) {
-            resumeAgain = false;
-            for (int i = 0, n = paused.size(), at = 0; i < n; i++) {
-                MultiplexedStream stream = paused.get(at);
-                if (stream.mayResume()) {
-                    paused.remove(at);
-                    stream.resume();
-                } else {
-                    at++;
-                }
-            }
-        }
-        resuming = false;
-    }
-
     // Errors.
-
-    /** Netty takes every header block on a stream that it has forgotten for the same error; the RFC tells them apart. */
-    private void onHeaderBlock(int streamId) throws Http2Exception {
-        Http2Stream h2 = connection().stream(streamId);
-        if (h2 != null) {
-            if (h2.state() == Http2Stream.State.HALF_CLOSED_REMOTE && !h2.isResetSent()) {
-                throw Http2Exception.streamError(streamId, Http2Error.STREAM_CLOSED, "HEADERS after END_STREAM");
-            }
-        } else if (connection().remote().mayHaveCreatedStream(streamId)
-                && !wasReset(streamId)
-                && !wasReset(-streamId)) {
-            // RFC 9113, section 5.1.1 for a number passed over, section 5.1 for a stream that has ended.
-            Http2Error error =
-                    streamId > gapStart && streamId < gapEnd ? Http2Error.PROTOCOL_ERROR : Http2Error.STREAM_CLOSED;
-            throw Http2Exception.connectionError(error, "HEADERS on a closed stream");
-        }
-    }
 
     @Override
     protected void onStreamError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int id = error.streamId();
         Http2Stream h2 = connection().stream(id);
-        if (!outbound && h2 == null && wasReset(id)) {
+        if (!outbound && h2 == null && closed.wasResetByUs(id)) {
             return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
         }
         if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
@@ -520,7 +462,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (code == Http2Error.NO_ERROR) {
             closeAfterWrites();
         } else {
-            timers.arm(closeTimer, LINGER_MILLIS);
+            closingTimer().linger();
         }
     }
 
@@ -538,41 +480,24 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
-    /** Closes the connection although not all that was written has left: it was given time. */
-    private final class CloseTimer extends Timer {
-        private long unsent;
-
-        @Override
-        protected void onExpired() {
-            long left = unsentBytes();
-            if (left < unsent) {
-                armFor(left);
-            } else {
-                context().close();
-            }
-        }
-
-        void armFor(long bytes) {
-            unsent = bytes;
-            timers.arm(this, writeIdleMillis());
-        }
-    }
-
-    private long unsentBytes() {
-        ChannelOutboundBuffer waiting = context().channel().unsafe().outboundBuffer();
-        return waiting == null ? 0 : waiting.totalPendingWriteBytes();
-    }
-
     /** Closes when what was written has left, or the peer takes nothing of it any more. */
     final void closeAfterWrites() {
         if (context != null && !closing) {
             closing = true;
             flush(context);
             context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-            if (context.channel().isActive() && writeIdleMillis() > 0 && !closeTimer.isArmed()) {
-                closeTimer.armFor(unsentBytes());
+            ClosingTimer timer = closingTimer();
+            if (context.channel().isActive() && !timer.isArmed()) {
+                timer.watch();
             }
         }
+    }
+
+    private ClosingTimer closingTimer() {
+        if (closingTimer == null) {
+            closingTimer = new ClosingTimer(context().channel(), timers, writeIdleMillis());
+        }
+        return closingTimer;
     }
 
     /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
@@ -597,11 +522,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         @Override
         public void onStreamActive(Http2Stream h2) {
             observer.onStreamOpened();
-            if (h2.id() - lastOpened > 2) {
-                gapStart = lastOpened;
-                gapEnd = h2.id();
-            }
-            lastOpened = h2.id();
+            closed.onOpened(h2.id());
         }
 
         @Override
@@ -620,59 +541,6 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
                 stream.onClosed();
             }
             MultiplexedConnection.this.onStreamClosed(stream);
-        }
-    }
-
-    private final class Frames extends Http2FrameAdapter {
-        @Override
-        public int onDataRead(ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean last)
-                throws Http2Exception {
-            Http2Stream h2 = connection().stream(streamId);
-            MultiplexedStream stream = h2 == null ? null : stream(h2);
-            return padding + (stream == null ? data.readableBytes() : stream.onData(data, last));
-        }
-
-        @Override
-        public void onHeadersRead(
-                ChannelHandlerContext ctx,
-                int streamId,
-                Http2Headers headers,
-                int streamDependency,
-                short weight,
-                boolean exclusive,
-                int padding,
-                boolean last)
-                throws Http2Exception {
-            Http2Stream h2 = connection().stream(streamId);
-            if (h2 != null) {
-                onHeaders(h2, (ReceivedHeaders) headers, last);
-            }
-        }
-
-        @Override
-        public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) {
-            Http2Stream h2 = connection().stream(streamId);
-            MultiplexedStream stream = h2 == null ? null : stream(h2);
-            rememberReset(-streamId);
-            if (stream != null) {
-                stream.touch();
-                stream.fail(stream.resetByPeer(errorCode));
-            }
-        }
-
-        @Override
-        public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
-            onSettings(settings);
-        }
-
-        @Override
-        public void onPingAckRead(ChannelHandlerContext ctx, long data) {
-            onPingAck(data);
-        }
-
-        @Override
-        public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
-            onGoAway(lastStreamId, errorCode);
         }
     }
 

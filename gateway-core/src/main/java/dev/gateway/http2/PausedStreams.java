@@ -1,0 +1,40 @@
+package dev.gateway.http2;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The streams of a connection that were seen not writable, in the order in which they came to wait. */
+final class PausedStreams {
+    private final List<MultiplexedStream> paused = new ArrayList<>();
+    private boolean resuming;
+    private boolean resumeAgain;
+
+    void add(MultiplexedStream stream) {
+        paused.add(stream);
+    }
+
+    /** Tells those that may write; what they do may come back to this. */
+    void resume() {
+        if (paused.isEmpty()) {
+            return;
+        }
+        resumeAgain = true;
+        if (resuming) {
+            return;
+        }
+        resuming = true;
+        while (resumeAgain) {
+            resumeAgain = false;
+            for (int i = 0, n = paused.size(), at = 0; i < n; i++) {
+                MultiplexedStream stream = paused.get(at);
+                if (stream.mayResume()) {
+                    paused.remove(at);
+                    stream.resume();
+                } else {
+                    at++;
+                }
+            }
+        }
+        resuming = false;
+    }
+}

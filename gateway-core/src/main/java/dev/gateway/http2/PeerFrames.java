@@ -1,0 +1,71 @@
+package dev.gateway.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameAdapter;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+
+/** Hands the frames that Netty has read and found in order to their streams, or to the connection. */
+final class PeerFrames extends Http2FrameAdapter {
+    private final MultiplexedConnection connection;
+    private final ClosedStreams closed;
+
+    PeerFrames(MultiplexedConnection connection, ClosedStreams closed) {
+        this.connection = connection;
+        this.closed = closed;
+    }
+
+    @Override
+    public int onDataRead(ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean last)
+            throws Http2Exception {
+        Http2Stream h2 = connection.connection().stream(streamId);
+        MultiplexedStream stream = h2 == null ? null : connection.stream(h2);
+        return padding + (stream == null ? data.readableBytes() : stream.onData(data, last));
+    }
+
+    @Override
+    public void onHeadersRead(
+            ChannelHandlerContext ctx,
+            int streamId,
+            Http2Headers headers,
+            int streamDependency,
+            short weight,
+            boolean exclusive,
+            int padding,
+            boolean last)
+            throws Http2Exception {
+        Http2Stream h2 = connection.connection().stream(streamId);
+        if (h2 != null) {
+            connection.onHeaders(h2, (ReceivedHeaders) headers, last);
+        }
+    }
+
+    @Override
+    public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) {
+        Http2Stream h2 = connection.connection().stream(streamId);
+        MultiplexedStream stream = h2 == null ? null : connection.stream(h2);
+        closed.onResetByPeer(streamId);
+        if (stream != null) {
+            stream.touch();
+            stream.fail(stream.resetByPeer(errorCode));
+        }
+    }
+
+    @Override
+    public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
+        connection.onSettings(settings);
+    }
+
+    @Override
+    public void onPingAckRead(ChannelHandlerContext ctx, long data) {
+        connection.onPingAck(data);
+    }
+
+    @Override
+    public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
+        connection.onGoAway(lastStreamId, errorCode);
+    }
+}
