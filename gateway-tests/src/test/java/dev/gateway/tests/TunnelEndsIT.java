@@ -172,7 +172,7 @@ class TunnelEndsIT {
             }
             up.get(20, TimeUnit.SECONDS);
             down.get(20, TimeUnit.SECONDS);
-            String line = rig.awaitAccessLog(1).get(0);
+            String line = rig.awaitAccessLog(2).get(1);
             assertThat(line).contains(Integer.toString(LENGTH)).doesNotContain("\"cause\":\"");
         }
     }
@@ -190,7 +190,7 @@ class TunnelEndsIT {
             up.get(20, TimeUnit.SECONDS);
             CompletableFuture<Void> down = sending(theirs, DOWN);
             assertThatThrownBy(() -> down.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
-            assertThat(rig.awaitAccessLog(1).get(0)).contains("client_closed");
+            assertThat(rig.awaitAccessLog(2).get(1)).contains("client_closed");
         }
     }
 
@@ -232,7 +232,7 @@ class TunnelEndsIT {
             } else {
                 assertReset(theirs, UP);
             }
-            assertThat(rig.awaitAccessLog(1).get(0)).contains("client_closed");
+            assertThat(rig.awaitAccessLog(2).get(1)).contains("client_closed");
         }
     }
 
@@ -257,7 +257,7 @@ class TunnelEndsIT {
             } else {
                 assertReset(mine, DOWN);
             }
-            assertThat(rig.awaitAccessLog(1).get(0)).contains("upstream_reset_in_body");
+            assertThat(rig.awaitAccessLog(2).get(1)).contains("upstream_reset_in_body");
         }
     }
 

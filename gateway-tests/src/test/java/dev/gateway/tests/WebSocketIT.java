@@ -264,7 +264,7 @@ class WebSocketIT {
             } else {
                 assertThatThrownBy(socket::receive).hasMessageContaining("reset");
             }
-            assertThat(rig.awaitAccessLog(1).get(0)).contains("upstream_reset_in_body");
+            assertThat(rig.awaitAccessLog(2).get(1)).contains("upstream_reset_in_body"); // after the tunnel's opening
         }
     }
 }
