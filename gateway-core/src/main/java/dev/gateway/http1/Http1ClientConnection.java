@@ -17,7 +17,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1Connection {
-    private static final AsciiString TIMEOUT = new AsciiString("timeout=");
     private static final int SWITCHING_PROTOCOLS = 101;
     private static final int OK = 200;
 
@@ -340,7 +338,7 @@ public final class Http1ClientConnection extends Http1Connection {
             open.end(); // so nothing follows the request's head
             persistent &= open.isUpgrade() || !open.isConnect();
         }
-        keepAliveMillis = persistent ? keepAlive(head.fields()) : -1;
+        keepAliveMillis = persistent ? ResponseParser.keepAliveMillis(head.fields()) : -1;
         if (open.isHeadRequest() || status == 204 || status == 304) {
             body.start(Framing.NONE, 0);
         } else if (parser.isChunked()) {
@@ -357,23 +355,6 @@ public final class Http1ClientConnection extends Http1Connection {
             endResponse(open, in.isReadable());
         }
         open.events().onHead(head, last);
-    }
-
-    private static long keepAlive(Fields fields) {
-        AsciiString value = fields.first(FieldName.KEEP_ALIVE);
-        if (value == null) {
-            return -1;
-        }
-        int start = value.toLowerCase().indexOf(TIMEOUT, 0);
-        if (start < 0) {
-            return -1;
-        }
-        int from = start + TIMEOUT.length();
-        int to = from;
-        while (to < value.length() && to < from + 6 && HeadParser.isDigit(value.byteAt(to))) {
-            to++;
-        }
-        return to == from ? -1 : value.parseInt(from, to) * 1000L;
     }
 
     private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {

@@ -18,7 +18,6 @@ import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +47,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final Http1ServerSettings settings;
     private final RequestParser parser;
     private final BodyReader body;
+    private final Unread unread = new Unread();
     private final Timer inputTimer = new InputTimer();
     private final Timer ageTimer = new AgeTimer();
 
@@ -57,7 +57,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private Input input = Input.HEAD;
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
     private @Nullable TunnelHalf tunnel; // that the connection has become
-    private @Nullable ByteBuf unread;
     private boolean opened;
     private boolean first = true;
     private boolean reading; // between channelRead and channelReadComplete
@@ -143,7 +142,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         inputTimer.cancel();
         ageTimer.cancel();
         output.stop();
-        releaseUnread();
+        unread.release();
         Http1ServerStream open = stream;
         stream = null;
         if (open != null && before != Input.CLOSED) {
@@ -175,7 +174,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     void onInputEnded() {
         switch (input) {
             case HEAD -> {
-                if (!hasUnread()) {
+                if (unread.isEmpty()) {
                     closeAfterWrites();
                 }
             }
@@ -201,9 +200,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
-        ByteBuf in = (ByteBuf) message;
-        ByteBuf rest = unread;
-        unread = rest == null ? in : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), rest, in);
+        unread.add(ctx.alloc(), (ByteBuf) message);
         process();
     }
 
@@ -230,27 +227,20 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
         processing = true;
         boolean more = true;
-        while (more) {
-            ByteBuf in = unread;
-            if (in == null) {
-                break;
-            }
+        for (ByteBuf in = unread.peek(); more && in != null; in = unread.peek()) {
             more = switch (input) {
                 case HEAD -> ctx.channel().isWritable() ? readHead(in) : leave(in);
                 case BODY -> readBody(in);
                 case DROPPED -> drop(in);
                 case WAITING -> leave(in);
                 case CLOSED -> {
-                    releaseUnread();
+                    unread.release();
                     yield false;
                 }
             };
-            if (unread != null && !unread.isReadable()) {
-                releaseUnread();
-            }
         }
         processing = false;
-        if (isInputEnded() && input == Input.HEAD && !hasUnread()) {
+        if (isInputEnded() && input == Input.HEAD && unread.isEmpty()) {
             closeAfterWrites(); // what is left of the last head never comes
         }
         if (!reading) {
@@ -267,18 +257,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             credit.hold();
         }
         return false;
-    }
-
-    private boolean hasUnread() {
-        return unread != null && unread.isReadable();
-    }
-
-    private void releaseUnread() {
-        ByteBuf rest = unread;
-        unread = null;
-        if (rest != null) {
-            rest.release();
-        }
     }
 
     private boolean readHead(ByteBuf in) {
@@ -309,14 +287,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             return false;
         }
         first = false;
-        AsciiString key = null;
-        AsciiString protocol = mayUpgrade(head) ? UpgradeRequest.tunnel(head.fields()) : null;
-        if (protocol != null) {
-            key = protocol.equals(UpgradeRequest.WEBSOCKET) ? UpgradeRequest.key(head.fields()) : null;
-            head.fields().remove(FieldName.SEC_WEBSOCKET_KEY);
-            head.upgradeTo(protocol);
-        }
-        begin(head, key);
+        begin(head, mayUpgrade(head) ? UpgradeRequest.translate(head) : null);
         return true;
     }
 
@@ -332,7 +303,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
         boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
         if (upgraded) {
-            releaseUnread();
+            unread.release();
         } else {
             rest.release();
         }
@@ -394,7 +365,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             if (last) {
                 onRequestRead();
             }
-            ByteBuf data = take(in, length);
+            ByteBuf data = unread.take(in, length);
             credit.received(length);
             StreamEvents events = open.events();
             if (events == null) {
@@ -430,15 +401,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         return true;
     }
 
-    /** Takes body bytes off what was read: the buffer itself if nothing else is in it, else a slice. */
-    private ByteBuf take(ByteBuf in, int length) {
-        if (length == in.readableBytes()) {
-            unread = null;
-            return in;
-        }
-        return in.readRetainedSlice(length);
-    }
-
     private boolean discard(ByteBuf in, int length) {
         in.skipBytes(length);
         discarded += length;
@@ -452,7 +414,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     private boolean drop(ByteBuf in) {
         discarded += in.readableBytes();
-        releaseUnread();
+        unread.release();
         if (discarded > MAX_LINGER_BYTES) {
             ctx.close();
         }
@@ -548,7 +510,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
-        boolean noMoreComes = isInputEnded() && !hasUnread();
+        boolean noMoreComes = isInputEnded() && unread.isEmpty();
         boolean tooMuchToDiscard = withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED;
         return !draining && !noMoreComes && !tooMuchToDiscard;
     }
@@ -578,8 +540,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         output.flush();
         stream = null;
         input = Input.CLOSED;
-        ByteBuf early = unread;
-        unread = null;
+        ByteBuf early = unread.takeAll();
         TunnelHalf half = replaceBy(new TunnelHalf(new Tunnelled(), events, observer, timers), open);
         tunnel = half;
         if (open.isEnded()) {
@@ -608,7 +569,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         from.setEvents(null);
         stream = null;
         credit.reset();
-        if (!from.isKeepAlive() || (from.isConnect() && hasUnread())) {
+        if (!from.isKeepAlive() || (from.isConnect() && !unread.isEmpty())) {
             finish(); // after a refused CONNECT, bytes sent in hope of a tunnel are no request
         } else if (input == Input.WAITING) {
             next();
@@ -621,12 +582,12 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void next() {
         credit.reset();
         credit.release();
-        if (draining || (isInputEnded() && !hasUnread())) {
+        if (draining || (isInputEnded() && unread.isEmpty())) {
             finish();
             return;
         }
         input = Input.HEAD;
-        if (!hasUnread()) {
+        if (unread.isEmpty()) {
             arm(inputTimer, settings.idleMillis());
         } else {
             process();
@@ -635,8 +596,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Closes after the last response, in a way that lets the client read it. */
     private void finish() {
-        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || hasUnread();
-        releaseUnread();
+        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || !unread.isEmpty();
+        unread.release();
         if (isInputEnded() || !moreMayCome) {
             closeAfterWrites();
             return;
@@ -666,7 +627,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             StreamEvents events = open == null ? null : open.events();
             if (events != null) {
                 events.onWritable();
-            } else if (input == Input.HEAD && hasUnread()) {
+            } else if (input == Input.HEAD && !unread.isEmpty()) {
                 credit.release();
                 process();
             }
@@ -700,7 +661,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             return;
         }
         draining = true;
-        if (input == Input.HEAD && !parser.isStarted() && !processing && !hasUnread()) {
+        if (input == Input.HEAD && !parser.isStarted() && !processing && unread.isEmpty()) {
             if (first) {
                 arm(inputTimer, FIRST_REQUEST_MILLIS);
             } else {

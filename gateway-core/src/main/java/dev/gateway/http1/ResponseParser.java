@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.http1.HeadCollector.Kind;
 import dev.gateway.message.Ascii;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
@@ -9,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Parses response heads (RFC 9112, section 4), by the same strict rules as requests. */
 final class ResponseParser extends HeadParser {
+    private static final AsciiString TIMEOUT = new AsciiString("timeout=");
+
     private @Nullable ResponseHead head;
 
     ResponseParser(HeadLimits limits) {
@@ -66,5 +69,23 @@ final class ResponseParser extends HeadParser {
             head = new ResponseHead(status, reason, fields, contentLength());
         }
         return found;
+    }
+
+    /** Returns how long the peer says it keeps the connection (RFC 2068, section 19.7.1), -1 if it does not. */
+    static long keepAliveMillis(Fields fields) {
+        AsciiString value = fields.first(FieldName.KEEP_ALIVE);
+        if (value == null) {
+            return -1;
+        }
+        int start = value.toLowerCase().indexOf(TIMEOUT, 0);
+        if (start < 0) {
+            return -1;
+        }
+        int from = start + TIMEOUT.length();
+        int to = from;
+        while (to < value.length() && to < from + 6 && isDigit(value.byteAt(to))) {
+            to++;
+        }
+        return to == from ? -1 : value.parseInt(from, to) * 1000L;
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
@@ -40,10 +41,27 @@ final class UpgradeRequest {
     }
 
     /**
+     * Makes a GET that asks for a tunnel the extended CONNECT that it is for the core.
+     *
+     * @return the client's key for a WebSocket handshake, which concerns this hop alone; null without one
+     */
+    static @Nullable AsciiString translate(RequestHead head) {
+        Fields fields = head.fields();
+        AsciiString protocol = tunnel(fields);
+        if (protocol == null) {
+            return null;
+        }
+        AsciiString key = protocol.equals(WEBSOCKET) ? key(fields) : null;
+        fields.remove(FieldName.SEC_WEBSOCKET_KEY);
+        head.upgradeTo(protocol);
+        return key;
+    }
+
+    /**
      * Returns the protocol of the tunnel that the fields ask for, in lower case, or null. Of several it is WebSocket if
      * that is among them. Never {@code h2c}: its requests would pass all rules for requests.
      */
-    static @Nullable AsciiString tunnel(Fields fields) {
+    private static @Nullable AsciiString tunnel(Fields fields) {
         if (!isUpgrade(fields)) {
             return null;
         }
@@ -57,7 +75,7 @@ final class UpgradeRequest {
     }
 
     /** Returns the client's key for a WebSocket handshake if there is one, and it is valid, else null. */
-    static @Nullable AsciiString key(Fields fields) {
+    private static @Nullable AsciiString key(Fields fields) {
         int at = fields.find(FieldName.SEC_WEBSOCKET_KEY, 0);
         if (at < 0 || fields.find(FieldName.SEC_WEBSOCKET_KEY, at + 1) >= 0) {
             return null;
