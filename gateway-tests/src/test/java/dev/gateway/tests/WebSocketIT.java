@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -15,10 +16,12 @@ import dev.gateway.tests.peer.StreamResetException;
 import dev.gateway.tests.peer.WebSocket;
 import dev.gateway.tests.peer.WebSocket.Frame;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,6 +30,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** WebSockets pass byte for byte, whatever is spoken on either side. */
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
 class WebSocketIT {
+    @TempDir
+    Path directory;
+
     private static Origin origin() throws IOException {
         return Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1).on("/echo", WebSocket::echo);
     }
@@ -212,6 +218,35 @@ class WebSocketIT {
                 Peer peer = rig.connect(pairing)) {
             assertThat(Handshake.ask(peer.open(), "/wrong").status()).isEqualTo(502);
             assertThat(rig.awaitAccessLog(1).get(0)).contains("upstream_protocol_error");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Peers.class)
+    void anUpstreamWhoseHttp2OffersNoneIsAskedByHttp1(Peers client) throws Exception {
+        try (Origin origin = Origin.startTls().on("/echo", WebSocket::echo).on("/", Behaviours.text("page"))) {
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol("auto")
+                            .upstream("tls: {caFile: " + ca + "}")
+                            .start();
+                    Peer peer = rig.connect(client)) {
+                for (int i = 0; i < 2; i++) {
+                    PeerStream page = rig.connect(client).open();
+                    page.send(Head.request("GET", "/"), true);
+                    assertThat(page.receiveFinal().status()).isEqualTo(200);
+                    assertThat(page.receiveBody()).isEqualTo("page");
+                    page.peer().close();
+                    if (i == 0) {
+                        WebSocket socket = new WebSocket(Handshake.open(peer, "/echo"), true);
+                        socket.text("hello");
+                        assertThat(socket.receive().text()).isEqualTo("hello");
+                        socket.close(1000);
+                        socket.receive();
+                        socket.end();
+                    }
+                }
+            }
         }
     }
 
