@@ -300,6 +300,18 @@ public final class Http2Peer implements Peer {
             closed.countDown();
             goAway.completeExceptionally(end);
             settings.completeExceptionally(end);
+            if (!client) {
+                hangUp();
+            }
+        }
+    }
+
+    /** As servers do once their client says no more. */
+    private void hangUp() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // closed it is
         }
     }
 
