@@ -161,7 +161,8 @@ final class ConnectAssembly {
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
         }
-        filters.add(new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, addresses, tally, config.audit())));
+        filters.add(
+                new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, addresses, tally, config.audit())));
         ConnectConfig.Limits limits = config.limits();
         filters.add(new Placed(
                 FilterOrder.TUNNEL_LIMITS,
@@ -246,9 +247,8 @@ final class ConnectAssembly {
     /** Whoever dials an address does not know for whom, so what some policy does not deny is left to the rules. */
     private List<Destination> deniedToAll() {
         return config.access().deny().stream()
-                .filter(denied -> config.policies().stream()
-                        .allMatch(policy -> policy.access().deny().stream()
-                                .anyMatch(other -> other.text().equals(denied.text()))))
+                .filter(denied -> config.policies().stream().allMatch(policy -> policy.access().deny().stream()
+                        .anyMatch(other -> other.text().equals(denied.text()))))
                 .toList();
     }
 

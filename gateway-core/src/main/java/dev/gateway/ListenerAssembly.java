@@ -14,6 +14,7 @@ import dev.gateway.net.ServerTls;
 import dev.gateway.net.ServerTlsSettings;
 import dev.gateway.net.ServerTlsSettings.CertificateFiles;
 import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.tcp.TcpServerSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,11 +34,6 @@ final class ListenerAssembly {
 
     /** Makes the settings of a listener. */
     static ListenerSettings settings(int index, ListenerConfig config, @Nullable ServerTls tls) throws StartException {
-        if (!config.protocol().isHttp()) {
-            throw Assembly.failure(
-                    config.position(),
-                    new IllegalStateException("protocol " + config.protocol() + " is not available yet"));
-        }
         ListenerConfig.Limits limits = config.limits();
         ListenerConfig.Timeouts timeouts = config.timeouts();
         long requestHeaders = Assembly.millis(timeouts.requestHeaders());
@@ -75,7 +71,15 @@ final class ListenerAssembly {
                 limits.maxConnections(),
                 tls,
                 proxy == null ? null : new ProxyProtocol(Assembly.cidrs(proxy.trustedCidrs()), requestHeaders),
-                new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade()));
+                new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
+    }
+
+    private static @Nullable TcpServerSettings bytes(ListenerConfig config) {
+        return config.protocol().isHttp()
+                ? null
+                : new TcpServerSettings(
+                        config.protocol() == ListenerConfig.Protocol.TLS,
+                        Assembly.millis(config.timeouts().tlsHandshake()));
     }
 
     /** Returns where a listener is to be bound; looks a name up. */
@@ -113,11 +117,11 @@ final class ListenerAssembly {
     /**
      * Makes the settings of a listener's TLS; makes a self-signed certificate if one is wanted and there is none.
      *
-     * @return null for cleartext
+     * @return null for cleartext, and for TLS that is passed on
      */
     static @Nullable ServerTlsSettings tls(ListenerConfig listener) throws StartException {
         TlsConfig config = listener.tls();
-        if (config == null) {
+        if (config == null || !listener.protocol().isHttp()) {
             return null;
         }
         List<CertificateFiles> certificates = new ArrayList<>();

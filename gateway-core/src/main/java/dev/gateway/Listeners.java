@@ -128,7 +128,10 @@ final class Listeners {
 
     /** Tells the log where a listener can be reached. */
     static void announce(Listener listener) {
-        String protocols = listener.settings().protocols().http2() == null ? "HTTP/1.1" : "HTTP/1.1 and h2";
+        ListenerSettings.Protocols spoken = listener.settings().protocols();
+        String protocols = spoken.bytes() != null
+                ? spoken.bytes().tls() ? "TLS, passed on" : "TCP, passed on"
+                : spoken.http2() == null ? "HTTP/1.1" : "HTTP/1.1 and h2";
         log.info("Listener {} at {} ({})", listener.name(), url(listener), protocols);
     }
 
@@ -140,6 +143,9 @@ final class Listeners {
         String host = address.getAddress().isAnyLocalAddress()
                 ? "localhost" // of all addresses the one to try first
                 : bracketed(address.getAddress().getHostAddress());
+        if (listener.settings().protocols().bytes() != null) {
+            return "tcp://" + host + ":" + address.getPort();
+        }
         return (listener.settings().tls() == null ? "http://" : "https://") + host + ":" + address.getPort() + "/";
     }
 

@@ -112,8 +112,7 @@ final class RouteAssembly {
     }
 
     private static Route.Upgrades upgrades(RuleConfig rule) {
-        return new Route.Upgrades(
-                lower(rule.upgrades()), lower(rule.webSocket().allowedOrigins()));
+        return new Route.Upgrades(lower(rule.upgrades()), lower(rule.webSocket().allowedOrigins()));
     }
 
     private static Set<AsciiString> lower(List<String> words) {

@@ -59,7 +59,8 @@ class ArchitectureTest {
             mayUse("pool", "http1", "http2", "tcp", "net", "upstream", "stream", "message", "time");
 
     @ArchTest
-    static final ArchRule listenerUses = mayUse("listener", "http1", "http2", "net", "message", "stream", "time");
+    static final ArchRule listenerUses =
+            mayUse("listener", "http1", "http2", "tcp", "net", "message", "stream", "time");
 
     @ArchTest
     static final ArchRule exchangeUses =

@@ -2,7 +2,6 @@ package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
-import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -11,14 +10,11 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2FrameAdapter;
-import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -73,7 +69,6 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new PeerFrames(this, closed));
         codec.headers().gate(closed::onHeaderBlock);
-
     }
 
     // What the two ends do differently.

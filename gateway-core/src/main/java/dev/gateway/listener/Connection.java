@@ -11,6 +11,8 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.tcp.TcpServerConnection;
+import dev.gateway.tcp.TcpServerSettings;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -81,7 +83,10 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         peer = clientAddress;
         local = localAddress;
         ServerTls serverTls = settings().tls();
-        if (serverTls != null) {
+        TcpServerSettings bytes = settings().protocols().bytes();
+        if (bytes != null) {
+            passOn(bytes);
+        } else if (serverTls != null) {
             serverTls.secure(channel.pipeline(), this);
         } else if (settings().protocols().http2() != null) {
             PrefaceDetector detector = new PrefaceDetector(this);
@@ -157,6 +162,16 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         channel.pipeline().addLast(http2);
         start(http2);
         return http2;
+    }
+
+    /** Adds the handler of a connection that nobody here reads. */
+    private void passOn(TcpServerSettings settings) {
+        ListenerLoop loop = owner.loop;
+        TcpServerConnection tcp = new TcpServerConnection(
+                info(HttpVersion.TCP), loop.handler(), loop.observer(), loop.timers(), settings);
+        count(HttpVersion.TCP);
+        channel.pipeline().addLast(tcp);
+        start(tcp);
     }
 
     private void start(Drainable next) {

@@ -4,6 +4,7 @@ import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
+import dev.gateway.tcp.TcpServerSettings;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,16 @@ public record ListenerSettings(
      *
      * @param http2 null if HTTP/1.1 is all
      * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted in cleartext besides prior knowledge
+     * @param bytes not null if nothing is: bytes are passed on, and the rest is without meaning
      */
-    public record Protocols(Http1ServerSettings http1, @Nullable Http2ServerSettings http2, boolean h2cUpgrade) {}
+    public record Protocols(
+            Http1ServerSettings http1,
+            @Nullable Http2ServerSettings http2,
+            boolean h2cUpgrade,
+            @Nullable TcpServerSettings bytes) {
+        /** Makes the protocols of a listener for requests. */
+        public Protocols(Http1ServerSettings http1, @Nullable Http2ServerSettings http2, boolean h2cUpgrade) {
+            this(http1, http2, h2cUpgrade, null);
+        }
+    }
 }

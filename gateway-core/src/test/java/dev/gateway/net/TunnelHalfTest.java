@@ -106,7 +106,10 @@ class TunnelHalfTest {
         Assumptions.assumeTrue(way.tls != SslProvider.OPENSSL || OpenSsl.isAvailable());
         X509Bundle certificate = way.tls == null
                 ? null
-                : new CertificateBuilder().subject("CN=localhost").setIsCertificateAuthority(true).buildSelfSigned();
+                : new CertificateBuilder()
+                        .subject("CN=localhost")
+                        .setIsCertificateAuthority(true)
+                        .buildSelfSigned();
         SslContext context = certificate == null
                 ? null
                 : SslContextBuilder.forServer(certificate.toKeyManagerFactory())
@@ -131,8 +134,8 @@ class TunnelHalfTest {
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .syncUninterruptibly()
                 .channel();
-        Socket socket = new Socket(
-                InetAddress.getLoopbackAddress(), ((InetSocketAddress) listener.localAddress()).getPort());
+        Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), ((InetSocketAddress) listener.localAddress()).getPort());
         raw = socket;
         client = socket;
         if (certificate != null) {

@@ -198,11 +198,11 @@ class ConnectRulesTest {
     /** A target, its host, a decision, and what counts it: some hundred bytes, whatever the lists are like. */
     @Test
     void aTunnelThatIsAllowedCostsLittleMemory() {
-        String[] names = IntStream.range(0, 1000).mapToObj(i -> ".n" + i + ".example").toArray(String[]::new);
+        String[] names =
+                IntStream.range(0, 1000).mapToObj(i -> ".n" + i + ".example").toArray(String[]::new);
         Policies policies = Rules.only(Rules.policy(Rules.allow(names), Rules.deny(names[1], "10.0.0.0/8")));
         ConnectRules rules = new ConnectRules(policies, ANY, tally, false);
-        TunnelLimits limits =
-                new TunnelLimits(new TunnelLimits.Settings(10, 10, 10), policies, tally.tunnels());
+        TunnelLimits limits = new TunnelLimits(new TunnelLimits.Settings(10, 10, 10), policies, tally.tunnels());
         RequestHead head = connect("some.host.n7.example:443");
         FakeContext context = FakeContext.from("192.0.2.9");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -217,7 +217,8 @@ class ConnectRulesTest {
             limits.onEnd(context);
         }
 
-        assertThat((threads.getCurrentThreadAllocatedBytes() - before) / tunnels).isLessThan(400);
+        assertThat((threads.getCurrentThreadAllocatedBytes() - before) / tunnels)
+                .isLessThan(400);
     }
 
     @Test

@@ -29,7 +29,8 @@ class BrowserWebSocketIT {
                         .on("/", Behaviours.text("a page"))
                         .on("/echo", WebSocket::echo);
                 Rig rig = Rig.to(origin.port()).upstreamProtocol(upstream).start()) {
-            browser.open(rig.uri(scheme.equals("http") ? "clear" : "secure", "/").toString());
+            browser.open(
+                    rig.uri(scheme.equals("http") ? "clear" : "secure", "/").toString());
             assertThat(browser.evaluate(TALK)).isEqualTo("30000 bytes, closed with 4000");
             // The page, and maybe the icon that browsers ask for; all other lines are the WebSocket's.
             assertThat(rig.awaitAccessLog(3))

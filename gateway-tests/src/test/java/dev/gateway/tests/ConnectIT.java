@@ -112,8 +112,8 @@ class ConnectIT {
         new Random(7).nextBytes(body);
         Path sent = Files.write(directory.resolve("sent"), body);
         Path received = directory.resolve("received");
-        Tools.Result echo = curl(
-                listener, url(tls, "/echo"), option, "--data-binary", "@" + sent, "-o", received.toString());
+        Tools.Result echo =
+                curl(listener, url(tls, "/echo"), option, "--data-binary", "@" + sent, "-o", received.toString());
         assertThat(echo.output()).isEqualTo(" 200 200 " + version);
         assertThat(Files.readAllBytes(received)).isEqualTo(body);
     }
@@ -178,7 +178,9 @@ class ConnectIT {
     }
 
     private static List<String> log(String text) throws Exception {
-        return rig.awaitAccessLog(0).stream().filter(line -> line.contains(text)).toList();
+        return rig.awaitAccessLog(0).stream()
+                .filter(line -> line.contains(text))
+                .toList();
     }
 
     private static List<String> awaitLog(int lines, String text) throws Exception {

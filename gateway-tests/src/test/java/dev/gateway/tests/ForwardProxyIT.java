@@ -29,9 +29,7 @@ class ForwardProxyIT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.start()
-                .on("/echo", Behaviours.echo())
-                .otherwise(Behaviours.text("theirs"));
+        origin = Origin.start().on("/echo", Behaviours.echo()).otherwise(Behaviours.text("theirs"));
         own = Origin.start().otherwise(Behaviours.text("ours"));
         rig = Rig.start(
                 """
@@ -91,10 +89,13 @@ class ForwardProxyIT {
         new Random(7).nextBytes(body);
         Path sent = Files.write(directory.resolve("sent"), body);
         Path received = directory.resolve("received");
-        for (String[] how : new String[][] {{"--data-binary", "@" + sent}, {"-H", "Transfer-Encoding: chunked", "-T", sent.toString()}}) {
+        for (String[] how : new String[][] {
+            {"--data-binary", "@" + sent}, {"-H", "Transfer-Encoding: chunked", "-T", sent.toString()}
+        }) {
             List<String> options = new ArrayList<>(List.of(how));
             options.addAll(List.of("-o", received.toString()));
-            assertThat(curl(listener, url("/echo"), options.toArray(String[]::new)).output())
+            assertThat(curl(listener, url("/echo"), options.toArray(String[]::new))
+                            .output())
                     .isEqualTo(" 200");
             assertThat(Files.readAllBytes(received)).isEqualTo(body);
         }

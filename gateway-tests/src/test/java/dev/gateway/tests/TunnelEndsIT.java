@@ -139,7 +139,8 @@ class TunnelEndsIT {
     @MethodSource("everyWay")
     void everyByteArrivesWhoeverEndsFirst(Peers client, String upstream, First first) throws Exception {
         try (Tunnels tunnels = new Tunnels();
-                Rig rig = Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
+                Rig rig =
+                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
                 Peer peer = rig.connect(client)) {
             PeerStream mine = Handshake.open(peer, "/");
             PeerStream theirs = tunnels.take();
@@ -181,7 +182,8 @@ class TunnelEndsIT {
     @ValueSource(strings = {"http1", "h2c"})
     void whatAClientOfTlsHasEndedIsNotTakenForDelivered(String upstream) throws Exception {
         try (Tunnels tunnels = new Tunnels();
-                Rig rig = Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
+                Rig rig =
+                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
                 Peer peer = rig.connect(Peers.HTTP1_TLS)) {
             PeerStream mine = Handshake.open(peer, "/");
             PeerStream theirs = tunnels.take();
@@ -200,20 +202,21 @@ class TunnelEndsIT {
         assertThatThrownBy(() -> {
                     int at = 0;
                     for (int n = stream.receive(buffer); n >= 0; n = stream.receive(buffer)) {
-                        assertThat(Arrays.equals(buffer, 0, n, sent, at, at + n)).isTrue();
+                        assertThat(Arrays.equals(buffer, 0, n, sent, at, at + n))
+                                .isTrue();
                         at += n;
                     }
                 })
-                .satisfiesAnyOf(
-                        e -> assertThat(e).isInstanceOf(StreamResetException.class),
-                        e -> assertThat(e).hasMessageContaining("reset"));
+                .satisfiesAnyOf(e -> assertThat(e).isInstanceOf(StreamResetException.class), e -> assertThat(e)
+                        .hasMessageContaining("reset"));
     }
 
     @ParameterizedTest
     @MethodSource("cleartext")
     void aResetByTheClientIsOneForTheServer(Peers client, String upstream, First first) throws Exception {
         try (Tunnels tunnels = new Tunnels();
-                Rig rig = Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
+                Rig rig =
+                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
                 Peer peer = rig.connect(client)) {
             PeerStream mine = Handshake.open(peer, "/");
             PeerStream theirs = tunnels.take();
@@ -228,7 +231,8 @@ class TunnelEndsIT {
             mine.reset();
             if (first == First.CLIENT) {
                 CompletableFuture<Void> writing = sending(theirs, DOWN); // reading shows the end that came before
-                assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(IllegalStateException.class);
             } else {
                 assertReset(theirs, UP);
             }
@@ -240,7 +244,8 @@ class TunnelEndsIT {
     @MethodSource("cleartext")
     void aResetByTheServerIsOneForTheClient(Peers client, String upstream, First first) throws Exception {
         try (Tunnels tunnels = new Tunnels();
-                Rig rig = Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
+                Rig rig =
+                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
                 Peer peer = rig.connect(client)) {
             PeerStream mine = Handshake.open(peer, "/");
             PeerStream theirs = tunnels.take();
@@ -253,7 +258,8 @@ class TunnelEndsIT {
             theirs.reset();
             if (first == First.SERVER) {
                 CompletableFuture<Void> writing = sending(mine, UP);
-                assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(IllegalStateException.class);
             } else {
                 assertReset(mine, DOWN);
             }

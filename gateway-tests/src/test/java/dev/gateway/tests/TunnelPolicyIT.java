@@ -82,7 +82,8 @@ class TunnelPolicyIT {
                             requests.add(text);
                         }
                         socket.getOutputStream()
-                                .write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes(StandardCharsets.US_ASCII));
+                                .write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+                                        .getBytes(StandardCharsets.US_ASCII));
                     } else {
                         socket.getOutputStream().write(buffer, 0, length);
                     }
@@ -216,16 +217,20 @@ class TunnelPolicyIT {
             assertThat(ask(rig, "127.0.0.1").get(0)).contains(" 400 ");
             assertThat(ask(rig, "127.0.0.1%00:443").get(0)).contains(" 400 ");
             assertThat(rig.awaitAccessLog(7))
-                    .anySatisfy(line -> assertThat(line).contains("no.allowed.test:443").contains("(deny[0])"));
+                    .anySatisfy(line ->
+                            assertThat(line).contains("no.allowed.test:443").contains("(deny[0])"));
             assertThat(rig.metric("gateway_connect_denied_total", "listener=\"egress\"", "rule=\"deny[0]\""))
                     .isEqualTo(1);
-            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"allowedPorts\"")).isEqualTo(1);
+            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"allowedPorts\""))
+                    .isEqualTo(1);
         }
     }
 
     private static void assertRefused(List<String> head, int status, String cause) {
         assertThat(head.get(0)).startsWith("HTTP/1.1 " + status + " ");
-        assertThat(head).anySatisfy(line -> assertThat(line).startsWith("Proxy-Status: ").contains(cause));
+        assertThat(head)
+                .anySatisfy(
+                        line -> assertThat(line).startsWith("Proxy-Status: ").contains(cause));
     }
 
     /** Everything here leads to a server on this machine, if it leads anywhere. */
@@ -233,17 +238,75 @@ class TunnelPolicyIT {
     void noTargetThatIsNotPublicIsReached() throws Exception {
         int port = echo.port();
         List<String> hosts = List.of(
-                "127.0.0.1", "127.0.0.2", "127.1", "127.0.1", "2130706433", "017700000001", "0x7f000001", "0x7f.1",
-                "0177.0.0.1", "0x7f.0.0.1", "127.0.0.1.", "127.0.0.01", "0.0.0.0", "0", "0.0.0.0.", "[::1]", "[::]",
-                "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[::7f00:1]",
-                "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]", "[fe80::1]", "[fec0::1]",
-                "[fc00::1]", "[fd00:ec2::254]", "[ff02::1]", "[::ffff:0:7f00:1]", "[2001:db8::1]", "[100::1]", "[4000::1]",
-                "localhost", "LOCALHOST", "localhost.", "LocalHost.", "ip6-localhost", "10.0.0.1", "172.16.0.1", "172.31.255.254",
-                "192.168.0.1", "100.64.0.1", "169.254.169.254", "168.63.129.16", "192.0.0.192", "192.0.2.1", "198.18.0.1",
-                "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "[::1%25lo]", "[::1%lo]",
-                "127.0.0.1%00", "%31%32%37.0.0.1", "user@127.0.0.1", "loopback.attacker.test", "loopback6.attacker.test",
-                "mapped.attacker.test", "nat64.attacker.test", "rebinding.attacker.test", "rebinding.attacker.test",
-                "rebinding.attacker.test", "both.attacker.test", "metadata.attacker.test");
+                "127.0.0.1",
+                "127.0.0.2",
+                "127.1",
+                "127.0.1",
+                "2130706433",
+                "017700000001",
+                "0x7f000001",
+                "0x7f.1",
+                "0177.0.0.1",
+                "0x7f.0.0.1",
+                "127.0.0.1.",
+                "127.0.0.01",
+                "0.0.0.0",
+                "0",
+                "0.0.0.0.",
+                "[::1]",
+                "[::]",
+                "[0:0:0:0:0:0:0:1]",
+                "[::ffff:127.0.0.1]",
+                "[::ffff:7f00:1]",
+                "[::127.0.0.1]",
+                "[::7f00:1]",
+                "[64:ff9b::7f00:1]",
+                "[64:ff9b:1::7f00:1]",
+                "[2002:7f00:1::]",
+                "[2001:0:7f00:1::]",
+                "[fe80::1]",
+                "[fec0::1]",
+                "[fc00::1]",
+                "[fd00:ec2::254]",
+                "[ff02::1]",
+                "[::ffff:0:7f00:1]",
+                "[2001:db8::1]",
+                "[100::1]",
+                "[4000::1]",
+                "localhost",
+                "LOCALHOST",
+                "localhost.",
+                "LocalHost.",
+                "ip6-localhost",
+                "10.0.0.1",
+                "172.16.0.1",
+                "172.31.255.254",
+                "192.168.0.1",
+                "100.64.0.1",
+                "169.254.169.254",
+                "168.63.129.16",
+                "192.0.0.192",
+                "192.0.2.1",
+                "198.18.0.1",
+                "198.51.100.1",
+                "203.0.113.1",
+                "224.0.0.1",
+                "240.0.0.1",
+                "255.255.255.255",
+                "[::1%25lo]",
+                "[::1%lo]",
+                "127.0.0.1%00",
+                "%31%32%37.0.0.1",
+                "user@127.0.0.1",
+                "loopback.attacker.test",
+                "loopback6.attacker.test",
+                "mapped.attacker.test",
+                "nat64.attacker.test",
+                "rebinding.attacker.test",
+                "rebinding.attacker.test",
+                "rebinding.attacker.test",
+                "both.attacker.test",
+                "metadata.attacker.test");
         try (RebindingDns dns = new RebindingDns()
                         .answers("loopback.attacker.test", "127.0.0.1")
                         .answers("loopback6.attacker.test", "::1")
@@ -373,8 +436,10 @@ class TunnelPolicyIT {
                 assertThat(client.connect(target).status()).isEqualTo(200);
                 assertThat(client.send("ping").receive(4)).isEqualTo("ping");
             }
-            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"allowedPorts\"")).isEqualTo(1);
-            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"address\"")).isEqualTo(1);
+            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"allowedPorts\""))
+                    .isEqualTo(1);
+            assertThat(rig.metric("gateway_connect_denied_total", "rule=\"address\""))
+                    .isEqualTo(1);
             assertRefused(ask(rig, "127.0.0.1:" + rig.port("admin")), 403, "policy_address");
         }
     }

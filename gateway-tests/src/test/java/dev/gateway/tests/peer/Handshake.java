@@ -60,7 +60,10 @@ public final class Handshake {
                         && request.all("Sec-WebSocket-Key").isEmpty()
                 : request.method().equals("GET")
                         && request.all("Upgrade").equals(List.of("websocket"))
-                        && request.get("Connection").orElse("").toLowerCase(Locale.ROOT).contains("upgrade")
+                        && request.get("Connection")
+                                .orElse("")
+                                .toLowerCase(Locale.ROOT)
+                                .contains("upgrade")
                         && request.all("Sec-WebSocket-Key").size() == 1;
     }
 

@@ -78,16 +78,20 @@ public final class RebindingDns implements AutoCloseable {
         int questionEnd = query.position();
         String asked = name.toString();
         boolean known = ipv4.containsKey(asked) || ipv6.containsKey(asked);
-        List<InetAddress> addresses =
-                (type == TYPE_A ? ipv4 : type == TYPE_AAAA ? ipv6 : Map.<String, List<InetAddress>>of())
-                        .getOrDefault(asked, List.of());
+        List<InetAddress> addresses = (type == TYPE_A
+                        ? ipv4
+                        : type == TYPE_AAAA ? ipv6 : Map.<String, List<InetAddress>>of())
+                .getOrDefault(asked, List.of());
         ByteBuffer out = ByteBuffer.allocate(512);
         out.putShort(id).putShort((short) (0x8180 | (known ? 0 : NO_SUCH_NAME)));
         out.putShort((short) 1).putShort((short) (addresses.isEmpty() ? 0 : 1)).putInt(0);
         out.put(query.slice(12, questionEnd - 12));
         if (!addresses.isEmpty()) {
             byte[] address = (addresses.size() > 1 ? addresses.remove(0) : addresses.get(0)).getAddress();
-            out.putShort((short) 0xC00C).putShort((short) type).putShort((short) 1).putInt(0);
+            out.putShort((short) 0xC00C)
+                    .putShort((short) type)
+                    .putShort((short) 1)
+                    .putInt(0);
             out.putShort((short) address.length).put(address);
         }
         byte[] bytes = new byte[out.position()];

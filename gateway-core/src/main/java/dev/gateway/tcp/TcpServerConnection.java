@@ -1,0 +1,198 @@
+package dev.gateway.tcp;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.net.ClientHello;
+import dev.gateway.net.Drainable;
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.TunnelHalf;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's connection whose bytes are passed on: a CONNECT to the name that its TLS ClientHello asks for, which is read
+ * and passed on too, or to the address that it came to. The last handler of its channel until the tunnel takes its place,
+ * confined to its event loop.
+ */
+public final class TcpServerConnection extends ChannelInboundHandlerAdapter implements Drainable {
+    private static final int NOT_FOUND = 404;
+    // RFC 8446, section 6: an alert record of TLS 1.0, as every client reads it, and its descriptions.
+    private static final byte[] FATAL_ALERT = {21, 3, 1, 0, 2, 2};
+    private static final int INTERNAL_ERROR = 80;
+    private static final int UNRECOGNIZED_NAME = 112;
+
+    private final ConnectionInfo info;
+    private final RequestHandler handler;
+    private final ConnectionObserver observer;
+    private final TimerWheel timers;
+    private final TcpServerSettings settings;
+    private ByteBuf held = Unpooled.EMPTY_BUFFER; // of the ClientHello
+    private @Nullable TunnelHalf half;
+
+    @SuppressWarnings("NullAway.Init")
+    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
+
+    private final Timer helloTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            if (held.isReadable()) {
+                observer.onViolation("slow_hello");
+            } else {
+                observer.onIdleClosed();
+            }
+            ctx.close();
+        }
+    };
+
+    /** Makes the handler of an accepted connection, to be added to its channel. */
+    public TcpServerConnection(
+            ConnectionInfo info,
+            RequestHandler handler,
+            ConnectionObserver observer,
+            TimerWheel timers,
+            TcpServerSettings settings) {
+        this.info = info;
+        this.handler = handler;
+        this.observer = observer;
+        this.timers = timers;
+        this.settings = settings;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (!settings.tls()) {
+            begin(localAddress());
+        } else if (settings.helloMillis() > 0) {
+            timers.arm(helloTimer, settings.helloMillis());
+        }
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        helloTimer.cancel();
+        held.release();
+        held = Unpooled.EMPTY_BUFFER;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf data = (ByteBuf) message;
+        if (half != null) {
+            data.release(); // refused
+            return;
+        }
+        held = held.isReadable() ? Unpooled.wrappedBuffer(held, data) : data;
+        ClientHello.Reading reading = ClientHello.read(held);
+        if (reading instanceof ClientHello.NotTls not) {
+            observer.onViolation("not_tls");
+            TcpServerStream stream = tunnel();
+            handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, not.reason()));
+        } else if (reading instanceof ClientHello.Hello hello) {
+            String name = hello.serverName();
+            InetSocketAddress local = info.local();
+            begin(name == null ? localAddress() : local == null ? name : name + ":" + local.getPort());
+        }
+    }
+
+    private String localAddress() {
+        InetSocketAddress local = info.local();
+        return local == null ? "localhost" : NetUtil.toSocketAddressString(local);
+    }
+
+    private void begin(String authority) {
+        helloTimer.cancel();
+        TcpServerStream stream = tunnel();
+        RequestHead head = new RequestHead(
+                Method.CONNECT,
+                info.scheme(),
+                new AsciiString(authority),
+                AsciiString.EMPTY_STRING,
+                new Fields(),
+                RequestHead.UNKNOWN_LENGTH);
+        stream.events(handler.onRequest(stream, head, false));
+        TunnelHalf made = half;
+        if (made != null && !stream.isRefused()) {
+            ByteBuf first = held;
+            held = Unpooled.EMPTY_BUFFER;
+            made.begin(first, false);
+            ctx.pipeline().remove(this);
+        }
+    }
+
+    private TcpServerStream tunnel() {
+        TcpServerStream stream = new TcpServerStream(this, info);
+        TunnelHalf made = new TunnelHalf(new Owner(), stream, observer, timers);
+        half = made;
+        stream.over(made);
+        ctx.pipeline().addAfter(ctx.name(), null, made);
+        return stream;
+    }
+
+    /** There is no tunnel: the client is told by what it understands. */
+    void refuse(int status) {
+        if (settings.tls()) {
+            ByteBuf alert = Unpooled.buffer(FATAL_ALERT.length + 1)
+                    .writeBytes(FATAL_ALERT)
+                    .writeByte(status == NOT_FOUND ? UNRECOGNIZED_NAME : INTERNAL_ERROR);
+            ctx.channel().writeAndFlush(alert).addListener(ChannelFutureListener.CLOSE);
+        } else {
+            HalfClose.abort(ctx.channel());
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            context.close(); // before it has said where to
+        }
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        observer.onSocketError();
+        context.close();
+    }
+
+    /** Tells the tunnel; a client that has not said where to is given a moment. */
+    @Override
+    public void drain() {
+        if (half != null) {
+            half.drain();
+        } else {
+            timers.arm(helloTimer, FIRST_REQUEST_MILLIS);
+        }
+    }
+
+    @Override
+    public void close() {
+        ctx.close();
+    }
+
+    private static final class Owner implements TunnelHalf.Owner {
+        @Override
+        public Failure lost(String detail) {
+            return Failure.of(Cause.CLIENT_CLOSED, detail);
+        }
+
+        @Override
+        public void onClosed() {}
+    }
+}
