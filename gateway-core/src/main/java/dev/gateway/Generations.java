@@ -2,7 +2,6 @@ package dev.gateway;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.Metrics;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,7 +96,7 @@ final class Generations {
         Upstream heir = current == null ? null : current.upstream(former.name());
         if (heir == null) {
             loops.pools().remove(former);
-        } else if (!(heir.balancer() instanceof NamedByRequest)) { // which has no endpoints, and all of them
+        } else {
             loops.pools().keepOnly(former, heir.endpoints());
         }
     }
