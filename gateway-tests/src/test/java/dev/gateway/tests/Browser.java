@@ -28,23 +28,23 @@ final class Browser implements AutoCloseable {
     private final Path profile;
     private final String root;
 
-    private Browser(Process driver, Path profile, int port) throws IOException, InterruptedException {
+    private Browser(Process driver, Path profile, int port, List<String> more) throws IOException, InterruptedException {
         this.driver = driver;
         this.profile = profile;
         String address = "http://127.0.0.1:" + port + "/session";
-        String options = Stream.of(
+        Stream<String> usual = Stream.of(
                         "headless",
                         "no-sandbox",
                         "disable-gpu",
                         "disable-quic",
                         "disable-dev-shm-usage",
                         "no-first-run",
-                        "no-proxy-server",
                         "disable-background-networking",
                         "disable-component-update",
                         "disable-sync",
                         "window-size=1400,1100",
-                        "user-data-dir=" + profile)
+                "user-data-dir=" + profile);
+        String options = Stream.concat(usual, more.stream())
                 .map(option -> "\"--" + option + "\"")
                 .reduce((a, b) -> a + "," + b)
                 .orElseThrow();
@@ -59,8 +59,13 @@ final class Browser implements AutoCloseable {
         root = address + "/" + session.group(1);
     }
 
-    /** Starts one, or ends the test. */
+    /** Starts one that uses no proxy, or ends the test. */
     static Browser start() throws IOException, InterruptedException {
+        return start("no-proxy-server");
+    }
+
+    /** Starts one with more options, or ends the test. */
+    static Browser start(String... options) throws IOException, InterruptedException {
         String chromedriver = Tools.find("chromedriver");
         Tools.find("chromium");
         Path profile = Files.createTempDirectory("chromium");
@@ -71,7 +76,7 @@ final class Browser implements AutoCloseable {
         for (String line = output.readLine(); line != null; line = output.readLine()) {
             Matcher port = PORT.matcher(line);
             if (port.find()) {
-                return new Browser(driver, profile, Integer.parseInt(port.group(1)));
+                return new Browser(driver, profile, Integer.parseInt(port.group(1)), List.of(options));
             }
         }
         throw new IOException("chromedriver did not start");

@@ -38,6 +38,26 @@ public final class Tools {
                 .orElseGet(() -> missing(name + " is not installed"));
     }
 
+    /**
+     * Finds what a script of this module installs in a directory, or ends the test.
+     *
+     * @param variable names the directory if it is set, {@code none} if it cannot be had; else it is {@code ~/.cache/gateway/NAME}
+     * @param file what is there if it is installed
+     */
+    static Path installed(String variable, String name, String file, String script) {
+        String named = System.getenv(variable);
+        Path directory =
+                named != null ? Path.of(named) : Path.of(System.getProperty("user.home"), ".cache", "gateway", name);
+        if ("none".equals(named)) {
+            System.err.println("skipping: " + name + " cannot be had on this machine");
+            return abort(name + " cannot be had on this machine");
+        }
+        if (!Files.isExecutable(directory.resolve(file))) {
+            missing(name + " is not in " + directory + " (" + script + " installs it)");
+        }
+        return directory;
+    }
+
     /** Ends the test, which lacks something. */
     static String missing(String reason) {
         if ("true".equals(System.getenv("REQUIRE_TOOLS"))) {
