@@ -59,12 +59,7 @@ class AutobahnIT {
                                             .collect(Collectors.joining(","))));
             Tools.Result result = Tools.run(
                     MAX_SECONDS,
-                    List.of(
-                            suite.resolve("bin/wstest").toString(),
-                            "-m",
-                            "fuzzingclient",
-                            "-s",
-                            spec.toString()));
+                    List.of(suite.resolve("bin/wstest").toString(), "-m", "fuzzingclient", "-s", spec.toString()));
             Path index = reports.resolve("index.json");
             assertThat(index).as(result.output()).exists();
             Map<String, Map<String, String>> verdicts = verdicts(Files.readString(index));

@@ -28,21 +28,22 @@ final class Browser implements AutoCloseable {
     private final Path profile;
     private final String root;
 
-    private Browser(Process driver, Path profile, int port, List<String> more) throws IOException, InterruptedException {
+    private Browser(Process driver, Path profile, int port, List<String> more)
+            throws IOException, InterruptedException {
         this.driver = driver;
         this.profile = profile;
         String address = "http://127.0.0.1:" + port + "/session";
         Stream<String> usual = Stream.of(
-                        "headless",
-                        "no-sandbox",
-                        "disable-gpu",
-                        "disable-quic",
-                        "disable-dev-shm-usage",
-                        "no-first-run",
-                        "disable-background-networking",
-                        "disable-component-update",
-                        "disable-sync",
-                        "window-size=1400,1100",
+                "headless",
+                "no-sandbox",
+                "disable-gpu",
+                "disable-quic",
+                "disable-dev-shm-usage",
+                "no-first-run",
+                "disable-background-networking",
+                "disable-component-update",
+                "disable-sync",
+                "window-size=1400,1100",
                 "user-data-dir=" + profile);
         String options = Stream.concat(usual, more.stream())
                 .map(option -> "\"--" + option + "\"")

@@ -41,7 +41,9 @@ final class NginxServer implements AutoCloseable {
         X509Bundle identity = identity();
         Files.writeString(directory.resolve("cert.pem"), identity.getCertificatePEM());
         Files.writeString(directory.resolve("key.pem"), identity.getPrivateKeyPEM());
-        Files.createDirectory(directory.resolve("git"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        Files.createDirectory(
+                directory.resolve("git"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         Files.writeString(
                 directory.resolve("nginx.conf"),
                 """

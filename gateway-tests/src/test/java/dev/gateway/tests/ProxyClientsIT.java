@@ -104,7 +104,8 @@ class ProxyClientsIT {
     }
 
     private static String proxy(String listener) {
-        return (List.of("secure", "classic").contains(listener) ? "https" : "http") + "://localhost:" + rig.port(listener);
+        return (List.of("secure", "classic").contains(listener) ? "https" : "http") + "://localhost:"
+                + rig.port(listener);
     }
 
     private static String proxyWithCredentials() {
@@ -367,7 +368,13 @@ class ProxyClientsIT {
     @Test
     void whatIsNotAllowedIsRefusedWithItsCause() throws Exception {
         Tools.Result result = Tools.run(
-                Tools.find("curl"), "-sv", "--proxy", proxy("open"), "--cacert", ca(), target("/").replace("origin.", "other."));
+                Tools.find("curl"),
+                "-sv",
+                "--proxy",
+                proxy("open"),
+                "--cacert",
+                ca(),
+                target("/").replace("origin.", "other."));
         assertThat(new String(result.output().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
                 .contains("403")
                 .contains("policy_host");

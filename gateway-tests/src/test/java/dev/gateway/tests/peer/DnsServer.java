@@ -40,8 +40,7 @@ public final class DnsServer implements AutoCloseable {
      *     name
      */
     public static DnsServer start(Function<String, List<String>> addresses) throws IOException {
-        DnsServer server =
-                new DnsServer(new DatagramSocket(0, InetAddress.getByName("127.0.0.1")), addresses);
+        DnsServer server = new DnsServer(new DatagramSocket(0, InetAddress.getByName("127.0.0.1")), addresses);
         Thread thread = new Thread(server::serve, "dns");
         thread.setDaemon(true);
         thread.start();
