@@ -17,6 +17,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.SslHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -137,7 +138,7 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        if (open != null && input == Input.BODY && body.framing() == Framing.UNTIL_CLOSE) {
+        if (open != null && input == Input.BODY && body.framing() == Framing.UNTIL_CLOSE && !isCutShort()) {
             touched = open.events();
             endResponse(open, false);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
@@ -145,6 +146,12 @@ public final class Http1ClientConnection extends Http1Connection {
         } else if (input != Input.DONE) {
             lost("the upstream closed the connection");
         }
+    }
+
+    /** Anybody on the way can send a FIN; only the upstream can send close_notify (RFC 9112, section 9.8). */
+    private boolean isCutShort() {
+        SslHandler tls = ctx.pipeline().get(SslHandler.class);
+        return tls != null && !tls.engine().isInboundDone();
     }
 
     /** The connection has ended, whatever was in progress. */

@@ -3,13 +3,25 @@ package dev.gateway.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -84,6 +96,49 @@ class UpstreamTlsIT {
                 assertThat(stream.receiveFinal().status()).isEqualTo(502);
                 assertThat(origin.requests("/")).isEmpty();
             }
+        }
+    }
+
+    /** A body that only the end of the connection delimits is whole if TLS says so, not if merely TCP does. */
+    @ParameterizedTest
+    @CsvSource({"true, HTTP1", "true, H2C", "false, HTTP1", "false, H2C"})
+    void aBodyWithoutLengthEndsWithTls(boolean inOrder, Peers downstream) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        SSLContext identity = authority.client(authority.issue("localhost"));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Rig rig = Rig.to("localhost", server.getLocalPort())
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(downstream)) {
+            Future<?> served = thread.submit(() -> {
+                try (Socket socket = server.accept();
+                        SSLSocket tls =
+                                (SSLSocket) identity.getSocketFactory().createSocket(socket, null, true)) {
+                    tls.getInputStream().read();
+                    tls.getOutputStream().write("HTTP/1.1 200 OK\r\n\r\nsome".getBytes(StandardCharsets.US_ASCII));
+                    if (!inOrder) {
+                        socket.shutdownOutput();
+                        socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+                    }
+                    return null;
+                }
+            });
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            boolean complete;
+            try {
+                complete = stream.receiveFinal().status() == 200
+                        && stream.receiveBody().equals("some");
+            } catch (IOException e) {
+                complete = false; // as it must be told: by a reset
+            }
+            assertThat(complete).isEqualTo(inOrder);
+            assertThat(rig.awaitAccessLog(1).get(0).contains("\"cause\":\"upstream_reset_in_body\""))
+                    .isEqualTo(!inOrder);
+            served.get();
+        } finally {
+            thread.shutdownNow();
         }
     }
 }
