@@ -25,6 +25,7 @@ public final class AccessLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLog.class);
     private static final int QUEUED_BATCHES = 256; // of some 16 KiB
     private static final long CLOSE_MILLIS = 5_000;
+    private static final long COMPLAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** What the writer is to do. */
     private enum Order {
@@ -65,7 +66,10 @@ public final class AccessLog implements AutoCloseable {
     private final long closeMillis;
     private final AtomicLong dropped = new AtomicLong();
     private final Thread writer;
-    private OutputStream out; // of the writer, once it runs
+    // Of the writer, once it runs.
+    private OutputStream out;
+    private boolean failing;
+    private long complainedNanos;
 
     /**
      * Opens the log and starts its writer.
@@ -152,9 +156,23 @@ public final class AccessLog implements AutoCloseable {
         try {
             out.write(batch.bytes);
             out.flush();
+            if (failing) {
+                failing = false;
+                LOG.info("The access log can be written again; lines dropped so far: {}", dropped.get());
+            }
         } catch (IOException e) {
             dropped.addAndGet(batch.lines);
-            LOG.warn("Cannot write the access log: {}", e.toString());
+            complain(e);
+        }
+    }
+
+    /** A full disk stays full for a while, and would get a line here for each batch that it does not take there. */
+    private void complain(IOException e) {
+        long now = System.nanoTime();
+        if (!failing || now - complainedNanos > COMPLAIN_NANOS) {
+            failing = true;
+            complainedNanos = now;
+            LOG.warn("Cannot write the access log (lines dropped so far: {}): {}", dropped.get(), e.toString());
         }
     }
 

@@ -2,6 +2,10 @@ package dev.gateway.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.TimerWheel;
@@ -14,11 +18,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Lines of the access log, and what happens when nobody can write them. */
 class AccessLogTest {
@@ -264,5 +270,42 @@ class AccessLogTest {
         log.close();
         assertThat(moved).content().contains("/old").doesNotContain("/new");
         assertThat(file).content().contains("/new").doesNotContain("/old");
+    }
+
+    @Test
+    void aFullDiskIsComplainedOfOnce() throws Exception {
+        Logger logger = (Logger) LoggerFactory.getLogger(AccessLog.class);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        logger.addAppender(told);
+        logger.setLevel(Level.INFO);
+        logger.setAdditive(false); // what is provoked here is not to be seen
+        AtomicInteger writes = new AtomicInteger();
+        OutputStream full = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                if (writes.incrementAndGet() <= 50) {
+                    throw new IOException("No space left on device");
+                }
+            }
+        };
+        try {
+            AccessLog log = new AccessLog(null, AccessLog.Format.JSON, full, 256);
+            for (int i = 0; i < 60; i++) {
+                log.offer(new byte[] {'\n'}, 1);
+            }
+            log.close();
+            assertThat(log.dropped()).isEqualTo(50);
+            assertThat(told.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .containsExactly(
+                            "Cannot write the access log (lines dropped so far: 1):"
+                                    + " java.io.IOException: No space left on device",
+                            "The access log can be written again; lines dropped so far: 50");
+        } finally {
+            logger.detachAppender(told);
+            logger.setLevel(null);
+            logger.setAdditive(true);
+        }
     }
 }
