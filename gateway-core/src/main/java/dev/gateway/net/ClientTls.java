@@ -14,7 +14,11 @@ import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.regex.Pattern;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #close}.
  */
 public final class ClientTls implements AutoCloseable {
+    /** As RFC 1123, section 2.1, has it: no other name can be asked for, not even one with an underscore. */
+    private static final Pattern SINGLE_LABEL = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
+
     private final SslContext configured;
     private final SslContext http1;
     private final SslContext none;
@@ -103,9 +110,20 @@ public final class ClientTls implements AutoCloseable {
                     case HTTP1 -> http1;
                     case NONE -> none;
                 };
-        SslHandler handler = context.newHandler(allocator, serverName != null ? serverName : host, port);
+        String name = serverName != null ? serverName : host;
+        SslHandler handler = context.newHandler(allocator, name, port);
         handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (SINGLE_LABEL.matcher(name).matches()) {
+            askFor(name, handler.engine());
+        }
         return handler;
+    }
+
+    /** Netty, as the JDK, asks for no name without a dot; but such are the names of services in a cluster. */
+    private static void askFor(String name, SSLEngine engine) {
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setServerNames(List.of(new SNIHostName(name)));
+        engine.setSSLParameters(parameters);
     }
 
     @Override

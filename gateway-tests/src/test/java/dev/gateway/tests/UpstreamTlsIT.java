@@ -17,9 +17,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,8 +117,7 @@ class UpstreamTlsIT {
                 Peer client = rig.connect(downstream)) {
             Future<?> served = thread.submit(() -> {
                 try (Socket socket = server.accept();
-                        SSLSocket tls =
-                                (SSLSocket) identity.getSocketFactory().createSocket(socket, null, true)) {
+                        SSLSocket tls = (SSLSocket) identity.getSocketFactory().createSocket(socket, null, true)) {
                     tls.getInputStream().read();
                     tls.getOutputStream().write("HTTP/1.1 200 OK\r\n\r\nsome".getBytes(StandardCharsets.US_ASCII));
                     if (!inOrder) {
@@ -137,6 +140,36 @@ class UpstreamTlsIT {
             assertThat(rig.awaitAccessLog(1).get(0).contains("\"cause\":\"upstream_reset_in_body\""))
                     .isEqualTo(!inOrder);
             served.get();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    /** A name of one label is asked for like any other: such are the names of services in a cluster. */
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "shop-1", "shop.test"})
+    void theUpstreamLearnsWhichNameIsAskedFor(String name) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        SSLContext identity = authority.client(authority.issue(name));
+        String serverName = name.equals("localhost") ? "" : ", serverName: " + name;
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Rig rig = Rig.to("localhost", server.getLocalPort())
+                        .upstream("tls: {verify: false" + serverName + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            Future<List<SNIServerName>> asked = thread.submit(() -> {
+                try (SSLSocket tls =
+                        (SSLSocket) identity.getSocketFactory().createSocket(server.accept(), null, true)) {
+                    tls.getInputStream().read();
+                    tls.getOutputStream().write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                    return ((ExtendedSSLSession) tls.getSession()).getRequestedServerNames();
+                }
+            });
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(204);
+            assertThat(asked.get()).containsExactly(new SNIHostName(name));
         } finally {
             thread.shutdownNow();
         }
