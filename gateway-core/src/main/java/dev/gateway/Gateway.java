@@ -5,6 +5,8 @@ import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.Metrics;
 import dev.gateway.pool.PoolCounts;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,7 @@ public final class Gateway implements AutoCloseable {
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
     private final Listeners listeners;
+    private final Certificates certificates;
     private final Generations generations;
     private final Lifecycle lifecycle;
     private final @Nullable Reloads reloads;
@@ -32,7 +35,8 @@ public final class Gateway implements AutoCloseable {
                 new TunnelPages(this::inForce, this::port),
                 loops.housekeeping());
         this.listeners = new Listeners(loops, pages, thread.executor());
-        this.generations = new Generations(loops, listeners, metrics, thread.executor());
+        this.certificates = new Certificates(listeners, loops);
+        this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
         this.reloads = file == null ? null : new Reloads(file, generations, loops, metrics, thread);
     }
@@ -72,8 +76,10 @@ public final class Gateway implements AutoCloseable {
         generations.advance(config);
         loops.keepHouse();
         lifecycle.onStarted();
+        metrics.watch(certificates::expiries);
+        thread.look(certificates::look);
         if (reloads != null) {
-            reloads.watch();
+            thread.look(reloads::look);
         }
     }
 
@@ -207,8 +213,12 @@ public final class Gateway implements AutoCloseable {
             return switch (lifecycle.phase()) {
                 case STARTING -> "starting";
                 case SERVING -> {
-                    String failure = reloads == null ? "" : reloads.failure();
-                    yield failure.isEmpty() ? "ready" : "ready\n" + failure;
+                    List<String> lines = new ArrayList<>(List.of("ready"));
+                    if (reloads != null && !reloads.failure().isEmpty()) {
+                        lines.add(reloads.failure());
+                    }
+                    lines.addAll(certificates.problems());
+                    yield String.join("\n", lines);
                 }
                 case DRAINING -> "draining, connections open: " + listeners.connections();
                 case DRAINED, STOPPED -> "drained";

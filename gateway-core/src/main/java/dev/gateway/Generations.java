@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Generations {
     private final Loops loops;
     private final Listeners listeners;
+    private final Certificates certificates;
     private final Metrics metrics;
     private final TunnelState tunnels = new TunnelState();
     private final ScheduledExecutorService thread;
@@ -28,9 +29,15 @@ final class Generations {
      *
      * @param thread the one that uses this, once the gateway has started
      */
-    Generations(Loops loops, Listeners listeners, Metrics metrics, ScheduledExecutorService thread) {
+    Generations(
+            Loops loops,
+            Listeners listeners,
+            Certificates certificates,
+            Metrics metrics,
+            ScheduledExecutorService thread) {
         this.loops = loops;
         this.listeners = listeners;
+        this.certificates = certificates;
         this.metrics = metrics;
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
@@ -62,9 +69,11 @@ final class Generations {
         if (before != null) {
             added.removeAll(before.snapshot.upstreams());
         }
+        certificates.watch(added);
         try {
             loops.connectTo(added);
         } catch (StartException | RuntimeException e) {
+            certificates.forget(added);
             change.undo();
             throw e;
         }
@@ -75,6 +84,7 @@ final class Generations {
         long drainNanos = config.drain().timeout().toNanos();
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());
+        certificates.keepOnly(next.upstreams());
         if (before != null) {
             retire(before, drainNanos);
         }

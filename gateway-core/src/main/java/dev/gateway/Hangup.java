@@ -32,6 +32,7 @@ final class Hangup {
                     });
             signal.getMethod("handle", signal, handler)
                     .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), proxy);
+            log.info("SIGHUP reloads");
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
             log.warn("SIGHUP does not reload here, but stops: {}", e.toString());
         }

@@ -14,6 +14,7 @@ final class ListenerTls implements AutoCloseable {
     private final ServerTlsSettings settings;
     private final FileWatch watch;
     private final ServerTls tls;
+    private boolean outdated; // the files are not what this was made of
 
     private ListenerTls(ServerTlsSettings settings, FileWatch watch, ServerTls tls) {
         this.settings = settings;
@@ -39,9 +40,23 @@ final class ListenerTls implements AutoCloseable {
         return tls;
     }
 
+    /** Whether the files have changed and settled, and so are worth an attempt to read them: one for each change. */
+    boolean isDue() {
+        if (!watch.hasSettled()) {
+            return false;
+        }
+        watch.reading();
+        outdated = true; // whatever comes of the attempt
+        return true;
+    }
+
+    ServerTlsSettings settings() {
+        return settings;
+    }
+
     /** Whether reading the files by these settings would make the same of them. */
     boolean isCurrent(ServerTlsSettings wanted) {
-        return settings.equals(wanted) && !watch.hasChanged();
+        return settings.equals(wanted) && !outdated && !watch.hasChanged();
     }
 
     /** Has no further use for it; connections that are being secured keep what they need. */

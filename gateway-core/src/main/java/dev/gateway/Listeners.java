@@ -4,13 +4,16 @@ import dev.gateway.admin.AdminPages;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -70,6 +73,23 @@ final class Listeners {
     void serve(List<Serving> all, @Nullable Listener adminListener) {
         serving = List.copyOf(all);
         admin = adminListener;
+    }
+
+    /**
+     * Reads the files of a listener's TLS again; connections that it accepts from now on use them.
+     *
+     * @throws IOException if a file cannot be read; then all is as it was before
+     * @throws GeneralSecurityException if what is in them is not usable; then all is as it was before
+     */
+    void renew(Serving old) throws IOException, GeneralSecurityException {
+        ListenerTls tls = Objects.requireNonNull(old.tls());
+        ListenerTls fresh = ListenerTls.read(tls.settings());
+        old.listener().replace(old.listener().settings().with(fresh.tls()));
+        serving = serving.stream()
+                .map(each ->
+                        each.listener() == old.listener() ? new Serving(old.config(), old.listener(), fresh) : each)
+                .toList();
+        tls.close();
     }
 
     /** Finds indexes for listeners: the one that a name has, also of a listener that is still leaving, else a free one. */

@@ -5,12 +5,20 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what they have
  * replaced. It may block. What it is given after its end is dropped.
  */
 final class ReloadThread {
+    private static final Logger log = LoggerFactory.getLogger(ReloadThread.class);
+
+    /** A change is noticed by one look, and read after another one that finds it unchanged. */
+    private static final long LOOK_MILLIS = 1_000;
+
     static final String REFUSED = "the gateway is stopping";
 
     private final ScheduledThreadPoolExecutor executor;
@@ -67,6 +75,23 @@ final class ReloadThread {
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    /** Has somebody look at files from time to time from now on, as long as changes may be made. */
+    void look(Runnable look) {
+        executor.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        if (!finished) {
+                            look.run();
+                        }
+                    } catch (RuntimeException e) {
+                        log.error("A defect made a look at files fail", e);
+                    }
+                },
+                LOOK_MILLIS,
+                LOOK_MILLIS,
+                TimeUnit.MILLISECONDS);
     }
 
     /** Whether nothing may change any more; on the thread. */

@@ -10,7 +10,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,9 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Reloads {
     private static final Logger log = LoggerFactory.getLogger(Reloads.class);
-
-    /** A change is noticed after one look, and read after another one that finds it unchanged. */
-    private static final long LOOK_MILLIS = 1_000;
 
     private final ConfigFile file;
     private final Generations generations;
@@ -39,18 +35,11 @@ final class Reloads {
         this.thread = thread;
     }
 
-    /** Begins to look for changes of the file. */
-    void watch() {
-        thread.executor()
-                .scheduleWithFixedDelay(
-                        () -> {
-                            if (file.hasSettled()) {
-                                reload(file + " has changed");
-                            }
-                        },
-                        LOOK_MILLIS,
-                        LOOK_MILLIS,
-                        TimeUnit.MILLISECONDS);
+    /** Looks at the file, and reloads if it has changed; on the thread, from time to time. */
+    void look() {
+        if (file.hasSettled()) {
+            reload(file + " has changed");
+        }
     }
 
     /** Reloads as soon as the thread is free. */

@@ -30,6 +30,11 @@ public record ListenerSettings(
         @Nullable ProxyProtocol proxyProtocol,
         Protocols protocols) {
 
+    /** Returns the same settings with another TLS. */
+    public ListenerSettings with(ServerTls other) {
+        return new ListenerSettings(index, name, bound, reusePort, maxConnections, other, proxyProtocol, protocols);
+    }
+
     /** Where a listener is bound; written as people write it. */
     public sealed interface Address {
         /** A TCP address; port 0 for any free one. */

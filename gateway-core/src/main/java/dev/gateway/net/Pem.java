@@ -31,12 +31,17 @@ final class Pem {
 
     /** Reads all certificates of a file, in their order; at least one. */
     static X509Certificate[] certificates(Path file) throws IOException, GeneralSecurityException {
-        X509Certificate[] chain =
-                CertificateFactory.getInstance("X.509")
-                        .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)))
-                        .stream()
-                        .map(X509Certificate.class::cast)
-                        .toArray(X509Certificate[]::new);
+        X509Certificate[] chain;
+        try {
+            chain =
+                    CertificateFactory.getInstance("X.509")
+                            .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)))
+                            .stream()
+                            .map(X509Certificate.class::cast)
+                            .toArray(X509Certificate[]::new);
+        } catch (CertificateException e) {
+            throw new CertificateException(file + ": " + e.getMessage(), e);
+        }
         if (chain.length == 0) {
             throw new CertificateException("no certificate in " + file);
         }

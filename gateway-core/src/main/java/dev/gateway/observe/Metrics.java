@@ -20,6 +20,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,6 +82,22 @@ public final class Metrics implements AutoCloseable {
                 listener,
                 "rule",
                 rule)));
+    }
+
+    /** Lets scrapes tell when certificates end. */
+    public void watch(Supplier<List<CertificateExpiry>> certificates) {
+        sources.add(out -> certificates.get().stream()
+                // Of two with the same name, such as one of RSA and one of ECDSA, the one that ends first counts.
+                .collect(Collectors.toMap(
+                        each -> List.of(each.listener(), each.name()), CertificateExpiry::notAfterSeconds, Math::min))
+                .forEach((labels, end) -> out.gauge(
+                        "gateway_certificate_not_after_seconds",
+                        "When a certificate ends, in seconds since 1970.",
+                        end,
+                        "listener",
+                        labels.get(0),
+                        "name",
+                        labels.get(1))));
     }
 
     /**

@@ -127,7 +127,7 @@ final class Dial implements Race.Callback {
         Steps steps = new Steps();
         connected.pipeline().addLast(new ByteCounter(claimant.observer), steps);
         introduce(connected);
-        ClientTls tls = claimant.shared.tls;
+        ClientTls tls = claimant.shared.tls();
         if (tls == null) {
             finish(steps, null, 0);
         } else {
@@ -220,7 +220,7 @@ final class Dial implements Race.Callback {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            fail(claimant.shared.tls == null ? Cause.CONNECT_FAILED : Cause.TLS_FAILED, describe(cause));
+            fail(claimant.shared.isSecured() ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, describe(cause));
         }
     }
 }

@@ -276,7 +276,7 @@ final class EndpointPool extends Claimant {
             all = Arrays.copyOf(all, allCount * 2);
         }
         all[allCount++] = connection;
-        observer.onOpened(connection.version(), shared.tls != null);
+        observer.onOpened(connection.version(), shared.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
         offer(connection); // it serves at least once before it is given up for others
         dial();
@@ -370,7 +370,7 @@ final class EndpointPool extends Claimant {
             }
         }
         shared.release();
-        observer.onClosed(connection.version(), shared.tls != null);
+        observer.onClosed(connection.version(), shared.isSecured());
         dial();
         checkEmpty();
     }

@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.net.ClientTls;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.UpstreamObserver;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -74,6 +76,27 @@ public final class Pools implements AutoCloseable {
         }
     }
 
+    /**
+     * Reads an upstream's certificates again; connections made from now on use them, those that there are stay.
+     *
+     * @throws IOException if one of its files cannot be read; then nothing changes
+     * @throws GeneralSecurityException if its TLS settings are not usable; then nothing changes
+     */
+    public void renewTls(Upstream upstream) throws IOException, GeneralSecurityException {
+        SharedUpstream shared = upstreams.get(upstream);
+        ClientTls before = shared == null ? null : shared.renewTls();
+        if (before != null) {
+            // A loop that has read the former one uses it before it runs anything else.
+            onAll(pools -> {}).thenRun(before::close);
+        }
+    }
+
+    private CompletableFuture<Void> onAll(Consumer<LoopPools> task) {
+        return CompletableFuture.allOf(loops.stream()
+                .map(pools -> CompletableFuture.runAsync(() -> task.accept(pools), pools.loop))
+                .toArray(CompletableFuture<?>[]::new));
+    }
+
     /** Closes idle connections, and others as soon as they are; requests still get connections, which are not kept. */
     public void retire(Upstream upstream) {
         for (LoopPools pools : loops) {
@@ -98,10 +121,7 @@ public final class Pools implements AutoCloseable {
         if (shared == null) {
             return;
         }
-        CompletableFuture<?>[] removed = loops.stream()
-                .map(pools -> CompletableFuture.runAsync(() -> pools.remove(upstream), pools.loop))
-                .toArray(CompletableFuture<?>[]::new);
-        CompletableFuture.allOf(removed).thenRun(shared::close);
+        onAll(pools -> pools.remove(upstream)).thenRun(shared::close);
     }
 
     /** Counts connections and waiting requests of all upstreams, also of those retired; the answer is the loops'. */

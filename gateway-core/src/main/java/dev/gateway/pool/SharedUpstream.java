@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
-    final @Nullable ClientTls tls;
+    private volatile @Nullable ClientTls tls; // renewed, never added or taken away
 
     /** Those that have requests but may not connect; each at most once. */
     private final Queue<Claimant> starving = new ConcurrentLinkedQueue<>();
@@ -37,6 +37,26 @@ final class SharedUpstream {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.tls = settings.tls() == null ? null : new ClientTls(tls(settings, settings.tls()));
+    }
+
+    /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
+    @Nullable
+    ClientTls tls() {
+        return tls;
+    }
+
+    boolean isSecured() {
+        return settings.tls() != null;
+    }
+
+    /** Reads the upstream's certificates again; returns what was used before, to be closed, or null for cleartext. */
+    @Nullable
+    ClientTls renewTls() throws IOException, GeneralSecurityException {
+        ClientTls before = tls;
+        if (settings.tls() != null) {
+            tls = new ClientTls(tls(settings, settings.tls()));
+        }
+        return before;
     }
 
     private static ClientTlsSettings tls(UpstreamSettings settings, UpstreamSettings.Tls tls) {
@@ -59,7 +79,7 @@ final class SharedUpstream {
 
     /** Whether only a handshake can tell which protocol is spoken. */
     boolean isNegotiated() {
-        return settings.protocol() == Protocol.AUTO && tls != null;
+        return settings.protocol() == Protocol.AUTO && isSecured();
     }
 
     boolean isHttp2() {
@@ -150,8 +170,9 @@ final class SharedUpstream {
     }
 
     void close() {
-        if (tls != null) {
-            tls.close();
+        ClientTls last = tls;
+        if (last != null) {
+            last.close();
         }
     }
 }

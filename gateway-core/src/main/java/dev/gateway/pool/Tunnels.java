@@ -119,7 +119,7 @@ final class Tunnels extends Claimant {
     }
 
     void onDialed(Tunnel tunnel, Channel channel) {
-        boolean secure = shared.tls != null;
+        boolean secure = shared.isSecured();
         dialing.remove(tunnel);
         open.add(tunnel);
         observer.onPendingEnded(now() - tunnel.sinceNanos);

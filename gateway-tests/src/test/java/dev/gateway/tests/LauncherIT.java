@@ -3,6 +3,10 @@ package dev.gateway.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,6 +98,45 @@ class LauncherIT {
                     .isEqualTo(1);
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void itReloadsOnSighupAndEndsWithZeroOnQuit() throws Exception {
+        String text =
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {port: 0}
+                """;
+        Path config = Files.writeString(directory.resolve("gateway.yaml"), text);
+        Process process = gateway("run", "--config", config.toString()).start();
+        try {
+            HttpRequest.Builder quit = HttpRequest.newBuilder(URI.create(admin(process) + "/quit"))
+                    .POST(HttpRequest.BodyPublishers.noBody())
+                    .header("X-Requested-By", "the test");
+            // SIGHUP is heard once this line is out: the handler is there before it.
+            await(process, "SIGHUP reloads");
+            assertThat(Tools.run("kill", "-HUP", Long.toString(process.pid())).exit())
+                    .isZero();
+            await(process, "Reloaded: generation 2 is in force");
+            HttpResponse<String> answer =
+                    HttpClient.newHttpClient().send(quit.build(), HttpResponse.BodyHandlers.ofString());
+            assertThat(answer.statusCode()).isEqualTo(202);
+            assertThat(output(process)).contains("End asked for by the test", "Stopped");
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void await(Process process, String wanted) throws IOException {
+        StringBuilder seen = new StringBuilder();
+        while (seen.indexOf(wanted) < 0) {
+            int c = process.getInputStream().read();
+            assertThat(c).as("the next byte after: %s", seen).isNotNegative();
+            seen.append((char) c);
         }
     }
 

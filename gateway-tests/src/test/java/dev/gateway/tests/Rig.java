@@ -1,9 +1,9 @@
 package dev.gateway.tests;
 
+import dev.gateway.ConfigFile;
 import dev.gateway.Gateway;
 import dev.gateway.StartException;
 import dev.gateway.config.LoadResult;
-import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.Peers;
@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
@@ -35,6 +36,8 @@ final class Rig implements AutoCloseable {
 
     private final Gateway gateway;
     private final Path directory;
+    private final HttpClient admin =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private boolean stopped;
 
     private Rig(Gateway gateway, Path directory) {
@@ -57,18 +60,36 @@ final class Rig implements AutoCloseable {
     /** Starts a gateway of a whole configuration; relative paths start at a directory of its own. */
     static Rig start(String yaml) throws IOException {
         Path directory = Files.createTempDirectory("rig");
-        boolean asksForOne = yaml.lines().anyMatch(line -> line.startsWith("transport:"));
-        String transport = TRANSPORT == null || asksForOne ? "" : "transport: " + TRANSPORT + "\n";
-        Path file = Files.writeString(directory.resolve("gateway.yaml"), transport + yaml);
-        LoadResult result = ConfigLoader.load(file);
+        Path file = Files.writeString(directory.resolve("gateway.yaml"), withTransport(yaml));
+        ConfigFile source = new ConfigFile(file);
+        LoadResult result = source.load();
         if (result instanceof LoadResult.Valid valid) {
             try {
-                return new Rig(Gateway.start(valid.config()), directory);
+                return new Rig(Gateway.start(valid.config(), source), directory);
             } catch (StartException e) {
                 throw new IOException(e);
             }
         }
         throw new IOException(result.problems() + "\n" + yaml);
+    }
+
+    private static String withTransport(String yaml) {
+        boolean asksForOne = yaml.lines().anyMatch(line -> line.startsWith("transport:"));
+        return TRANSPORT == null || asksForOne ? yaml : "transport: " + TRANSPORT + "\n" + yaml;
+    }
+
+    /** Returns the configuration's file. */
+    Path file() {
+        return directory.resolve("gateway.yaml");
+    }
+
+    /** Writes another configuration and has it read; fails unless it takes over. */
+    void reload(String yaml) throws IOException, InterruptedException {
+        Files.writeString(file(), withTransport(yaml));
+        HttpResponse<String> answer = post("/reload");
+        if (answer.statusCode() != 200) {
+            throw new IOException(answer.body());
+        }
     }
 
     int port() {
@@ -126,14 +147,32 @@ final class Rig implements AutoCloseable {
 
     /** Fetches a page of the admin listener, whatever its status. */
     HttpResponse<String> adminResponse(String path) throws IOException, InterruptedException {
-        return HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .build()
-                .send(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.port("admin") + path))
-                                .timeout(Duration.ofMillis(Peer.PATIENCE_MILLIS))
-                                .build(),
-                        BodyHandlers.ofString());
+        return send(HttpRequest.newBuilder(), path);
+    }
+
+    /** Has something done by the admin listener. */
+    HttpResponse<String> post(String path) throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder().POST(BodyPublishers.noBody()).header("X-Requested-By", "the test"), path);
+    }
+
+    private HttpResponse<String> send(HttpRequest.Builder request, String path)
+            throws IOException, InterruptedException {
+        return admin.send(
+                request.uri(URI.create("http://127.0.0.1:" + gateway.port("admin") + path))
+                        .timeout(Duration.ofMillis(Peer.PATIENCE_MILLIS))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    /** Waits until a metric has a value. */
+    void awaitMetric(double value, String name, String... labels) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (metric(name, labels) != value) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException(name + " is " + metric(name, labels) + ", not " + value);
+            }
+            LockSupport.parkNanos(20_000_000);
+        }
     }
 
     /** Returns the sum of a metric's samples that have these labels, such as {@code code="200"}. */

@@ -114,6 +114,12 @@ public final class Origin implements AutoCloseable {
         return requests.getOrDefault(path, List.of());
     }
 
+    /** Forgets the connections and requests there were until now, for tests that measure memory. */
+    public void forget() {
+        peers.clear();
+        requests.clear();
+    }
+
     @Override
     public void close() throws IOException {
         server.close();
