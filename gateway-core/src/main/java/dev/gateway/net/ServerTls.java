@@ -22,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
-import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,25 +33,24 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Immutable, shared by
- * event loops. Freed when whoever made it and all that have retained it have closed it; connections that it has secured
+ * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Shared by event
+ * loops. Freed when whoever made it and all that have retained it have closed it; connections that it has secured
  * outlive that.
  */
 public final class ServerTls implements AutoCloseable {
+    private static final String MAC = "HmacSHA384";
     private static final int MAX_CLIENT_HELLO = 32 << 10;
     private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
-    private static final int RESUMABLE_SECONDS = 2 * 60 * 60;
-    private static final byte[] TICKET_SECRET = new byte[48];
-
-    static {
-        new SecureRandom().nextBytes(TICKET_SECRET);
-    }
+    private static final int RESUMABLE_SECONDS = 2 * TicketSecrets.PERIOD_SECONDS;
 
     private final List<SslContext> contexts = new ArrayList<>();
     private final List<X509Certificate> certificates = new ArrayList<>();
     private final CertificateNames<SslContext> names = new CertificateNames<>();
     private final long handshakeMillis;
     private final boolean tickets;
+    private final TicketSecrets secrets;
+    private final byte[] policy; // what is asked of clients
+    private volatile long keyedPeriod = -1; // whose keys the contexts have
     private final AtomicInteger uses = new AtomicInteger(1);
 
     /** Told how a handshake ended, on the connection's event loop. */
@@ -75,8 +73,14 @@ public final class ServerTls implements AutoCloseable {
      * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
      */
     public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
+        this(settings, TicketSecrets.OF_PROCESS);
+    }
+
+    ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
         this.handshakeMillis = settings.handshakeMillis();
         this.tickets = settings.tickets();
+        this.secrets = secrets;
+        this.policy = policy(settings);
         try {
             for (CertificateFiles files : settings.certificates()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
@@ -104,7 +108,7 @@ public final class ServerTls implements AutoCloseable {
             if (settings.clientCaFile() != null) {
                 builder.trustManager(Pem.certificates(settings.clientCaFile()));
             }
-            SslContext context = builder.sslProvider(TlsProvider.CURRENT)
+            return builder.sslProvider(TlsProvider.CURRENT)
                     .protocols(protocols)
                     .ciphers(TlsProvider.ciphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE)
                     .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()))
@@ -112,10 +116,6 @@ public final class ServerTls implements AutoCloseable {
                     .sessionCacheSize(CACHED_RESUMPTIONS)
                     .sessionTimeout(RESUMABLE_SECONDS)
                     .build();
-            if (settings.tickets() && context.sessionContext() instanceof OpenSslSessionContext resumption) {
-                resumption.setTicketKeys(ticketKey(settings));
-            }
-            return context;
         } catch (IllegalArgumentException e) {
             // Netty's word for a cipher or protocol that nobody knows.
             throw new GeneralSecurityException(files.certFile() + ": " + e.getMessage(), e);
@@ -135,21 +135,45 @@ public final class ServerTls implements AutoCloseable {
         return auth;
     }
 
+    private static byte[] policy(ServerTlsSettings settings) throws IOException {
+        byte[] auth = settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII);
+        byte[] ca = settings.clientCaFile() == null ? new byte[0] : Files.readAllBytes(settings.clientCaFile());
+        byte[] both = Arrays.copyOf(auth, auth.length + ca.length);
+        System.arraycopy(ca, 0, both, auth.length, ca.length);
+        return both;
+    }
+
+    /** Sees to it that tickets are made, and taken, with the keys of now. */
+    private void renewTicketKeys() {
+        if (tickets && keyedPeriod != secrets.current().number()) {
+            synchronized (this) {
+                TicketSecrets.Period now = secrets.current();
+                OpenSslSessionTicketKey[] keys =
+                        now.secrets().stream().map(this::ticketKey).toArray(OpenSslSessionTicketKey[]::new);
+                for (SslContext context : contexts) {
+                    if (context.sessionContext() instanceof OpenSslSessionContext resumption) {
+                        resumption.setTicketKeys(keys);
+                    }
+                }
+                keyedPeriod = now.number();
+            }
+        }
+    }
+
     /**
      * Tickets survive a reload, but are never valid where other clients are let in: the key depends on the process and
      * on what is asked of clients.
      */
-    private static OpenSslSessionTicketKey ticketKey(ServerTlsSettings settings)
-            throws IOException, GeneralSecurityException {
-        Mac mac = Mac.getInstance("HmacSHA384");
-        mac.init(new SecretKeySpec(TICKET_SECRET, "HmacSHA384"));
-        mac.update(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
-        if (settings.clientCaFile() != null) {
-            mac.update(Files.readAllBytes(settings.clientCaFile()));
+    private OpenSslSessionTicketKey ticketKey(byte[] secret) {
+        try {
+            Mac mac = Mac.getInstance(MAC);
+            mac.init(new SecretKeySpec(secret, MAC));
+            byte[] key = mac.doFinal(policy);
+            return new OpenSslSessionTicketKey(
+                    Arrays.copyOf(key, 16), Arrays.copyOfRange(key, 16, 32), Arrays.copyOfRange(key, 32, 48));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e); // every JDK has it
         }
-        byte[] key = mac.doFinal();
-        return new OpenSslSessionTicketKey(
-                Arrays.copyOf(key, 16), Arrays.copyOfRange(key, 16, 32), Arrays.copyOfRange(key, 32, 48));
     }
 
     /** Returns the servers' own certificates, in the order configured; for metrics of their expiry. */
@@ -159,6 +183,7 @@ public final class ServerTls implements AutoCloseable {
 
     /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
     public void secure(ChannelPipeline pipeline, Callback callback) {
+        renewTicketKeys();
         if (contexts.size() == 1) {
             pipeline.addLast(newHandler(contexts.get(0), pipeline.channel().alloc()));
         } else {

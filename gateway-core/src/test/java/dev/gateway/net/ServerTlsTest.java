@@ -34,6 +34,7 @@ import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
@@ -61,6 +62,8 @@ class ServerTlsTest {
     private final BlockingQueue<Secured> secured = new LinkedBlockingQueue<>();
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> open = new ArrayList<>();
+    private final AtomicLong clock = new AtomicLong();
+    private final TicketSecrets secrets = new TicketSecrets(clock::get);
     private SSLContext client;
     private Channel server;
 
@@ -142,6 +145,21 @@ class ServerTlsTest {
             exchange("localhost", version);
             assertThat(taken().info().resumed()).isTrue();
         }
+    }
+
+    @Test
+    void aTicketIsTakenForTwoHoursAndNotForFour() throws Exception {
+        serve(settings(List.of(certificate("localhost")), ClientAuthentication.NONE));
+        exchange("localhost", "TLSv1.3");
+        assertThat(taken().info().resumed()).isFalse();
+        clock.addAndGet(TimeUnit.HOURS.toNanos(2));
+        exchange("localhost", "TLSv1.3"); // which gives a new ticket
+        assertThat(taken().info().resumed()).isTrue();
+        clock.addAndGet(TimeUnit.HOURS.toNanos(4));
+        exchange("localhost", "TLSv1.3");
+        assertThat(taken().info().resumed()).isFalse();
+        exchange("localhost", "TLSv1.3");
+        assertThat(taken().info().resumed()).isTrue();
     }
 
     @Test
@@ -389,7 +407,7 @@ class ServerTlsTest {
     }
 
     private Channel serve(ServerTlsSettings settings, int port) throws Exception {
-        ServerTls tls = new ServerTls(settings);
+        ServerTls tls = new ServerTls(settings, secrets);
         open.add(tls);
         ServerTls.Callback callback = new ServerTls.Callback() {
             @Override
