@@ -1,0 +1,316 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.yaml.ConfigLoader;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.HTTPGetAction;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.Probe;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.ServicePort;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** What {@code deploy} has for Kubernetes, rendered by the tools of operators and read by the schemas of Kubernetes. */
+class ManifestsIT {
+    private static final Path DEPLOY = Path.of("../deploy");
+    private static final Map<String, Class<? extends HasMetadata>> KINDS = Map.of(
+            "v1/ConfigMap", ConfigMap.class,
+            "v1/Service", Service.class,
+            "v1/ServiceAccount", ServiceAccount.class,
+            "apps/v1/Deployment", Deployment.class,
+            "autoscaling/v2/HorizontalPodAutoscaler", HorizontalPodAutoscaler.class,
+            "networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class,
+            "policy/v1/PodDisruptionBudget", PodDisruptionBudget.class,
+            "monitoring.coreos.com/v1/ServiceMonitor", ServiceMonitor.class);
+
+    /** Ways to deploy. */
+    enum Rendering {
+        BASE(5, "kustomize", "build", "kubernetes/base"),
+        SIDECAR(3, "kustomize", "build", "kubernetes/sidecar"),
+        MONITORING(1, "cat", "kubernetes/monitoring/service-monitor.yaml"),
+        CHART(7, helm()),
+        CHART_WITH_EVERYTHING(
+                9,
+                helm(
+                        "autoscaling.enabled=true",
+                        "serviceMonitor.enabled=true",
+                        "serviceMonitor.labels.release=prometheus",
+                        "javaOptions=-XX:NewSize=32m",
+                        "env[0].name=TIER",
+                        "env[0].value=gold",
+                        "secrets={tls,users}",
+                        "imagePullSecrets[0].name=registry",
+                        "nodeSelector.disktype=ssd",
+                        "podAnnotations.a=b",
+                        "service.annotations.c=d",
+                        "config.admin.port=9902")),
+        CHART_WITH_LITTLE(5, helm("podDisruptionBudget.enabled=false", "networkPolicy.enabled=false"));
+
+        private final int documents;
+        private final String[] command;
+
+        Rendering(int documents, String... command) {
+            this.documents = documents;
+            this.command = command;
+        }
+
+        private static String[] helm(String... values) {
+            List<String> command =
+                    new ArrayList<>(List.of("helm", "template", "edge", "chart", "--kube-version", "1.34.0"));
+            for (String value : values) {
+                command.addAll(List.of("--set", value));
+            }
+            return command.toArray(String[]::new);
+        }
+
+        List<HasMetadata> render() throws Exception {
+            List<String> found = new ArrayList<>();
+            for (String word : command) {
+                found.add(
+                        found.isEmpty()
+                                ? Tools.find(word)
+                                : Files.exists(DEPLOY.resolve(word))
+                                        ? DEPLOY.resolve(word).toString()
+                                        : word);
+            }
+            Tools.Result result = Tools.run(60, found);
+            assertThat(result.exit()).as(result.output()).isZero();
+            List<HasMetadata> documents = new ArrayList<>();
+            Load yaml =
+                    new Load(LoadSettings.builder().setAllowDuplicateKeys(false).build());
+            for (Object document : yaml.loadAllFromString(result.output())) {
+                if (document instanceof Map<?, ?> map) {
+                    documents.add(typed(map));
+                }
+            }
+            return documents;
+        }
+    }
+
+    private static HasMetadata typed(Map<?, ?> document) {
+        String kind = document.get("apiVersion") + "/" + document.get("kind");
+        assertThat(KINDS).containsKey(kind);
+        HasMetadata typed = new ObjectMapper().convertValue(document, KINDS.get(kind));
+        requireNoUnknownKeys(typed, kind);
+        return typed;
+    }
+
+    /** The schemas keep what they do not know; so a misspelt key is found there. */
+    private static void requireNoUnknownKeys(Object value, String path) {
+        if (value instanceof Collection<?> items) {
+            items.forEach(item -> requireNoUnknownKeys(item, path + "[]"));
+        } else if (value != null && value.getClass().getName().startsWith("io.fabric8.")) {
+            for (Class<?> type = value.getClass(); type != Object.class; type = type.getSuperclass()) {
+                for (Field field : type.getDeclaredFields()) {
+                    if (!Modifier.isStatic(field.getModifiers())) {
+                        Object content = content(field, value);
+                        if (field.getName().equals("additionalProperties")) {
+                            assertThat((Map<?, ?>) content)
+                                    .as("unknown keys in " + path)
+                                    .isNullOrEmpty();
+                        } else {
+                            requireNoUnknownKeys(content, path + "." + field.getName());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static Object content(Field field, Object value) {
+        try {
+            field.setAccessible(true);
+            return field.get(value);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static <T> Stream<T> all(List<HasMetadata> documents, Class<T> type) {
+        return documents.stream().filter(type::isInstance).map(type::cast);
+    }
+
+    private static GatewayConfig load(String name, String yaml) {
+        LoadResult result = ConfigLoader.parse(name, yaml.getBytes(StandardCharsets.UTF_8), DEPLOY, Map.of());
+        assertThat(result).as(result.problems().toString()).isInstanceOf(LoadResult.Valid.class);
+        return ((LoadResult.Valid) result).config();
+    }
+
+    private static List<Container> containers(PodSpec pod) {
+        return Stream.concat(pod.getInitContainers().stream(), pod.getContainers().stream())
+                .toList();
+    }
+
+    private static Container gateway(PodSpec pod) {
+        return containers(pod).stream()
+                .filter(each -> each.getName().equals("gateway"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void aMisspeltKeyWouldBeFound() {
+        Map<String, Object> pod = Map.of("spec", Map.of("containers", List.of(Map.of("nam", "gateway"))));
+        assertThatThrownBy(() ->
+                        typed(Map.of("apiVersion", "apps/v1", "kind", "Deployment", "spec", Map.of("template", pod))))
+                .hasMessageContaining("unknown keys in apps/v1/Deployment.spec.template.spec.containers[]");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyDocumentIsOfItsSchema(Rendering rendering) throws Exception {
+        // Two services, and what the name says.
+        assertThat(rendering.render()).hasSizeGreaterThanOrEqualTo(rendering.documents);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MONITORING")
+    void everyConfigurationIsValidAndEndsInTime(Rendering rendering) throws Exception {
+        List<HasMetadata> documents = rendering.render();
+        PodSpec pod = pod(documents).getSpec();
+        List<ConfigMap> maps = all(documents, ConfigMap.class).toList();
+        assertThat(maps).hasSize(1);
+        GatewayConfig config =
+                load(rendering + "/gateway.yaml", maps.get(0).getData().get("gateway.yaml"));
+
+        assertThat(Duration.ofSeconds(pod.getTerminationGracePeriodSeconds()))
+                .isGreaterThan(config.drain().timeout());
+        List<Integer> ports = gateway(pod).getPorts().stream()
+                .map(ContainerPort::getContainerPort)
+                .toList();
+        assertThat(config.admin()).isNotNull();
+        assertThat(ports).contains(config.admin().port());
+        assertThat(config.listeners()).anyMatch(listener -> ports.contains(listener.port()));
+        assertThat(config.admin().address())
+                .as("kubelets come from outside the pod")
+                .isEqualTo("0.0.0.0");
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MONITORING")
+    void everyNameThatIsUsedIsThere(Rendering rendering) throws Exception {
+        List<HasMetadata> documents = rendering.render();
+        PodTemplateSpec template = pod(documents);
+        PodSpec pod = template.getSpec();
+        List<String> ports = containers(pod).stream()
+                .flatMap(container -> container.getPorts().stream())
+                .map(ContainerPort::getName)
+                .toList();
+        for (Service service : all(documents, Service.class).toList()) {
+            assertThat(template.getMetadata().getLabels())
+                    .containsAllEntriesOf(service.getSpec().getSelector());
+            for (ServicePort port : service.getSpec().getPorts()) {
+                assertThat(ports).contains(port.getTargetPort().getStrVal());
+            }
+        }
+        Container gateway = gateway(pod);
+        Stream.of(gateway.getStartupProbe(), gateway.getLivenessProbe(), gateway.getReadinessProbe())
+                .filter(Objects::nonNull)
+                .map(Probe::getHttpGet)
+                .map(HTTPGetAction::getPort)
+                .forEach(port -> assertThat(ports).contains(port.getStrVal()));
+        List<String> volumes = pod.getVolumes().stream().map(Volume::getName).toList();
+        assertThat(gateway.getVolumeMounts().stream().map(VolumeMount::getName)).isSubsetOf(volumes);
+        String map = all(documents, ConfigMap.class)
+                .findFirst()
+                .orElseThrow()
+                .getMetadata()
+                .getName();
+        assertThat(pod.getVolumes())
+                .anyMatch(volume -> volume.getConfigMap() != null
+                        && volume.getConfigMap().getName().equals(map));
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MONITORING")
+    void theGatewayMayDoNothingItNeedNot(Rendering rendering) throws Exception {
+        PodSpec pod = pod(rendering.render()).getSpec();
+        Container gateway = gateway(pod);
+        assertThat(gateway.getSecurityContext().getReadOnlyRootFilesystem()).isTrue();
+        assertThat(gateway.getSecurityContext().getAllowPrivilegeEscalation()).isFalse();
+        assertThat(gateway.getSecurityContext().getCapabilities().getDrop()).containsExactly("ALL");
+        assertThat(gateway.getResources().getLimits()).containsKey("memory").doesNotContainKey("cpu");
+        boolean nonRoot = Boolean.TRUE.equals(gateway.getSecurityContext().getRunAsNonRoot())
+                || Boolean.TRUE.equals(pod.getSecurityContext().getRunAsNonRoot());
+        assertThat(nonRoot).isTrue();
+    }
+
+    @Test
+    void aSidecarBeginsBeforeTheApplicationAndEndsAfterIt() throws Exception {
+        PodSpec pod = pod(Rendering.SIDECAR.render()).getSpec();
+        assertThat(pod.getInitContainers()).hasSize(1);
+        assertThat(pod.getInitContainers().get(0).getRestartPolicy()).isEqualTo("Always");
+        assertThat(pod.getInitContainers().get(0).getStartupProbe()).isNotNull();
+        assertThat(pod.getContainers()).extracting(Container::getName).containsExactly("app");
+    }
+
+    @Test
+    void theChartWantsAnAdminListener() throws Exception {
+        Tools.Result result = Tools.run(
+                60,
+                List.of(
+                        Tools.find("helm"),
+                        "template",
+                        "edge",
+                        DEPLOY.resolve("chart").toString(),
+                        "--kube-version",
+                        "1.34.0",
+                        "--set",
+                        "config.admin=null"));
+        assertThat(result.exit()).isNotZero();
+        assertThat(result.output()).contains("config.admin is needed for probes");
+    }
+
+    @Test
+    void theComposeFileMountsAConfigurationThatIsValidAndEndsInTime() throws Exception {
+        Path directory = DEPLOY.resolve("compose");
+        GatewayConfig config = load("compose", Files.readString(directory.resolve("gateway/gateway.yaml")));
+        Map<?, ?> compose = (Map<?, ?>) new Load(LoadSettings.builder().build())
+                .loadFromString(Files.readString(directory.resolve("compose.yaml")));
+        Map<?, ?> service = (Map<?, ?>) ((Map<?, ?>) compose.get("services")).get("gateway");
+        assertThat(service.get("volumes")).isEqualTo(List.of("./gateway:/etc/gateway:ro"));
+        assertThat(Duration.parse("PT" + service.get("stop_grace_period")))
+                .isGreaterThan(config.drain().timeout());
+    }
+
+    private static PodTemplateSpec pod(List<HasMetadata> documents) {
+        return all(documents, Deployment.class)
+                .findFirst()
+                .orElseThrow()
+                .getSpec()
+                .getTemplate();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The service unit, as systemd itself reads it. */
+class SystemdUnitIT {
+    /** Of ten; what remains is mostly that a gateway talks to the network. Services that nobody looked after have 9.6. */
+    private static final String MAX_EXPOSURE = "20";
+
+    @TempDir
+    private Path directory;
+
+    private Path unit;
+
+    @BeforeEach
+    void pointItToTheLauncherOfThisClone() throws IOException {
+        String text = Files.readString(Path.of("../deploy/systemd/gateway.service"));
+        unit = Files.writeString(
+                directory.resolve("gateway.service"),
+                text.replace(
+                        "/opt/gateway/bin/gateway",
+                        Path.of("../bin/gateway").toRealPath().toString()));
+    }
+
+    @Test
+    void everyDirectiveIsKnown() throws Exception {
+        Tools.Result result = Tools.run(Tools.find("systemd-analyze"), "verify", unit.toString());
+        assertThat(result.output()).isEmpty();
+        assertThat(result.exit()).isZero();
+    }
+
+    @Test
+    void itIsConfined() throws Exception {
+        Tools.Result result = Tools.run(
+                60,
+                List.of(
+                        Tools.find("systemd-analyze"),
+                        "security",
+                        "--offline=true",
+                        "--no-pager",
+                        "--threshold=" + MAX_EXPOSURE,
+                        unit.toString()));
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+}
