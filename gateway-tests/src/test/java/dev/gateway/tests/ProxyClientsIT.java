@@ -321,7 +321,6 @@ class ProxyClientsIT {
 
     @Test
     void theJdkClientAuthenticates() throws Exception {
-        System.setProperty("jdk.http.auth.tunneling.disabledSchemes", ""); // the JDK's default refuses Basic
         HttpClient client = HttpClient.newBuilder()
                 .proxy(ProxySelector.of(new InetSocketAddress("127.0.0.1", rig.port("closed"))))
                 .sslContext(trusting(nginx.certificate()))
