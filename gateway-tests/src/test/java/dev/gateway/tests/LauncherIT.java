@@ -110,7 +110,11 @@ class LauncherIT {
                 admin: {port: 0}
                 """;
         Path config = Files.writeString(directory.resolve("gateway.yaml"), text);
-        Process process = gateway("run", "--config", config.toString()).start();
+        // A process that is started with SIGHUP ignored, as below nohup, cannot hear it, nor can what it starts.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP"));
+        ProcessBuilder gateway = gateway("run", "--config", config.toString());
+        command.addAll(gateway.command());
+        Process process = gateway.command(command).start();
         try {
             HttpRequest.Builder quit = HttpRequest.newBuilder(URI.create(admin(process) + "/quit"))
                     .POST(HttpRequest.BodyPublishers.noBody())
