@@ -2,7 +2,7 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.DnsServer;
+import dev.gateway.tests.peer.NameServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Authenticator;
@@ -49,13 +49,13 @@ class ProxyClientsIT {
     static Path directory;
 
     private static NginxServer nginx;
-    private static DnsServer dns;
+    private static NameServer dns;
     private static Rig rig;
 
     @BeforeAll
     static void start() throws Exception {
         nginx = NginxServer.start(new byte[100_000]);
-        dns = DnsServer.start(name -> name.equals("origin.test") ? List.of("127.0.0.1") : List.of());
+        dns = new NameServer().answers("origin.test", "127.0.0.1");
         Files.writeString(directory.resolve("users"), USERS);
         rig = Rig.start(
                 """

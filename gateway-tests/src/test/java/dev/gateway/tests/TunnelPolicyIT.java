@@ -2,8 +2,8 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.Peer;
-import dev.gateway.tests.peer.RebindingDns;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -307,7 +307,7 @@ class TunnelPolicyIT {
                 "rebinding.attacker.test",
                 "both.attacker.test",
                 "metadata.attacker.test");
-        try (RebindingDns dns = new RebindingDns()
+        try (NameServer dns = new NameServer()
                         .answers("loopback.attacker.test", "127.0.0.1")
                         .answers("loopback6.attacker.test", "::1")
                         .answers("mapped.attacker.test", "::ffff:127.0.0.1")

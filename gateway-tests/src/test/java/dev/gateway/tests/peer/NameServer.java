@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A name server on the loopback interface (RFC 1035) that says something else each time: of a name's answers each is
+ * A name server on the loopback interface (RFC 1035) that may say something else each time: of a name's answers each is
  * given once, in turn, with no time to live; the last one again and again.
  */
-public final class RebindingDns implements AutoCloseable {
+public final class NameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
     private static final int TYPE_AAAA = 28;
     private static final int NO_SUCH_NAME = 3;
@@ -26,8 +26,8 @@ public final class RebindingDns implements AutoCloseable {
     private final Map<String, List<InetAddress>> ipv4 = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv6 = new ConcurrentHashMap<>();
 
-    public RebindingDns() throws IOException {
-        Thread thread = new Thread(this::serve, "rebinding-dns");
+    public NameServer() throws IOException {
+        Thread thread = new Thread(this::serve, "name-server");
         thread.setDaemon(true);
         thread.start();
     }
@@ -37,7 +37,7 @@ public final class RebindingDns implements AutoCloseable {
     }
 
     /** Gives a name its answers, of either family. */
-    public RebindingDns answers(String name, String... addresses) throws IOException {
+    public NameServer answers(String name, String... addresses) throws IOException {
         for (String address : addresses) {
             InetAddress parsed = InetAddress.getByName(address);
             (parsed.getAddress().length == 4 ? ipv4 : ipv6)
