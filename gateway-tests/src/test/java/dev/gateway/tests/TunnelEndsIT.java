@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A tunnel ends as its ends do: each direction by itself, whichever is first, or both at once by a reset. */
 class TunnelEndsIT {
-    /** More than all buffers on the way hold, so that the end comes while bytes are under way. */
+    /** More than the windows and most buffers on the way hold, so that the end comes while bytes are under way. */
     private static final int LENGTH = 8 << 20;
 
     private static final byte[] UP = bytes(1);
@@ -104,6 +104,19 @@ class TunnelEndsIT {
                 for (int at = 0; at < bytes.length; at += 100_000) {
                     int length = Math.min(100_000, bytes.length - at);
                     stream.send(bytes, at, length, at + length == bytes.length);
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** Sends again and again, so that no buffer on the way can hold it all, until the sending fails: it was reset. */
+    private static CompletableFuture<Void> sendingUntilReset(PeerStream stream, byte[] bytes) {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                while (true) {
+                    stream.send(bytes, 0, 100_000, false);
                 }
             } catch (IOException e) {
                 throw new IllegalStateException(e);
@@ -190,7 +203,7 @@ class TunnelEndsIT {
             CompletableFuture<Void> up = sending(mine, UP);
             assertThat(received(theirs)).isEqualTo(whole(UP));
             up.get(20, TimeUnit.SECONDS);
-            CompletableFuture<Void> down = sending(theirs, DOWN);
+            CompletableFuture<Void> down = sendingUntilReset(theirs, DOWN);
             assertThatThrownBy(() -> down.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
             assertThat(rig.awaitAccessLog(2).get(1)).contains("client_closed");
         }
@@ -230,7 +243,8 @@ class TunnelEndsIT {
             assertThat(theirs.receive(buffer)).isPositive();
             mine.reset();
             if (first == First.CLIENT) {
-                CompletableFuture<Void> writing = sending(theirs, DOWN); // reading shows the end that came before
+                CompletableFuture<Void> writing =
+                        sendingUntilReset(theirs, DOWN); // reading shows the end that came before
                 assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(IllegalStateException.class);
             } else {
@@ -257,7 +271,7 @@ class TunnelEndsIT {
             assertThat(mine.receive(new byte[1000])).isPositive();
             theirs.reset();
             if (first == First.SERVER) {
-                CompletableFuture<Void> writing = sending(mine, UP);
+                CompletableFuture<Void> writing = sendingUntilReset(mine, UP);
                 assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(IllegalStateException.class);
             } else {
@@ -275,8 +289,8 @@ class TunnelEndsIT {
                 Peer peer = rig.connect(pairing)) {
             PeerStream mine = Handshake.open(peer, "/");
             PeerStream theirs = tunnels.take();
-            CompletableFuture<Void> up = sending(mine, UP);
-            CompletableFuture<Void> down = sending(theirs, DOWN);
+            CompletableFuture<Void> up = sendingUntilReset(mine, UP);
+            CompletableFuture<Void> down = sendingUntilReset(theirs, DOWN);
             assertThat(mine.receive(new byte[1000])).isPositive();
             assertThat(theirs.receive(new byte[1000])).isPositive();
             theirs.reset();
