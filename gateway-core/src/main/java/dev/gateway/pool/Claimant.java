@@ -13,8 +13,11 @@ abstract class Claimant {
     final UpstreamSettings settings;
     final UpstreamObserver observer;
 
-    /** Whether it had no connection when it began to wait for a permit; written before, so safe to read for who tells it. */
+    /** Whether it had no connection when it began to wait for a permit; written before, so safe for others to read. */
     boolean destitute;
+
+    /** When it began to wait for a permit; written before, so safe for others to read. */
+    long starvingSinceNanos;
 
     Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
         this.loopPools = loopPools;
@@ -23,13 +26,16 @@ abstract class Claimant {
         this.observer = observer;
     }
 
-    /** Whether there is no connection, nor one being made. */
+    /** Whether no connection takes requests, nor is one being made. */
     abstract boolean hasNone();
 
-    /** A permit may be free now; called once after a permit was not to be had. */
+    /** It has the permit that it waited for, and uses it or gives it back; called once after one was not to be had. */
     abstract void onPermit();
 
-    /** Another one waits for a permit: a connection that is not in use is closed for it. */
+    /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
+    abstract void onHttp2Known();
+
+    /** Others may need a permit: a connection that is not in use is closed for them. */
     abstract void giveUpOne();
 
     /** Whether no connection is to be made any more. */

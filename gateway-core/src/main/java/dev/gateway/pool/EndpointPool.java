@@ -173,8 +173,8 @@ final class EndpointPool extends Claimant {
             shared.upstream.pendingRequests().release();
         }
         observer.onPendingEnded(now() - waiter.sinceNanos);
-        if (starving && waiters.first() == null && shared.forget(this)) {
-            starving = false; // or connections would be closed for us that we do not need
+        if (waiters.first() == null) {
+            stopStarving(); // or connections would be closed for us that we do not need
         }
         checkEmpty();
     }
@@ -216,32 +216,84 @@ final class EndpointPool extends Claimant {
         return dialing * (mayMultiplex() ? STREAMS_EXPECTED : 1);
     }
 
+    /** Whether a connection, if there is none, will serve all requests of this loop. */
+    private boolean multiplexes() {
+        return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
+    }
+
+    /**
+     * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
+     * idle, and that one's room for further streams is of no use here.
+     */
+    private boolean mayGoBeyond() {
+        return hasNone() && multiplexes();
+    }
+
+    private boolean needsAnother() {
+        return !closed && waiters.size() > expected() && !(dialing > 0 && mayMultiplex());
+    }
+
     private void dial() {
-        while (!starving && !closed && waiters.size() > expected() && !(dialing > 0 && mayMultiplex())) {
-            // Others of this loop are asked on this stack, which may close a connection and free its permit.
-            starving = true;
-            if (!shared.tryAcquire(this)) {
-                return;
+        if (mayGoBeyond()) {
+            stopStarving();
+        }
+        while (!starving && needsAnother()) {
+            if (mayGoBeyond()) {
+                shared.acquireBeyond(this);
+            } else {
+                // Others of this loop are asked on this stack, which may close a connection and bring us here again.
+                starving = true;
+                if (!shared.tryAcquire(this)) {
+                    return;
+                }
+                starving = false;
             }
+            dialOne();
+        }
+    }
+
+    private void dialOne() {
+        dialing++;
+        new Arrival(this).start(addressTurn++);
+    }
+
+    /** Has no place in the queue for a permit from here on, unless it is being given one. */
+    private void stopStarving() {
+        if (starving && shared.forget(this)) {
             starving = false;
-            dialing++;
-            new Arrival(this).start(addressTurn++);
         }
     }
 
     @Override
     boolean hasNone() {
-        return allCount == 0 && dialing == 0;
+        return dialing == 0 && serving() == 0;
+    }
+
+    /** Counts connections that take requests, now or when one has ended. */
+    private int serving() {
+        int count = 0;
+        for (int i = 0; i < allCount; i++) {
+            if (!all[i].retiring) {
+                count++;
+            }
+        }
+        return count;
     }
 
     @Override
     void onPermit() {
         starving = false;
-        if (waiters.size() > expected()) {
+        if (needsAnother()) {
+            dialOne();
             dial();
         } else {
-            shared.wakeOne();
+            shared.release();
         }
+    }
+
+    @Override
+    void onHttp2Known() {
+        dial();
     }
 
     void onDialFailed(Failure failure) {
@@ -265,6 +317,9 @@ final class EndpointPool extends Claimant {
     /** A connection is established; its protocol's handler is in the pipeline. */
     void onDialed(PooledConnection connection) {
         known = connection.version();
+        if (known == HttpVersion.HTTP_2) {
+            shared.onHttp2();
+        }
         if (connection.room() <= 0) {
             connection.channel.close();
             onDialFailed(Dial.failure(Cause.CONNECT_FAILED, endpoint + " allows no HTTP/2 streams"));
@@ -292,8 +347,10 @@ final class EndpointPool extends Claimant {
 
     /** The connection has room for a stream, maybe because one ended. */
     void onRoom(PooledConnection connection) {
-        if (waiters.first() != null && connection.isIdle() && shared.isDestitute()) {
-            retire(connection); // or requests of a busy loop would keep those of others waiting for ever
+        Waiter waiter = waiters.first();
+        if (waiter != null && connection.isIdle() && shared.isOwedToOthers(this, waiter.sinceNanos)) {
+            stopStarving(); // what is given up here is for others, so get in line again
+            retire(connection);
         } else {
             offer(connection);
         }
@@ -319,7 +376,7 @@ final class EndpointPool extends Claimant {
     private void onIdle(PooledConnection connection) {
         long now = now();
         connection.idleUntilNanos = now + idleNanos(connection);
-        if (retired || shared.isStarving() || !connection.isUsable(now)) {
+        if (retired || mustGiveUp() || !connection.isUsable(now)) {
             retire(connection);
         } else {
             sweep.armFor(deadline(connection), now);
@@ -330,6 +387,12 @@ final class EndpointPool extends Claimant {
         long millis = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
         millis = Math.min(millis, connection.keepAliveMillis());
         return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
+    }
+
+    /** The peer lets the connection take no new stream. */
+    void onGoingAway(PooledConnection connection) {
+        retire(connection);
+        dial(); // who waited for room on it
     }
 
     /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
@@ -376,7 +439,7 @@ final class EndpointPool extends Claimant {
     }
 
     private void checkEmpty() {
-        if (opening == 0 && hasNone() && waiters.first() == null) {
+        if (opening == 0 && allCount == 0 && dialing == 0 && waiters.first() == null) {
             owner.onEmpty(this);
         }
     }
@@ -384,12 +447,17 @@ final class EndpointPool extends Claimant {
     /** Closes the connection that has been idle for longest. */
     @Override
     void giveUpOne() {
-        for (int i = 0; i < availableCount && shared.isStarving(); i++) {
+        for (int i = 0; i < availableCount && mustGiveUp(); i++) {
             if (available[i].isIdle()) {
                 retire(available[i]);
                 return;
             }
         }
+    }
+
+    /** Whether an idle connection is more than this pool may keep. */
+    private boolean mustGiveUp() {
+        return shared.isStarving() || (shared.isExceeded() && !(serving() == 1 && multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */

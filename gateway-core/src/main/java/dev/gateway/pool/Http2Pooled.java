@@ -81,7 +81,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     public void onGoingAway() {
-        pool.retire(this);
+        pool.onGoingAway(this);
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.net.ClientTls;
 import dev.gateway.net.ClientTlsSettings;
-import dev.gateway.upstream.Limit;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
@@ -12,6 +11,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * it. Safe from any thread.
  */
 final class SharedUpstream {
+    /** How much longer than here somebody must have waited elsewhere to be given a connection that it needs a new one for. */
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     final Upstream upstream;
     final UpstreamSettings settings;
     private volatile @Nullable ClientTls tls; // renewed, never added or taken away
@@ -29,6 +32,8 @@ final class SharedUpstream {
 
     /** How many of them have no connection at all. */
     private final AtomicInteger destitute = new AtomicInteger();
+
+    private volatile boolean http2Seen;
 
     private final List<Claimant> claimants = new CopyOnWriteArrayList<>();
 
@@ -86,6 +91,24 @@ final class SharedUpstream {
         return settings.protocol() == Protocol.H2 || settings.protocol() == Protocol.H2C;
     }
 
+    /**
+     * Whether an endpoint is taken for one that speaks HTTP/2 before it was asked: because nothing else is spoken, or
+     * because some endpoint did when only the handshake could tell.
+     */
+    boolean expectsHttp2() {
+        return isHttp2() || http2Seen;
+    }
+
+    /** A connection speaks HTTP/2. */
+    void onHttp2() {
+        if (!http2Seen && isNegotiated()) {
+            http2Seen = true;
+            for (Claimant each : claimants) {
+                each.onLoop(each::onHttp2Known);
+            }
+        }
+    }
+
     void add(Claimant claimant) {
         claimants.add(claimant);
     }
@@ -95,55 +118,63 @@ final class SharedUpstream {
     }
 
     /**
-     * Takes the right to one more connection. If there is none, the claimant is called back once by
-     * {@link Claimant#onPermit} as soon as there may be one, and others are asked to give up a connection that they
-     * do not use.
+     * Takes the right to one more connection. If there is none, or others wait for one, the claimant is given it later
+     * by {@link Claimant#onPermit}, and others are asked to give up a connection that they do not use.
      */
     boolean tryAcquire(Claimant claimant) {
-        Limit limit = upstream.connections();
-        if (limit.tryAcquire()) {
+        if (starving.isEmpty() && upstream.connections().tryAcquire()) {
             return true;
         }
-        claimant.destitute = claimant.hasNone(); // seen by whoever takes it from the queue
+        claimant.destitute = claimant.hasNone();
+        claimant.starvingSinceNanos = claimant.now();
         if (claimant.destitute) {
             destitute.incrementAndGet();
         }
         starving.add(claimant);
-        // Somebody may have given one back before this one was in the queue to be told.
-        if (limit.tryAcquire()) {
-            if (forget(claimant)) {
-                return true;
-            }
-            release(); // it is being called back already
-            return false;
+        handOut(); // somebody may have given one back before this one was in the queue
+        askOthers(claimant);
+        return false;
+    }
+
+    /** Takes the right to a connection whatever the limit says; others give up what they do not use instead. */
+    void acquireBeyond(Claimant claimant) {
+        upstream.connections().acquireBeyond();
+        if (isExceeded()) {
+            askOthers(claimant);
         }
+    }
+
+    private void askOthers(Claimant claimant) {
         for (Claimant other : claimants) {
             if (other != claimant) {
                 other.onLoop(other::giveUpOne);
             }
         }
-        return false;
     }
 
     /** Gives the right to one connection back. */
     void release() {
         upstream.connections().release();
-        wakeOne();
+        handOut();
     }
 
-    /** Tells whoever has waited longest that it may try again. */
-    void wakeOne() {
-        Claimant claimant = starving.poll();
-        if (claimant != null) {
-            taken(claimant);
-            claimant.onLoop(claimant::onPermit);
+    /** Gives the permits that there are to those who wait, in their order: nobody who comes now gets one before them. */
+    private void handOut() {
+        while (!starving.isEmpty() && upstream.connections().tryAcquire()) {
+            Claimant next = starving.poll();
+            if (next == null) {
+                upstream.connections().release(); // and look again: who came meanwhile may have found none
+            } else {
+                taken(next);
+                next.loopPools.loop.execute(next::onPermit); // never on this stack, which may be its own
+            }
         }
     }
 
     /**
      * Somebody who waits for a permit has no use for one any more.
      *
-     * @return false if it is being called back already
+     * @return false if it is being given one already
      */
     boolean forget(Claimant claimant) {
         boolean removed = starving.remove(claimant);
@@ -159,14 +190,28 @@ final class SharedUpstream {
         }
     }
 
-    /** Whether somebody without any connection waits for one: those who have some must share, however busy they are. */
-    boolean isDestitute() {
-        return destitute.get() > 0;
+    /**
+     * Whether a connection that has just become free is for others, though somebody waits for it here: for those who
+     * have none at all, and for those who have waited much longer. Less than that would only move connections about.
+     *
+     * @param sinceNanos when the one here began to wait
+     */
+    boolean isOwedToOthers(Claimant claimant, long sinceNanos) {
+        if (destitute.get() > 0) {
+            return true;
+        }
+        Claimant first = starving.peek();
+        return first != null && first != claimant && sinceNanos - first.starvingSinceNanos > PATIENCE_NANOS;
     }
 
     /** Whether anybody would rather have a connection than have it kept idle. */
     boolean isStarving() {
         return !starving.isEmpty();
+    }
+
+    /** Whether there are more connections than the limit allows. */
+    boolean isExceeded() {
+        return upstream.connections().isExceeded();
     }
 
     void close() {

@@ -65,11 +65,15 @@ final class Tunnels extends Claimant {
                 return;
             }
             starving = false;
-            Tunnel tunnel = waiting.iterator().next();
-            stopWaiting(tunnel);
-            dialing.add(tunnel);
-            tunnel.dial(turn++);
+            dialNext();
         }
+    }
+
+    private void dialNext() {
+        Tunnel tunnel = waiting.iterator().next();
+        stopWaiting(tunnel);
+        dialing.add(tunnel);
+        tunnel.dial(turn++);
     }
 
     private void stopWaiting(Tunnel tunnel) {
@@ -179,11 +183,17 @@ final class Tunnels extends Claimant {
     @Override
     void onPermit() {
         starving = false;
-        if (waiting.isEmpty()) {
-            shared.wakeOne();
+        if (closed || waiting.isEmpty()) {
+            shared.release();
         } else {
+            dialNext();
             dial();
         }
+    }
+
+    @Override
+    void onHttp2Known() {
+        // A tunnel has a connection of its own.
     }
 
     @Override

@@ -14,11 +14,24 @@ public final class Limit {
 
     /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
     public boolean tryAcquire() {
-        if (taken.incrementAndGet() > max) {
-            taken.decrementAndGet();
-            return false;
-        }
+        int now;
+        do {
+            now = taken.get();
+            if (now >= max) {
+                return false;
+            }
+        } while (!taken.compareAndSet(now, now + 1));
         return true;
+    }
+
+    /** Takes one whether or not there is one left; given back like any other. */
+    public void acquireBeyond() {
+        taken.incrementAndGet();
+    }
+
+    /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
+    public boolean isExceeded() {
+        return taken.get() > max;
     }
 
     /** Gives one back. */
@@ -26,7 +39,7 @@ public final class Limit {
         taken.decrementAndGet();
     }
 
-    /** Returns how many are taken; while another thread is being refused it may be one more than the limit. */
+    /** Returns how many are taken. */
     public int taken() {
         return taken.get();
     }

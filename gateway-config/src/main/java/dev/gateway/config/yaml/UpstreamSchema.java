@@ -93,8 +93,12 @@ final class UpstreamSchema {
 
     private static final ObjectType<CircuitBreaker> CIRCUIT_BREAKER = ObjectType.of(
             "circuitBreaker section", "What may be open to an upstream at once; more is answered 503.", o -> {
-                var connections =
-                        o.defaulted("maxConnections", POSITIVE, 1024, CircuitBreaker::maxConnections, "Connections.");
+                var connections = o.defaulted(
+                        "maxConnections",
+                        POSITIVE,
+                        1024,
+                        CircuitBreaker::maxConnections,
+                        "Connections; with HTTP/2 each event loop may have one to each endpoint all the same.");
                 var pending = o.defaulted(
                         "maxPendingRequests",
                         POSITIVE,
