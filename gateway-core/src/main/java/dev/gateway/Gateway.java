@@ -24,9 +24,11 @@ public final class Gateway implements AutoCloseable {
     private final Certificates certificates;
     private final Generations generations;
     private final Lifecycle lifecycle;
+    private final Systemd systemd;
     private final @Nullable Reloads reloads;
 
-    private Gateway(GatewayConfig config, @Nullable ConfigFile file) {
+    private Gateway(GatewayConfig config, @Nullable ConfigFile file, Systemd systemd) {
+        this.systemd = systemd;
         this.loops = new Loops(config, metrics);
         AdminPages pages = new AdminPages(
                 new Health(),
@@ -38,7 +40,7 @@ public final class Gateway implements AutoCloseable {
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
-        this.reloads = file == null ? null : new Reloads(file, generations, loops, metrics, thread);
+        this.reloads = file == null ? null : new Reloads(file, generations, loops, thread, systemd);
     }
 
     /**
@@ -47,7 +49,7 @@ public final class Gateway implements AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        return start(new Gateway(config, null), config);
+        return start(new Gateway(config, null, Systemd.NONE), config);
     }
 
     /**
@@ -58,7 +60,12 @@ public final class Gateway implements AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config, ConfigFile file) throws StartException {
-        return start(new Gateway(config, file), config);
+        return start(config, file, Systemd.NONE);
+    }
+
+    /** Starts it as {@link #start(GatewayConfig, ConfigFile)} does, as a service. */
+    static Gateway start(GatewayConfig config, ConfigFile file, Systemd systemd) throws StartException {
+        return start(new Gateway(config, file, systemd), config);
     }
 
     private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {
@@ -152,6 +159,7 @@ public final class Gateway implements AutoCloseable {
      * until {@code drain.timeout}. Returns when everything has ended; a second call waits for the first.
      */
     public void drain() {
+        systemd.stopping(generations.required().config.drain().timeout());
         lifecycle.drain();
         lifecycle.stop();
     }
@@ -165,6 +173,16 @@ public final class Gateway implements AutoCloseable {
 
     private @Nullable InForce inForce() {
         return generations.number() == 0 ? null : generations.required();
+    }
+
+    /** Tells whoever started the process that it serves, and from now on again and again that it lives. */
+    void tellReady() {
+        if (reloads != null) {
+            systemd.ready(reloads.status());
+        }
+        if (systemd.watchdogNanos() > 0) {
+            loops.watch(systemd.watchdogNanos(), systemd::alive);
+        }
     }
 
     /** Waits until it has been drained or closed, by whomever. */
@@ -236,7 +254,14 @@ public final class Gateway implements AutoCloseable {
         @Override
         public void drain(String asker) {
             log.info("Drain asked for by {}", asker);
-            new Thread(lifecycle::drain, "drain").start();
+            new Thread(
+                            () -> {
+                                systemd.changed("Draining");
+                                lifecycle.drain();
+                                systemd.changed("Drained");
+                            },
+                            "drain")
+                    .start();
         }
 
         @Override

@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,10 @@ final class Loops {
 
     Pools pools() {
         return pools;
+    }
+
+    Metrics metrics() {
+        return metrics;
     }
 
     /** Tells what a configuration wants that the loops cannot give any more, one line each. */
@@ -207,6 +212,13 @@ final class Loops {
     /** Begins what is done once a second. */
     void keepHouse() {
         metrics.sampleOn(housekeeping);
+    }
+
+    /** Has it told again and again that all loops do what they are given, three times within some time. */
+    void watch(long nanos, Runnable alive) {
+        Watchdog watchdog = new Watchdog(transport.loops(), alive);
+        long period = nanos / 3;
+        housekeeping.scheduleAtFixedRate(watchdog::look, 0, period, TimeUnit.NANOSECONDS);
     }
 
     /** Counts exchanges that have not ended. */

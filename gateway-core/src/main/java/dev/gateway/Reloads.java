@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the configuration again when its file has changed or somebody asks, and tells what came of it: in the log, the
- * metrics, and to whoever asked. All of it happens on the reload thread; any thread may ask.
+ * metrics, to systemd, and to whoever asked. All of it happens on the reload thread; any thread may ask.
  */
 final class Reloads {
     private static final Logger log = LoggerFactory.getLogger(Reloads.class);
@@ -25,14 +25,16 @@ final class Reloads {
     private final Loops loops;
     private final Metrics metrics;
     private final ReloadThread thread;
+    private final Systemd systemd;
     private volatile String failure = ""; // of the last reload, if it failed
 
-    Reloads(ConfigFile file, Generations generations, Loops loops, Metrics metrics, ReloadThread thread) {
+    Reloads(ConfigFile file, Generations generations, Loops loops, ReloadThread thread, Systemd systemd) {
         this.file = file;
         this.generations = generations;
         this.loops = loops;
-        this.metrics = metrics;
+        this.metrics = loops.metrics();
         this.thread = thread;
+        this.systemd = systemd;
     }
 
     /** Looks at the file, and reloads if it has changed; on the thread, from time to time. */
@@ -52,11 +54,18 @@ final class Reloads {
         return failure;
     }
 
+    /** Returns in one line what is in force, and what is wrong. */
+    String status() {
+        String serving = "Serving generation " + generations.number();
+        return failure.isEmpty() ? serving : serving + "; " + failure;
+    }
+
     private Outcome reload(String reason) {
         if (thread.isFinished()) {
             return new Outcome(false, ReloadThread.REFUSED);
         }
         log.info("Reloading: {}", reason);
+        systemd.reloading();
         List<String> lines = new ArrayList<>();
         boolean succeeded = false;
         try {
@@ -69,7 +78,9 @@ final class Reloads {
             lines.add("an error in the gateway itself: " + e);
         }
         metrics.onReload(succeeded);
-        return succeeded ? succeeded(lines) : failed(lines);
+        Outcome outcome = succeeded ? succeeded(lines) : failed(lines);
+        systemd.ready(status());
+        return outcome;
     }
 
     private boolean load(List<String> lines) throws StartException {

@@ -82,11 +82,15 @@ final class RunCommand implements Callable<Integer> {
             Logging.level(level);
         }
         PrintWriter err = Main.err(spec);
+        Systemd systemd = Systemd.of(System.getenv(), ProcessHandle.current().pid());
         ConfigFile source = new ConfigFile(file);
         GatewayConfig config = Main.report(source.load(), err);
         return config == null
                 ? Main.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, source), err, Gateway::reloadOnHangup);
+                : serve(() -> Gateway.start(config, source, systemd), err, gateway -> {
+                    gateway.reloadOnHangup();
+                    gateway.tellReady(); // now that signals are heard
+                });
     }
 
     /** What starts a gateway. */

@@ -1,0 +1,133 @@
+package dev.gateway;
+
+import dev.gateway.net.NotifySocket;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What systemd, or whatever else starts processes its way, has asked of this one by environment variables: to be told how
+ * it is, and again and again that it lives. Does nothing where nothing was asked. Any thread but event loops.
+ */
+final class Systemd {
+    /** Asks for nothing. */
+    static final Systemd NONE = new Systemd(null, 0);
+
+    private static final Logger log = LoggerFactory.getLogger(Systemd.class);
+
+    /** How often and how long it is tried to send what must not be lost, while the receiver has no room. */
+    private static final int TRIES = 500;
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** How much longer than the drain all of the end may take. */
+    private static final Duration AFTER_DRAIN = Duration.ofSeconds(10);
+
+    private final @Nullable NotifySocket socket;
+    private final long watchdogNanos;
+
+    private Systemd(@Nullable NotifySocket socket, long watchdogNanos) {
+        this.socket = socket;
+        this.watchdogNanos = watchdogNanos;
+    }
+
+    /**
+     * Reads what was asked.
+     *
+     * @param pid of this process: what was meant for another one is not heeded
+     */
+    static Systemd of(Map<String, String> environment, long pid) {
+        String address = environment.getOrDefault("NOTIFY_SOCKET", "");
+        if (address.isEmpty()) {
+            return NONE;
+        }
+        try {
+            return new Systemd(new NotifySocket(address), watchdogNanos(environment, pid));
+        } catch (IOException e) {
+            log.warn("The service's state cannot be told: {}", e.getMessage());
+            return NONE;
+        }
+    }
+
+    private static long watchdogNanos(Map<String, String> environment, long pid) {
+        String micros = environment.getOrDefault("WATCHDOG_USEC", "");
+        if (micros.isEmpty() || !environment.getOrDefault("WATCHDOG_PID", Long.toString(pid)).equals(Long.toString(pid))) {
+            return 0;
+        }
+        try {
+            return TimeUnit.MICROSECONDS.toNanos(Long.parseLong(micros));
+        } catch (NumberFormatException e) {
+            log.warn("WATCHDOG_USEC is {}, which is no number: there is no watchdog", micros);
+            return 0;
+        }
+    }
+
+    /** Returns within what time it has to be told that the process lives, or 0 if it need not be. */
+    long watchdogNanos() {
+        return watchdogNanos;
+    }
+
+    /** It serves, now or again. */
+    void ready(String status) {
+        tell("READY=1\n" + status(status));
+    }
+
+    /** It reads its configuration again; {@link #ready} tells when it has, whatever came of it. */
+    void reloading() {
+        // The JVM's clock is CLOCK_MONOTONIC, by which systemd tells one reload from another.
+        tell("RELOADING=1\nMONOTONIC_USEC=" + TimeUnit.NANOSECONDS.toMicros(System.nanoTime()) + "\n"
+                + status("Reloading"));
+    }
+
+    /** What it does has changed. */
+    void changed(String status) {
+        tell(status(status));
+    }
+
+    /**
+     * It ends.
+     *
+     * @param drain how long that may take, which may be longer than the unit says
+     */
+    void stopping(Duration drain) {
+        long micros = TimeUnit.NANOSECONDS.toMicros(drain.plus(AFTER_DRAIN).toNanos());
+        tell("STOPPING=1\n" + status("Draining") + "EXTEND_TIMEOUT_USEC=" + micros + "\n");
+    }
+
+    /** It lives. Says so once, without waiting: the next time is soon. */
+    void alive() {
+        if (socket != null) {
+            try {
+                socket.send("WATCHDOG=1\n");
+            } catch (IOException e) {
+                log.debug("The watchdog cannot be told: {}", e.toString());
+            }
+        }
+    }
+
+    private static String status(String text) {
+        return "STATUS=" + text.replace('\n', ' ') + "\n";
+    }
+
+    private void tell(String message) {
+        if (socket == null) {
+            return;
+        }
+        try {
+            for (int i = 0; i < TRIES; i++) {
+                if (socket.send(message)) {
+                    return;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            log.warn("{} does not take the service's state", socket);
+        } catch (IOException e) {
+            log.warn("The service's state cannot be told to {}: {}", socket, e.toString());
+        }
+    }
+}
