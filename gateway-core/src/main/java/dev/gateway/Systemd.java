@@ -56,7 +56,8 @@ final class Systemd {
 
     private static long watchdogNanos(Map<String, String> environment, long pid) {
         String micros = environment.getOrDefault("WATCHDOG_USEC", "");
-        if (micros.isEmpty() || !environment.getOrDefault("WATCHDOG_PID", Long.toString(pid)).equals(Long.toString(pid))) {
+        if (micros.isEmpty()
+                || !environment.getOrDefault("WATCHDOG_PID", Long.toString(pid)).equals(Long.toString(pid))) {
             return 0;
         }
         try {

@@ -66,7 +66,8 @@ class WatchdogTest {
                 Map.of("NOTIFY_SOCKET", "@nobody", "WATCHDOG_USEC", "3000000", "WATCHDOG_PID", "7");
         assertThat(Systemd.of(environment, 7).watchdogNanos()).isEqualTo(TimeUnit.SECONDS.toNanos(3));
         assertThat(Systemd.of(environment, 8).watchdogNanos()).isZero();
-        assertThat(Systemd.of(Map.of("NOTIFY_SOCKET", "@nobody"), 7).watchdogNanos()).isZero();
+        assertThat(Systemd.of(Map.of("NOTIFY_SOCKET", "@nobody"), 7).watchdogNanos())
+                .isZero();
     }
 
     @Test

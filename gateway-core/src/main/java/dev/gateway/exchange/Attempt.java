@@ -5,6 +5,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
@@ -70,13 +71,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened) {
+    public void onOpened(ClientStream opened, Hop hop) {
         answered = true;
         stream = opened;
         if (over) {
             opened.reset(Exchange.ABANDONED);
         } else {
-            attempts.onOpened(this, opened);
+            attempts.onOpened(this, opened, hop);
         }
     }
 

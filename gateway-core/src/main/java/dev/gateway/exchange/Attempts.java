@@ -11,6 +11,7 @@ import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
@@ -61,6 +62,7 @@ final class Attempts {
         }
         endpoint = chosen;
         record.endpoint = chosen;
+        record.hop = null;
         record.attempts++;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
         boolean straight = record.attempts == 1 && !exchange.doorway.isFiltered();
@@ -80,7 +82,8 @@ final class Attempts {
         return !head.isConnect() ? Demand.EXCHANGE : head.protocol() == null ? Demand.TUNNEL : Demand.UPGRADE;
     }
 
-    void onOpened(Attempt from, ClientStream stream) {
+    void onOpened(Attempt from, ClientStream stream, Hop hop) {
+        record.hop = hop;
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }

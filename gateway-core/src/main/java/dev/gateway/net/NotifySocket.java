@@ -33,7 +33,8 @@ public final class NotifySocket {
             throw new IOException(address + " is too long or too short for the name of a socket");
         }
         if (!Epoll.isAvailable()) {
-            throw new IOException("datagrams to Unix-domain sockets are not available here", Epoll.unavailabilityCause());
+            throw new IOException(
+                    "datagrams to Unix-domain sockets are not available here", Epoll.unavailabilityCause());
         }
         if (isAbstract) {
             name[0] = 0;

@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.stream.Hop;
 import io.netty.util.AsciiString;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -94,7 +95,9 @@ abstract sealed class AccessLogFormat {
             text(line, "route", exchange.route);
             text(line, "upstream", exchange.upstream);
             if (exchange.endpoint != null) {
-                text(line, "endpoint", exchange.endpoint.toString());
+                String endpoint = exchange.endpoint.toString();
+                text(line, "endpoint", endpoint);
+                hop(line, exchange.hop, endpoint);
             }
             number(line, "attempts", exchange.attempts);
             number(line, "receivedBytes", exchange.receivedBytes);
@@ -109,6 +112,14 @@ abstract sealed class AccessLogFormat {
             text(line, "userAgent", field(exchange, FieldName.USER_AGENT));
             text(line, "referer", field(exchange, FieldName.REFERER));
             line.put("}\n");
+        }
+
+        /** An endpoint that is an address, and was dialled itself, is not said twice. */
+        private static void hop(LineBuffer line, @Nullable Hop hop, String endpoint) {
+            if (hop != null) {
+                text(line, "dialled", hop.dialled().equals(endpoint) ? "" : hop.dialled());
+                text(line, "parent", hop.parent());
+            }
         }
 
         private static String word(Kind kind) {

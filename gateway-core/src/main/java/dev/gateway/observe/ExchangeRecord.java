@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Hop;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,9 @@ public final class ExchangeRecord {
 
     /** The endpoint of the last attempt, written by its {@code toString}; null if there was none. */
     public @Nullable Object endpoint;
+
+    /** What the last attempt's connection was made to; null if it had none. */
+    public @Nullable Hop hop;
 
     /** How often the request was sent upstream, or at least tried to be. */
     public int attempts;

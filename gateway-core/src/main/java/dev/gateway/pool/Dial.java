@@ -7,6 +7,7 @@ import dev.gateway.net.ProxyHeader;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.UpstreamSettings;
@@ -17,6 +18,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -180,6 +184,12 @@ final class Dial implements Race.Callback {
 
     private long now() {
         return claimant.now();
+    }
+
+    /** Returns what a connection was made to. */
+    static Hop hop(Channel established) {
+        SocketAddress peer = established.remoteAddress();
+        return new Hop(peer instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "", "");
     }
 
     /** Returns a failure to get a connection: another attempt may be made, unless it would meet the same refusal. */

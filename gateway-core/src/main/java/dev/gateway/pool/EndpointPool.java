@@ -113,7 +113,7 @@ final class EndpointPool extends Claimant {
         if (connection.room() <= 0) {
             withdraw(connection);
         }
-        callback.onOpened(stream);
+        callback.onOpened(stream, connection.hop);
     }
 
     private @Nullable PooledConnection takeUsable() {

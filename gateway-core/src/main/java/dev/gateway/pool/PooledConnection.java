@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
@@ -15,6 +16,7 @@ import io.netty.channel.ChannelHandler;
 abstract class PooledConnection {
     final Channel channel;
     final EndpointPool pool;
+    final Hop hop;
 
     /** Its position among the pool's available connections, -1 if it is not among them. */
     int slot = -1;
@@ -31,6 +33,7 @@ abstract class PooledConnection {
     PooledConnection(Channel channel, EndpointPool pool) {
         this.channel = channel;
         this.pool = pool;
+        this.hop = Dial.hop(channel);
     }
 
     /** Returns the protocol's handler, to be added last to the channel's pipeline. */

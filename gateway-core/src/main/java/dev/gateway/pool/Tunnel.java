@@ -62,7 +62,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
                 TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
         stream = opened;
         answered = true;
-        callback.onOpened(opened);
+        callback.onOpened(opened, Dial.hop(established));
     }
 
     @Override

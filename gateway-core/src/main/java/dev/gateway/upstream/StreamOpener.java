@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 
 /** The back door: opens streams to endpoints from one event loop. Called on that loop only. */
@@ -24,8 +25,12 @@ public interface StreamOpener {
 
     /** Takes the answer to {@link #open}. */
     interface Callback {
-        /** The stream is there and takes its head now. */
-        void onOpened(ClientStream stream);
+        /**
+         * The stream is there and takes its head now.
+         *
+         * @param hop what its connection was made to
+         */
+        void onOpened(ClientStream stream, Hop hop);
 
         /** No stream could be opened; nothing was sent. */
         void onOpenFailed(Failure failure);

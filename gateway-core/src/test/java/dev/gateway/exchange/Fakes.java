@@ -12,6 +12,7 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
@@ -188,7 +189,7 @@ final class Fakes {
         }
 
         void succeed() {
-            callback.onOpened(stream);
+            callback.onOpened(stream, new Hop("192.0.2.1:8080", ""));
         }
 
         void fail(Failure failure) {

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Hop;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.ByteArrayOutputStream;
@@ -71,6 +72,7 @@ class AccessLogTest {
     void aTunnelHasALineWhenItOpensWhileItLastsAndWhenItEnds() throws IOException {
         ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
         record.identity = "ci";
+        record.hop = new Hop("192.0.2.9:3128", "https://proxy.test:3128");
         record.endNanos = 0;
         record.endedBy = null;
         record.sentBytes = 0;
@@ -90,7 +92,8 @@ class AccessLogTest {
         String begin = "{\"time\":\"2023-11-14T22:13:20.123Z\",\"kind\":\"tunnel\",\"record\":\"";
         String who = "\",\"listener\":\"web\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
                 + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
-                + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\",\"attempts\":1,";
+                + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
+                + "\"dialled\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,";
         String times = ",\"connectMicros\":1,\"responseMicros\":1000}";
         assertThat(written.toString(StandardCharsets.US_ASCII).lines())
                 .containsExactly(
@@ -100,6 +103,16 @@ class AccessLogTest {
                         begin + "close" + who
                                 + "\"receivedBytes\":7,\"sentBytes\":42,\"endedBy\":\"upstream\",\"durationMicros\":3000"
                                 + times);
+    }
+
+    @Test
+    void anEndpointThatIsTheAddressDialledIsNotSaidTwice() throws IOException {
+        ExchangeRecord record = Records.record("/", 200, null);
+        record.endpoint = "192.0.2.9:9000";
+        record.hop = new Hop("192.0.2.9:9000", "");
+        assertThat(line(AccessLog.Format.JSON, record))
+                .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
+                .doesNotContain("dialled", "parent");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
@@ -95,7 +96,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened) {
+    public void onOpened(ClientStream opened, Hop hop) {
         stream = opened;
         AsciiString authority = new AsciiString("origin.test");
         opened.head(

@@ -8,6 +8,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
@@ -156,7 +157,7 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened) {
+    public void onOpened(ClientStream opened, Hop hop) {
         stream = opened;
         events.add("opened");
         if (sendsHead) {

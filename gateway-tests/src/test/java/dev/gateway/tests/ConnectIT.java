@@ -168,6 +168,7 @@ class ConnectIT {
                 .contains("\"kind\":\"tunnel\",\"record\":\"open\"")
                 .contains("\"method\":\"CONNECT\"")
                 .contains("\"authority\":\"localhost:" + clear.port() + "\"")
+                .containsPattern("\"dialled\":\"(127\\.0\\.0\\.1|\\[::1]):" + clear.port() + "\"")
                 .contains("\"status\":200");
         assertThat(close).contains("\"record\":\"close\"").contains("\"endedBy\":\"client\"");
         assertThat(rig.metric("gateway_tunnels_total", "listener=\"logged\"", "decision=\"allowed\"", "cause=\"\""))

@@ -26,7 +26,8 @@ class NotifyIT {
     @Test
     void eachStepIsTold() throws Exception {
         Path config = Files.writeString(directory.resolve("gateway.yaml"), CONFIG);
-        try (NotifyReceiver systemd = new NotifyReceiver(directory.resolve("notify").toString());
+        try (NotifyReceiver systemd =
+                        new NotifyReceiver(directory.resolve("notify").toString());
                 GatewayProcess gateway = GatewayProcess.start(config, Map.of("NOTIFY_SOCKET", systemd.address()))) {
             assertThat(systemd.await("")).isEqualTo("READY=1\nSTATUS=Serving generation 1\n");
 
