@@ -92,7 +92,7 @@ public final class Gateway implements AutoCloseable {
 
     /**
      * Lets another configuration take over. What has begun ends as it began, on listeners and connections that are kept
-     * wherever they are still wanted. Workers, transport, resolver and access log stay what they are.
+     * wherever they are still wanted. Workers, transport and resolver stay what they are.
      *
      * @throws StartException if it cannot, such as when a port is taken; then all is as it was before
      */
@@ -204,9 +204,13 @@ public final class Gateway implements AutoCloseable {
                         "drain"));
     }
 
-    /** Reads the configuration again on SIGHUP, where the JVM lets that be heard; else SIGHUP stops it. */
-    public void reloadOnHangup() {
-        Hangup.run(() -> reload("SIGHUP"));
+    /**
+     * Reads the configuration again on SIGHUP, and opens the access log's file anew on SIGUSR1, where the JVM lets them be
+     * heard; else they stop it.
+     */
+    public void listenToSignals() {
+        Signals.on("HUP", "reloads", () -> reload("SIGHUP"));
+        Signals.on("USR1", "opens the access log anew", loops::reopenLog);
     }
 
     /** Returns the version of the build, {@code dev} if it does not come from one. */

@@ -1,6 +1,7 @@
 package dev.gateway;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.observe.AccessLog;
 import dev.gateway.observe.Metrics;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
@@ -70,14 +71,17 @@ final class Generations {
             added.removeAll(before.snapshot.upstreams());
         }
         certificates.watch(added);
+        AccessLog.Change log;
         try {
-            loops.connectTo(added);
+            log = loops.prepareLog(config.accessLog());
+            connect(added, log);
         } catch (StartException | RuntimeException e) {
             certificates.forget(added);
             change.undo();
             throw e;
         }
         // Nothing fails from here on.
+        log.commit();
         alive.add(next);
         loops.use(next, () -> thread.execute(() -> onEnded(next)));
         inForce = new InForce(config, next);
@@ -89,6 +93,15 @@ final class Generations {
             retire(before, drainNanos);
         }
         metrics.onGeneration(number, alive.size() - 1);
+    }
+
+    private void connect(List<Upstream> added, AccessLog.Change log) throws StartException {
+        try {
+            loops.connectTo(added);
+        } catch (StartException | RuntimeException e) {
+            log.cancel();
+            throw e;
+        }
     }
 
     private void retire(InForce before, long drainNanos) {

@@ -30,7 +30,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,12 +50,13 @@ final class Loops {
             Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
     private final Resolver resolver;
     private final Pools pools;
-    private @Nullable AccessLog accessLog;
+    private final AccessLog accessLog = new AccessLog();
 
     /** Starts the event loops, which have nothing to do yet. */
     Loops(GatewayConfig config, Metrics metrics) {
         this.config = config;
         this.metrics = metrics;
+        metrics.add(accessLog);
         this.transport = Transport.start(Assembly.transport(config.transport()), config.workers());
         for (EventLoop loop : transport.loops()) {
             TimerWheel wheel = new TimerWheel(loop);
@@ -93,9 +93,6 @@ final class Loops {
         if (!Meaning.isSame(wanted.resolver(), config.resolver())) {
             lines.add(fixed(wanted.resolver().position(), "resolver"));
         }
-        if (!Meaning.isSame(wanted.accessLog(), config.accessLog())) {
-            lines.add(fixed(wanted.accessLog().position(), "accessLog"));
-        }
         return lines;
     }
 
@@ -105,7 +102,7 @@ final class Loops {
 
     /** Opens the file of the access log anew, for who rotates it. */
     void reopenLog() {
-        if (accessLog != null && !accessLog.reopen()) {
+        if (!accessLog.reopen()) {
             log.warn("The access log is too busy to be opened anew");
         }
     }
@@ -124,28 +121,18 @@ final class Loops {
         }
     }
 
-    /** Opens the access log and gives each loop its front door. */
-    void openDoors() throws StartException {
-        accessLog = open(config.accessLog());
+    /** Gives each loop its front door. */
+    void openDoors() {
         for (int i = 0; i < wheels.size(); i++) {
-            ExchangeObserver observer = loopMetrics.get(i);
-            if (accessLog != null) {
-                observer = ExchangeObserver.both(observer, accessLog.newLoop(wheels.get(i)));
-            }
+            ExchangeObserver observer = ExchangeObserver.both(loopMetrics.get(i), accessLog.newLoop(wheels.get(i)));
             handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer));
         }
     }
 
-    private @Nullable AccessLog open(AccessLogConfig wanted) throws StartException {
-        if (wanted.format() == AccessLogConfig.Format.OFF) {
-            return null;
-        }
+    /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
+    AccessLog.Change prepareLog(AccessLogConfig wanted) throws StartException {
         try {
-            AccessLog opened = new AccessLog(
-                    wanted.file(),
-                    wanted.format() == AccessLogConfig.Format.JSON ? AccessLog.Format.JSON : AccessLog.Format.COMBINED);
-            metrics.add(opened);
-            return opened;
+            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted));
         } catch (IOException e) {
             throw Assembly.failure(wanted.position(), e);
         }
@@ -239,9 +226,7 @@ final class Loops {
         resolver.close();
         housekeeping.shutdown();
         transport.stop().awaitUninterruptibly();
-        if (accessLog != null) {
-            accessLog.close();
-        }
+        accessLog.close();
     }
 
     private static Thread daemon(Runnable task, String name) {

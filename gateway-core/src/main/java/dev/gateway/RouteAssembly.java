@@ -17,6 +17,7 @@ import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
+import dev.gateway.observe.LogPolicy;
 import dev.gateway.route.Route;
 import dev.gateway.route.RouteMatch;
 import dev.gateway.route.Router;
@@ -50,7 +51,8 @@ final class RouteAssembly {
                 String name = route.rules().size() == 1 ? route.name() : route.name() + "/" + (r + 1);
                 try {
                     // One object for all listeners, so that weights are kept whichever a request came by.
-                    Route runtime = route(name, rule, upstreams);
+                    Route runtime =
+                            route(name, rule, upstreams, LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     List<RouteMatch> matches =
                             rule.matches().stream().map(RouteAssembly::match).toList();
                     for (int l = 0; l < builders.size(); l++) {
@@ -66,7 +68,8 @@ final class RouteAssembly {
         return builders.stream().map(RouterBuilder::build).toList();
     }
 
-    private static Route route(String name, RuleConfig rule, Map<String, Upstream> upstreams) {
+    private static Route route(
+            String name, RuleConfig rule, Map<String, Upstream> upstreams, @Nullable LogPolicy logPolicy) {
         List<Placed> filters = new ArrayList<>();
         rule.filters().forEach(filter -> filters.add(filter(filter)));
         List<WeightedTarget.Weighted> weighted = new ArrayList<>();
@@ -99,7 +102,8 @@ final class RouteAssembly {
                         rule.retry().codes(),
                         Assembly.millis(rule.retry().backoff())),
                 upgrades(rule),
-                rule.preserveHost());
+                rule.preserveHost(),
+                logPolicy);
     }
 
     private static Route.Tunnel tunnel(RuleConfig rule) {

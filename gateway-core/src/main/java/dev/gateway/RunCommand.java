@@ -88,7 +88,7 @@ final class RunCommand implements Callable<Integer> {
         return config == null
                 ? Main.INVALID_CONFIG
                 : serve(() -> Gateway.start(config, source, systemd), err, gateway -> {
-                    gateway.reloadOnHangup();
+                    gateway.listenToSignals();
                     gateway.tellReady(); // now that signals are heard
                 });
     }

@@ -43,7 +43,7 @@ class ArchitectureTest {
     static final ArchRule observeUses = mayUse("observe", "message", "stream", "time");
 
     @ArchTest
-    static final ArchRule routeUses = mayUse("route", "message", "upstream", "filter");
+    static final ArchRule routeUses = mayUse("route", "message", "upstream", "filter", "observe");
 
     @ArchTest
     static final ArchRule http1Uses = mayUse("http1", "message", "stream", "net", "time");

@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import dev.gateway.config.AccessLogConfig.Choice;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
  * @param upgrades tokens that requests may upgrade to, lower case
  * @param webSocket for WebSockets; its time limits also for other upgrades
+ * @param accessLog null if nothing is said
  */
 public record RuleConfig(
         Position position,
@@ -24,7 +26,8 @@ public record RuleConfig(
         Retry retry,
         boolean preserveHost,
         List<String> upgrades,
-        WebSocket webSocket) {
+        WebSocket webSocket,
+        @Nullable Choice accessLog) {
 
     public RuleConfig {
         matches = List.copyOf(matches);

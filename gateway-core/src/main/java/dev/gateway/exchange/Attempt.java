@@ -71,6 +71,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
+    public void onDialed(long nanos) {
+        if (!over) {
+            attempts.onDialed(nanos);
+        }
+    }
+
+    @Override
     public void onOpened(ClientStream opened, Hop hop) {
         answered = true;
         stream = opened;

@@ -67,6 +67,8 @@ final class Attempts {
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
         boolean straight = record.attempts == 1 && !exchange.doorway.isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.handler.wheel.nanoTime();
+        record.dialNanos = 0;
+        record.requestedNanos = 0;
         untold = true;
         exchange.handler.observer.onAttemptBegun(record);
         if (tellsEndpoint) {
@@ -80,6 +82,11 @@ final class Attempts {
 
     private static Demand demand(RequestHead head) {
         return !head.isConnect() ? Demand.EXCHANGE : head.protocol() == null ? Demand.TUNNEL : Demand.UPGRADE;
+    }
+
+    /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
+    void onDialed(long nanos) {
+        record.dialNanos = Math.min(nanos, exchange.handler.wheel.nanoTime() - record.attemptNanos);
     }
 
     void onOpened(Attempt from, ClientStream stream, Hop hop) {

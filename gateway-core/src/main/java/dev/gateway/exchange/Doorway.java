@@ -56,6 +56,7 @@ final class Doorway {
         Route found = match.route();
         route = found;
         record.route = found.name();
+        record.logPolicy = found.logPolicy();
         record.requestId = proxied
                 ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
                 : Admission.prepare(head, record.connection, settings, handler.requestIds);

@@ -58,7 +58,7 @@ final class Exchange implements StreamEvents {
         this.settings = tenure.settings;
         this.server = server;
         this.head = head;
-        this.record = handler.record(server, head);
+        this.record = handler.record(server, head, settings);
         this.deadlines = new Deadlines(this, handler.wheel);
         this.request = new RequestBody(this, settings.maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this);

@@ -95,7 +95,7 @@ public final class ExchangeHandler implements RequestHandler {
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
         Tenure tenure = begin(stream);
-        ExchangeRecord record = record(stream, head);
+        ExchangeRecord record = record(stream, head, tenure.settings);
         observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
@@ -106,8 +106,10 @@ public final class ExchangeHandler implements RequestHandler {
     }
 
     /** Makes the record of a request that has just come. */
-    ExchangeRecord record(ServerStream stream, @Nullable RequestHead head) {
+    ExchangeRecord record(ServerStream stream, @Nullable RequestHead head, ExchangeSettings settings) {
         ExchangeRecord record = new ExchangeRecord(stream.connection());
+        record.generation = settings.generation();
+        record.headNanos = stream.headNanos();
         record.startNanos = wheel.nanoTime();
         record.startMillis = System.currentTimeMillis();
         if (head != null) {

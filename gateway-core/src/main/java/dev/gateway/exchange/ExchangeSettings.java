@@ -15,6 +15,11 @@ public interface ExchangeSettings {
     /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */
     int listeners();
 
+    /** Returns the number of this generation, 1 for the first. */
+    default int generation() {
+        return 0;
+    }
+
     /** Whether this generation has that listener. */
     boolean serves(int listener);
 

@@ -54,6 +54,7 @@ final class Response {
             return;
         }
         exchange.record.status = head.status();
+        exchange.record.responseFields = head.fields();
         exchange.record.respondedNanos = exchange.handler.wheel.nanoTime();
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {

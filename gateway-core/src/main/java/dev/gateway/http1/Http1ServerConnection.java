@@ -59,6 +59,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private @Nullable TunnelHalf tunnel; // that the connection has become
     private boolean opened;
     private boolean first = true;
+    private long headNanos; // when the current head began, 0 if it came at once
     private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
     private boolean draining; // takes no further request
@@ -261,10 +262,12 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     private boolean readHead(ByteBuf in) {
         boolean started = parser.isStarted();
+        headNanos = started ? headNanos : 0;
         Progress progress = parser.parse(in);
         if (progress == Progress.MORE) {
             if (parser.isStarted()) {
                 if (!started) {
+                    headNanos = timers.nanoTime();
                     arm(inputTimer, settings.requestHeadersMillis());
                 }
             } else if (!draining) {
@@ -289,6 +292,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         first = false;
         begin(head, mayUpgrade(head) ? UpgradeRequest.translate(head) : null);
         return true;
+    }
+
+    /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
+    long headNanos() {
+        return headNanos;
     }
 
     private boolean upgrade(RequestHead head, ByteBuf in) {

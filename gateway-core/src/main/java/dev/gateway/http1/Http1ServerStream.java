@@ -48,6 +48,11 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         this.keepAlive = keepAlive;
     }
 
+    @Override
+    public long headNanos() {
+        return connection.headNanos();
+    }
+
     /** The client holds its body back until it is told to send it (RFC 9110, section 10.1.1). */
     void awaitContinue() {
         awaitsContinue = true;

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Waits behind the TLS handler for the end of the handshake, tells it once, and leaves the pipeline. */
 final class HandshakeHandler extends ChannelInboundHandlerAdapter {
     private final ServerTls.Callback callback;
+    private final long begunNanos = System.nanoTime(); // the connection has just been accepted
     private boolean done;
 
     HandshakeHandler(ServerTls.Callback callback) {
@@ -48,7 +49,10 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         }
         done = true;
         SslHandler handler = ctx.pipeline().get(SslHandler.class);
-        callback.onSecured(ctx.channel(), handler.applicationProtocol(), describe(handler.engine()));
+        callback.onSecured(
+                ctx.channel(),
+                handler.applicationProtocol(),
+                describe(handler.engine(), System.nanoTime() - begunNanos));
         ctx.pipeline().remove(this);
     }
 
@@ -73,14 +77,15 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelInactive();
     }
 
-    private static TlsInfo describe(SSLEngine engine) {
+    private static TlsInfo describe(SSLEngine engine, long nanos) {
         SSLSession session = engine.getSession();
         return new TlsInfo(
                 session.getProtocol(),
                 session.getCipherSuite(),
                 serverName(session),
                 clientSubject(session),
-                engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()));
+                engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()),
+                nanos);
     }
 
     private static @Nullable String serverName(SSLSession session) {

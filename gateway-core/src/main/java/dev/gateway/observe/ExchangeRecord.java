@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is recorded of one exchange. The exchange fills it as it goes, on its event loop; observers read it there, during
- * the call only, and change nothing. Fields instead of accessors because it is a form that is filled in, once per
+ * the call only. Fields instead of accessors because it is a form that is filled in, once per
  * request. Texts are views of what the client sent, as it was before any filter changed it.
  */
 public final class ExchangeRecord {
@@ -50,6 +50,9 @@ public final class ExchangeRecord {
     /** The request's fields, which filters may have edited; null if there are none. */
     public @Nullable Fields fields;
 
+    /** The fields of the final response that was forwarded, past the filters; null if there was none. */
+    public @Nullable Fields responseFields;
+
     /** Accepted from the client or generated; null if the policy is to have none. */
     public @Nullable AsciiString requestId;
 
@@ -58,6 +61,16 @@ public final class ExchangeRecord {
 
     /** The name of the matched route, empty if none matched. */
     public String route = "";
+
+    /** The number of the configuration that serves it. */
+    public int generation;
+
+    /** What the route says of the access log; null for what the log itself says. */
+    public @Nullable LogPolicy logPolicy;
+
+    /** The access log's own: whether this one is part of its sample, null if nobody has asked. */
+    @Nullable
+    Boolean isSampled;
 
     /** The name of the chosen upstream, empty if none was. */
     public String upstream = "";
@@ -86,8 +99,14 @@ public final class ExchangeRecord {
     /** When the request's head was there; this and all below by the loop's nanosecond clock, 0 if it never came to it. */
     public long startNanos;
 
+    /** When the first bytes of the head were there, 0 if all of it came at once. */
+    public long headNanos;
+
     /** When the last attempt began. */
     public long attemptNanos;
+
+    /** How long the last attempt waited for its connection to be made, 0 if it got one that was there. */
+    public long dialNanos;
 
     /** When the last attempt had a stream and its head was sent. */
     public long requestedNanos;

@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
 final class LineBuffer {
@@ -121,20 +122,19 @@ final class LineBuffer {
         }
     }
 
-    /** The same for any text. */
-    LineBuffer putEscaped(String text) {
-        return putEscaped(new AsciiString(text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    /** Adds what came from a peer as Apache and nginx escape it: {@code \xHH} for what could end or confuse a line. */
-    LineBuffer putEscaped(AsciiString text) {
+    /**
+     * Adds what came from a peer as Apache and nginx escape it: {@code \xHH} for what could end or confuse a line.
+     *
+     * @param signs what is escaped besides control and non-ASCII bytes
+     */
+    LineBuffer putEscaped(AsciiString text, BitSet signs) {
         byte[] array = text.array();
         int start = text.arrayOffset();
         int n = text.length();
         ensure(n * 4);
         for (int i = 0; i < n; i++) {
             int c = array[start + i] & 0xff;
-            if (c < ' ' || c >= 0x7f || c == '"' || c == '\\') {
+            if (c < ' ' || c >= 0x7f || signs.get(c)) {
                 bytes[length++] = '\\';
                 bytes[length++] = 'x';
                 bytes[length++] = HEX[c >>> 4];

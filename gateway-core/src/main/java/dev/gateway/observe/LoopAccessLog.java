@@ -1,25 +1,56 @@
 package dev.gateway.observe;
 
-import dev.gateway.observe.AccessLogFormat.Moment;
+import dev.gateway.observe.AccessLogSettings.Combined;
+import dev.gateway.observe.AccessLogSettings.Json;
+import dev.gateway.observe.AccessLogSettings.Template;
+import dev.gateway.observe.LogLine.Moment;
+import dev.gateway.observe.LogPolicy.Exchanges;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** Formats the lines of one event loop, and hands them over in batches: when one is full, or a moment after its first. */
 final class LoopAccessLog extends Timer implements ExchangeObserver {
     private static final int BATCH_BYTES = 16 * 1024;
     private static final int LONGEST_LINE = 4 * 1024; // usually; the buffer grows if it must
     private static final long DELAY_MILLIS = 100;
+    private static final int SERVER_ERROR = 500;
 
-    private final AccessLog log;
     private final TimerWheel wheel;
-    private final AccessLogFormat format;
+    private final SplittableRandom random = new SplittableRandom();
     private final LineBuffer buffer = new LineBuffer(BATCH_BYTES + LONGEST_LINE);
+    private LogPolicy policy = LogPolicy.ALL;
+    private @Nullable LogLine line; // null while there are no lines
+    private @Nullable LogWriter writer;
     private int lines;
 
-    LoopAccessLog(AccessLog log, TimerWheel wheel, AccessLogFormat format) {
-        this.log = log;
+    LoopAccessLog(TimerWheel wheel) {
         this.wheel = wheel;
-        this.format = format;
+    }
+
+    Executor executor() {
+        return wheel.loop();
+    }
+
+    /** Goes on with another look and place; on the event loop. */
+    void use(AccessLogSettings settings, @Nullable LogWriter next) {
+        cancel();
+        handOver();
+        Redaction redaction = new Redaction(settings.redacted());
+        AccessLogSettings.Format format = settings.format();
+        if (format instanceof Json json) {
+            line = new JsonLine(json, buffer, redaction);
+        } else if (format instanceof Combined) {
+            line = TemplateLine.combined(buffer, redaction);
+        } else if (format instanceof Template template) {
+            line = new TemplateLine(template.parts(), buffer, redaction);
+        } else {
+            line = null;
+        }
+        policy = settings.policy();
+        writer = next;
     }
 
     @Override
@@ -38,10 +69,10 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     }
 
     private void write(ExchangeRecord exchange, Moment moment) {
-        if (!format.has(moment)) {
+        if (line == null || !line.has(moment) || !isWanted(exchange, moment)) {
             return;
         }
-        format.write(exchange, moment, buffer);
+        line.write(exchange, moment);
         lines++;
         if (buffer.length() >= BATCH_BYTES) {
             cancel();
@@ -51,16 +82,34 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
         }
     }
 
+    private boolean isWanted(ExchangeRecord exchange, Moment moment) {
+        LogPolicy chosen = exchange.logPolicy == null ? policy : exchange.logPolicy;
+        if (chosen.exchanges() == Exchanges.NONE) {
+            return false;
+        }
+        if (moment == Moment.CLOSE && (exchange.cause != null || exchange.status >= SERVER_ERROR)) {
+            return true;
+        }
+        if (chosen.exchanges() == Exchanges.FAILED || chosen.sample() >= 1) {
+            return chosen.exchanges() == Exchanges.ALL;
+        }
+        if (exchange.isSampled == null) { // once, so that a tunnel has all of its lines or but the one of its failure
+            exchange.isSampled = random.nextDouble() < chosen.sample();
+        }
+        return exchange.isSampled;
+    }
+
     @Override
     protected void onExpired() {
         handOver();
     }
 
+    /** Hands over what there is; on the event loop, or when it has ended. */
     void handOver() {
-        if (lines > 0) {
-            log.offer(buffer.toByteArray(), lines);
-            buffer.clear();
-            lines = 0;
+        if (lines > 0 && writer != null) {
+            writer.offer(buffer.toByteArray(), lines);
         }
+        buffer.clear();
+        lines = 0;
     }
 }

@@ -16,6 +16,7 @@ final class Arrival implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;
 
     private final EndpointPool pool;
+    private final long begunNanos;
     private boolean done;
     private @Nullable Channel channel;
     private @Nullable PooledConnection connection;
@@ -30,6 +31,7 @@ final class Arrival implements Dial.Callback {
 
     Arrival(EndpointPool pool) {
         this.pool = pool;
+        this.begunNanos = pool.now();
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
@@ -71,7 +73,7 @@ final class Arrival implements Dial.Callback {
         if (!done && connection != null) {
             done = true;
             readyTimer.cancel();
-            pool.onDialed(connection);
+            pool.onDialed(connection, pool.now() - begunNanos);
         }
     }
 

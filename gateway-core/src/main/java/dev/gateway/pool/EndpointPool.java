@@ -36,6 +36,7 @@ final class EndpointPool extends Claimant {
     private int allCount;
     private int dialing;
     private boolean starving; // in the queue for a permit
+    private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
     private boolean retired;
     private boolean closed;
@@ -197,6 +198,9 @@ final class EndpointPool extends Claimant {
         PooledConnection connection;
         while ((waiter = waiters.first()) != null && (connection = takeUsable()) != null) {
             leave(waiter);
+            if (dialNanos != 0) {
+                waiter.callback.onDialed(dialNanos);
+            }
             if (connection.takes(waiter.demand)) {
                 openOn(connection, waiter.events, waiter.callback);
             } else {
@@ -315,7 +319,7 @@ final class EndpointPool extends Claimant {
     }
 
     /** A connection is established; its protocol's handler is in the pipeline. */
-    void onDialed(PooledConnection connection) {
+    void onDialed(PooledConnection connection, long nanos) {
         known = connection.version();
         if (known == HttpVersion.HTTP_2) {
             shared.onHttp2();
@@ -333,7 +337,9 @@ final class EndpointPool extends Claimant {
         all[allCount++] = connection;
         observer.onOpened(connection.version(), shared.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
+        dialNanos = nanos;
         offer(connection); // it serves at least once before it is given up for others
+        dialNanos = 0;
         dial();
     }
 

@@ -23,6 +23,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     /** Whether it counts against the limit of pending requests. */
     boolean counted;
 
+    private long dialedNanos; // when its dial began
     private boolean answered;
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
@@ -51,6 +52,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
 
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
+        dialedNanos = tunnels.now();
         dial = new Dial(tunnels, endpoint, Alpn.NONE, client, this);
         dial.start(turn);
     }
@@ -62,6 +64,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
                 TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
         stream = opened;
         answered = true;
+        callback.onDialed(tunnels.now() - dialedNanos);
         callback.onOpened(opened, Dial.hop(established));
     }
 

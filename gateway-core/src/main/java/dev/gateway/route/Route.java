@@ -1,6 +1,7 @@
 package dev.gateway.route;
 
 import dev.gateway.filter.Filter;
+import dev.gateway.observe.LogPolicy;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param name for logs and metrics: the configured route's name, with the rule's position if it has several
  * @param filters in the order they see requests; responses pass them in reverse
  * @param target where requests go, null if a filter answers every request
+ * @param logPolicy of its exchanges, null for what the access log does by itself
  */
 public record Route(
         String name,
@@ -21,7 +23,20 @@ public record Route(
         Timeouts timeouts,
         Retry retry,
         Upgrades upgrades,
-        boolean preserveHost) {
+        boolean preserveHost,
+        @Nullable LogPolicy logPolicy) {
+
+    /** Makes a route that says nothing of the access log. */
+    public Route(
+            String name,
+            List<Filter> filters,
+            @Nullable Target target,
+            Timeouts timeouts,
+            Retry retry,
+            Upgrades upgrades,
+            boolean preserveHost) {
+        this(name, filters, target, timeouts, retry, upgrades, preserveHost, null);
+    }
 
     /** Where requests go. */
     public interface Target {

@@ -39,11 +39,13 @@ public record ConnectionInfo(
      * @param serverName the name the client asked for (SNI), or null
      * @param clientSubject the distinguished name of the verified client certificate, or null
      * @param resumed whether an earlier session was resumed
+     * @param handshakeNanos how long the handshake took
      */
     public record TlsInfo(
             String protocol,
             String cipher,
             @Nullable String serverName,
             @Nullable String clientSubject,
-            boolean resumed) {}
+            boolean resumed,
+            long handshakeNanos) {}
 }

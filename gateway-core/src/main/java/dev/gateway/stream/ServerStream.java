@@ -15,6 +15,11 @@ public interface ServerStream extends Stream {
      */
     void head(ResponseHead head, boolean last);
 
+    /** Returns when the first bytes of the request's head were there, 0 if all of it came at once. */
+    default long headNanos() {
+        return 0;
+    }
+
     /** Returns what is known of the connection this request came by. */
     ConnectionInfo connection();
 }

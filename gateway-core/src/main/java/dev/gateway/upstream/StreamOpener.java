@@ -26,6 +26,13 @@ public interface StreamOpener {
     /** Takes the answer to {@link #open}. */
     interface Callback {
         /**
+         * A connection was made while this waited for one; {@link #onOpened} follows.
+         *
+         * @param nanos from when the connection was begun, maybe for somebody else, name resolution included
+         */
+        default void onDialed(long nanos) {}
+
+        /**
          * The stream is there and takes its head now.
          *
          * @param hop what its connection was made to

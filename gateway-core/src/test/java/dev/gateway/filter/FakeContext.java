@@ -36,7 +36,7 @@ public final class FakeContext implements FilterContext {
     /** Makes the context of a request over TLS with a verified client certificate. */
     public static FakeContext withCertificate(@Nullable String subject) {
         return new FakeContext(connection(
-                "192.0.2.9", new ConnectionInfo.TlsInfo("TLSv1.3", "TLS_AES_128_GCM_SHA256", null, subject, false)));
+                "192.0.2.9", new ConnectionInfo.TlsInfo("TLSv1.3", "TLS_AES_128_GCM_SHA256", null, subject, false, 0)));
     }
 
     private static ConnectionInfo connection(String peer, ConnectionInfo.@Nullable TlsInfo tls) {

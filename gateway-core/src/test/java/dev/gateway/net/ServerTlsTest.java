@@ -234,8 +234,11 @@ class ServerTlsTest {
         exchange("localhost", "TLSv1.3");
         assertThat(taken().info().clientSubject()).isEqualTo("CN=alice");
         exchange("localhost", "TLSv1.3");
-        assertThat(taken().info())
-                .isEqualTo(new TlsInfo("TLSv1.3", "TLS_AES_256_GCM_SHA384", "localhost", "CN=alice", true));
+        TlsInfo resumed = taken().info();
+        assertThat(resumed.handshakeNanos()).isPositive();
+        assertThat(resumed)
+                .isEqualTo(new TlsInfo(
+                        "TLSv1.3", "TLS_AES_256_GCM_SHA384", "localhost", "CN=alice", true, resumed.handshakeNanos()));
 
         client = clientContext(new CertificateBuilder()
                 .subject("CN=mallory")

@@ -6,6 +6,17 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.config.AccessLogTemplate;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.observe.AccessLogSettings.Combined;
+import dev.gateway.observe.AccessLogSettings.Field;
+import dev.gateway.observe.AccessLogSettings.Header;
+import dev.gateway.observe.AccessLogSettings.Json;
+import dev.gateway.observe.AccessLogSettings.Literal;
+import dev.gateway.observe.AccessLogSettings.Part;
+import dev.gateway.observe.AccessLogSettings.Redacted;
+import dev.gateway.observe.AccessLogSettings.Template;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Hop;
@@ -17,14 +28,22 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Lines of the access log, and what happens when nobody can write them. */
@@ -47,25 +66,79 @@ class AccessLogTest {
         loop.finishAndReleaseAll();
     }
 
-    private String line(AccessLog.Format format, ExchangeRecord record) throws IOException {
-        AccessLog log = new AccessLog(null, format, written, 4);
-        log.newLoop(wheel).onCompleted(record);
-        log.close();
+    private static final Json JSON = new Json(List.of(), List.of());
+    private static final Combined COMBINED = new Combined();
+
+    private final AtomicLong dropped = new AtomicLong();
+
+    /** A loop's part of the log, and the thread that writes. */
+    private record Log(LoopAccessLog loop, LogWriter writer) implements AutoCloseable {
+        @Override
+        public void close() {
+            loop.handOver();
+            writer.close();
+        }
+    }
+
+    private static AccessLogSettings settings(AccessLogSettings.Format format) {
+        return settings(format, LogPolicy.ALL);
+    }
+
+    private static AccessLogSettings settings(AccessLogSettings.Format format, LogPolicy policy) {
+        Redacted redacted = new Redacted(Set.of("token", "Api Key"), Set.of(FieldName.of("X-Secret")));
+        return new AccessLogSettings(format, policy, redacted);
+    }
+
+    private Log log(AccessLogSettings settings, LogDestination destination, int queuedBatches) {
+        LogWriter writer = new LogWriter(destination, new LogWriter.Limits(queuedBatches, 5_000), dropped);
+        LoopAccessLog loop = new LoopAccessLog(wheel);
+        loop.use(settings, writer);
+        return new Log(loop, writer);
+    }
+
+    private Log log(AccessLogSettings.Format format) {
+        return log(settings(format), new StreamDestination(written), 4);
+    }
+
+    private String line(AccessLogSettings.Format format, ExchangeRecord record) {
+        return line(settings(format), record);
+    }
+
+    private String line(AccessLogSettings settings, ExchangeRecord record) {
+        try (Log log = log(settings, new StreamDestination(written), 4)) {
+            log.loop.onCompleted(record);
+        }
         return written.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** A template of text and fields in braces, as simple as tests need it. */
+    private static Template template(String text) {
+        List<Part> parts = new ArrayList<>();
+        Matcher matcher = Pattern.compile("\\{(\\w+)(?::([\\w-]+))?}|[^{]+").matcher(text);
+        while (matcher.find()) {
+            String name = matcher.group(1);
+            parts.add(
+                    name == null
+                            ? new Literal(matcher.group())
+                            : matcher.group(2) == null
+                                    ? new Field(name)
+                                    : new Header(name.equals("requestHeader"), FieldName.of(matcher.group(2))));
+        }
+        return new Template(parts);
     }
 
     @Test
     void aLineOfJsonTellsWhatHappened() throws IOException {
         ExchangeRecord record = Records.record("/a?b=c", 502, Cause.CONNECT_FAILED);
         Records.userAgent(record, "curl/8");
-        assertThat(line(AccessLog.Format.JSON, record))
+        assertThat(line(JSON, record))
                 .isEqualTo("{\"time\":\"2023-11-14T22:13:20.123Z\",\"listener\":\"web\",\"peer\":\"192.0.2.7\","
                         + "\"method\":\"GET\",\"scheme\":\"http\",\"authority\":\"shop.example.com\","
                         + "\"path\":\"/a?b=c\",\"protocol\":\"HTTP/1.1\",\"status\":502,\"cause\":\"connect_failed\","
                         + "\"detail\":\"made by the test\",\"route\":\"shop\",\"upstream\":\"app\","
-                        + "\"endpoint\":\"app.test:9000\",\"attempts\":1,\"receivedBytes\":0,\"sentBytes\":42,"
-                        + "\"durationMicros\":3000,\"connectMicros\":1,\"responseMicros\":1000,"
-                        + "\"userAgent\":\"curl/8\"}\n");
+                        + "\"endpoint\":\"app.test:9000\",\"attempts\":1,\"generation\":7,\"receivedBytes\":0,\"sentBytes\":42,"
+                        + "\"durationMicros\":3000,\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,"
+                        + "\"bodyMicros\":1998,\"userAgent\":\"curl/8\"}\n");
     }
 
     @Test
@@ -78,8 +151,8 @@ class AccessLogTest {
         record.sentBytes = 0;
         record.receivedBytes = 0;
         record.reportedNanos = record.openedNanos;
-        AccessLog log = new AccessLog(null, AccessLog.Format.JSON, written, 4);
-        ExchangeObserver observer = log.newLoop(wheel);
+        Log log = log(JSON);
+        ExchangeObserver observer = log.loop;
         observer.onTunnelOpened(record);
         record.receivedBytes = 7;
         record.sentBytes = 42;
@@ -93,16 +166,18 @@ class AccessLogTest {
         String who = "\",\"listener\":\"web\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
                 + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
                 + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
-                + "\"dialled\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,";
-        String times = ",\"connectMicros\":1,\"responseMicros\":1000}";
+                + "\"dialled\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
+                + "\"generation\":7,";
+        String times = ",\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":";
         assertThat(written.toString(StandardCharsets.US_ASCII).lines())
                 .containsExactly(
-                        begin + "open" + who + "\"receivedBytes\":0,\"sentBytes\":0,\"durationMicros\":1002" + times,
-                        begin + "interim" + who + "\"receivedBytes\":7,\"sentBytes\":42,\"durationMicros\":2000"
-                                + times,
+                        begin + "open" + who + "\"receivedBytes\":0,\"sentBytes\":0,\"durationMicros\":1002" + times
+                                + "0}",
+                        begin + "interim" + who + "\"receivedBytes\":7,\"sentBytes\":42,\"durationMicros\":2000" + times
+                                + "998}",
                         begin + "close" + who
                                 + "\"receivedBytes\":7,\"sentBytes\":42,\"endedBy\":\"upstream\",\"durationMicros\":3000"
-                                + times);
+                                + times + "1998}");
     }
 
     @Test
@@ -110,7 +185,7 @@ class AccessLogTest {
         ExchangeRecord record = Records.record("/", 200, null);
         record.endpoint = "192.0.2.9:9000";
         record.hop = new Hop("192.0.2.9:9000", "");
-        assertThat(line(AccessLog.Format.JSON, record))
+        assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
                 .doesNotContain("dialled", "parent");
     }
@@ -119,8 +194,8 @@ class AccessLogTest {
     void aCombinedLogHasOneLineForATunnelThatNamesItsDestinationAndItsUser() throws IOException {
         ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
         record.identity = "c\"i";
-        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, written, 4);
-        ExchangeObserver observer = log.newLoop(wheel);
+        Log log = log(COMBINED);
+        ExchangeObserver observer = log.loop;
         observer.onTunnelOpened(record);
         observer.onTunnelProgress(record);
         observer.onCompleted(record);
@@ -134,7 +209,7 @@ class AccessLogTest {
     void aCombinedLineIsWhatApacheWrites() throws IOException {
         ExchangeRecord record = Records.record("/a", 200, null);
         Records.userAgent(record, "Mozilla/5.0 \"x\"\n");
-        assertThat(line(AccessLog.Format.COMBINED, record))
+        assertThat(line(COMBINED, record))
                 .isEqualTo("192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] \"GET /a HTTP/1.1\" 200 42 \"-\" "
                         + "\"Mozilla/5.0 \\x22x\\x22\\x0a\"\n");
     }
@@ -144,7 +219,7 @@ class AccessLogTest {
         ExchangeRecord record = Records.record("", 400, Cause.CLIENT_PROTOCOL_ERROR);
         record.method = null;
         record.fields = null;
-        assertThat(line(AccessLog.Format.COMBINED, record)).contains("\"-\" 400 42 \"-\" \"-\"");
+        assertThat(line(COMBINED, record)).contains("\"-\" 400 42 \"-\" \"-\"");
     }
 
     @Test
@@ -159,7 +234,7 @@ class AccessLogTest {
         record.detail = "\u2028\uffff\"";
         record.cause = Cause.CLIENT_PROTOCOL_ERROR;
         Records.userAgent(record, hostile.toString());
-        String line = line(AccessLog.Format.JSON, record);
+        String line = line(JSON, record);
         assertThat(line).endsWith("}\n");
         assertThat(line.substring(0, line.length() - 1)).matches(JSON_LINE);
         assertThat(line).contains("\\u2028\\uffff\\\"").contains("\\u00e9").contains("\\\\u0000\\\\");
@@ -175,7 +250,7 @@ class AccessLogTest {
     @Test
     void aLongLineIsWrittenWhole() throws IOException {
         String path = "/" + "x".repeat(100_000);
-        assertThat(line(AccessLog.Format.JSON, Records.record(path, 200, null))).contains(path);
+        assertThat(line(JSON, Records.record(path, 200, null))).contains(path);
     }
 
     @Test
@@ -193,8 +268,9 @@ class AccessLogTest {
             }
         };
         long[] now = {0};
-        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, out, 4);
-        ExchangeObserver observer = log.newLoop(new TimerWheel(loop.eventLoop(), () -> now[0]));
+        LogWriter writer = new LogWriter(new StreamDestination(out), LogWriter.Limits.DEFAULT, dropped);
+        LoopAccessLog observer = new LoopAccessLog(new TimerWheel(loop.eventLoop(), () -> now[0]));
+        observer.use(settings(COMBINED), writer);
         observer.onCompleted(Records.record("/1", 200, null));
         observer.onCompleted(Records.record("/2", 200, null));
         now[0] = TimeUnit.SECONDS.toNanos(1);
@@ -202,7 +278,7 @@ class AccessLogTest {
         loop.runScheduledPendingTasks();
         assertThat(flushed.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(written.toString(StandardCharsets.US_ASCII)).contains("/1").contains("/2");
-        log.close();
+        writer.close();
     }
 
     @Test
@@ -220,7 +296,7 @@ class AccessLogTest {
                 }
             }
         };
-        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, out, 1, 10);
+        LogWriter log = new LogWriter(new StreamDestination(out), new LogWriter.Limits(1, 10), dropped);
         log.offer(new byte[] {1}, 1);
         assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
         log.offer(new byte[] {2}, 1); // the queue is full
@@ -249,8 +325,8 @@ class AccessLogTest {
                 written.write(b);
             }
         };
-        AccessLog log = new AccessLog(null, AccessLog.Format.COMBINED, out, 1);
-        LoopAccessLog observer = (LoopAccessLog) log.newLoop(wheel);
+        Log log = log(settings(COMBINED), new StreamDestination(out), 1);
+        LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/first", 200, null));
         observer.handOver();
         assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
@@ -260,7 +336,7 @@ class AccessLogTest {
             observer.onCompleted(Records.record("/dropped", 200, null));
         }
         observer.handOver();
-        assertThat(log.dropped()).isEqualTo(3);
+        assertThat(dropped).hasValue(3);
         freed.countDown();
         log.close();
         assertThat(written.toString(StandardCharsets.US_ASCII))
@@ -273,12 +349,12 @@ class AccessLogTest {
     void aMovedFileIsOpenedAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Path moved = directory.resolve("access.log.1");
-        AccessLog log = new AccessLog(file, AccessLog.Format.COMBINED);
-        LoopAccessLog observer = (LoopAccessLog) log.newLoop(wheel);
+        Log log = log(settings(COMBINED), new LogTarget.File(file, 0, 0, 0).open(), 4);
+        LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();
         Files.move(file, moved);
-        assertThat(log.reopen()).isTrue();
+        assertThat(log.writer.reopen()).isTrue();
         observer.onCompleted(Records.record("/new", 200, null));
         log.close();
         assertThat(moved).content().contains("/old").doesNotContain("/new");
@@ -287,7 +363,7 @@ class AccessLogTest {
 
     @Test
     void aFullDiskIsComplainedOfOnce() throws Exception {
-        Logger logger = (Logger) LoggerFactory.getLogger(AccessLog.class);
+        Logger logger = (Logger) LoggerFactory.getLogger(LogWriter.class);
         ListAppender<ILoggingEvent> told = new ListAppender<>();
         told.start();
         logger.addAppender(told);
@@ -303,12 +379,12 @@ class AccessLogTest {
             }
         };
         try {
-            AccessLog log = new AccessLog(null, AccessLog.Format.JSON, full, 256);
+            LogWriter log = new LogWriter(new StreamDestination(full), LogWriter.Limits.DEFAULT, dropped);
             for (int i = 0; i < 60; i++) {
                 log.offer(new byte[] {'\n'}, 1);
             }
             log.close();
-            assertThat(log.dropped()).isEqualTo(50);
+            assertThat(dropped).hasValue(50);
             assertThat(told.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
                     .containsExactly(
@@ -320,5 +396,125 @@ class AccessLogTest {
             logger.setLevel(null);
             logger.setAdditive(true);
         }
+    }
+
+    // ---- templates
+
+    @Test
+    void aTemplateShowsWhatItsFieldsSay() {
+        ExchangeRecord record = Records.record("/a?b=c", 502, Cause.CONNECT_FAILED);
+        Records.userAgent(record, "curl/8");
+        record.responseFields = new Fields();
+        record.responseFields.add(FieldName.of("X-Cache"), "HIT");
+        record.responseFields.add(FieldName.of("X-Cache"), "MISS");
+        assertThat(line(
+                        template("{time} {requestLine} {status} {cause} {referer} [{requestHeader:User-Agent}]"
+                                + " \"{responseHeader:X-Cache}\" {requestHeader:Nope}"),
+                        record))
+                .isEqualTo(
+                        "2023-11-14T22:13:20.123Z GET /a?b=c HTTP/1.1 502 connect_failed - [curl/8] \"HIT, MISS\" -\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"{path}|{userAgent}|{status}", "{path},{userAgent},{status}", "{path} {userAgent} {status}"})
+    void whateverAClientSendsATemplateHasAsManyColumns(String text) {
+        StringBuilder hostile = new StringBuilder();
+        for (char c = 0; c < 256; c++) {
+            hostile.append(c);
+        }
+        ExchangeRecord record = Records.record("/" + hostile, 200, null);
+        Records.userAgent(record, hostile + "\" 500 \"");
+        String line = line(template(text), record);
+        char separator = text.charAt("{path}".length());
+        assertThat(line.chars().filter(c -> c == separator)).hasSize(2);
+        assertThat(line.indexOf('\n')).isEqualTo(line.length() - 1);
+        assertThat(line).endsWith(separator + "200\n").doesNotContain("\"");
+    }
+
+    @Test
+    void aQuotedValueMayHaveSpacesButNoQuote() {
+        ExchangeRecord record = Records.record("/", 200, null);
+        Records.userAgent(record, "a b\" \"c\\");
+        assertThat(line(template("\"{userAgent}\" {status}"), record)).isEqualTo("\"a b\\x22 \\x22c\\x5c\" 200\n");
+    }
+
+    @Test
+    void everyFieldThatIsDocumentedCanBeWrittenAndNoOther() {
+        assertThat(AccessLogTemplate.FIELDS.keySet())
+                .containsExactlyInAnyOrderElementsOf(
+                        Arrays.stream(LogField.values()).map(LogField::text).toList());
+    }
+
+    // ---- what must not be read
+
+    @Test
+    void secretsInQueriesAndHeadersAreHidden() {
+        ExchangeRecord record = Records.record("/a?token=t1&x=1&%74oKen=t2;api+key=t3&tokens=2&token", 200, null);
+        Fields fields = new Fields();
+        fields.add(FieldName.REFERER, "https://a.example/?x=1&token=t4#t");
+        fields.add(FieldName.AUTHORIZATION, "Basic secret");
+        fields.add(FieldName.of("X-Secret"), "secret");
+        fields.add(FieldName.of("X-Tier"), "gold");
+        record.fields = fields;
+        Json format = new Json(
+                List.of(FieldName.AUTHORIZATION, FieldName.of("X-Secret"), FieldName.of("X-Tier"), FieldName.COOKIE),
+                List.of(FieldName.SET_COOKIE));
+        assertThat(line(format, record))
+                .contains("\"path\":\"/a?token=***&x=1&%74oKen=***;api+key=***&tokens=2&token\"")
+                .contains("\"referer\":\"https://a.example/?x=1&token=***\"")
+                .contains("\"requestHeaders\":{\"authorization\":\"***\",\"x-secret\":\"***\",\"x-tier\":\"gold\"}}")
+                .doesNotContain("responseHeaders");
+        assertThat(line(template("{requestLine} {requestHeader:Authorization}"), record))
+                .doesNotContain("t1")
+                .endsWith(" ***\n");
+    }
+
+    // ---- which exchanges have lines
+
+    @Test
+    void ofASampleWhatHasFailedIsNeverMissing() {
+        AccessLogSettings few = settings(COMBINED, new LogPolicy(LogPolicy.Exchanges.ALL, 0.1));
+        try (Log log = log(few, new StreamDestination(written), 256)) {
+            for (int i = 0; i < 1000; i++) {
+                log.loop.onCompleted(Records.record("/good", 200, null));
+            }
+            log.loop.onCompleted(Records.record("/cause", 404, Cause.NO_ROUTE));
+            log.loop.onCompleted(Records.record("/status", 503, null));
+        }
+        String lines = written.toString(StandardCharsets.US_ASCII);
+        assertThat(lines).contains("/cause", "/status");
+        assertThat(lines.lines().filter(line -> line.contains("/good")).count()).isBetween(20L, 250L);
+    }
+
+    @Test
+    void aTunnelHasAllOfItsLinesOrNone() {
+        AccessLogSettings half = settings(JSON, new LogPolicy(LogPolicy.Exchanges.ALL, 0.5));
+        try (Log log = log(half, new StreamDestination(written), 256)) {
+            for (int i = 0; i < 100; i++) {
+                ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
+                log.loop.onTunnelOpened(record);
+                log.loop.onCompleted(record);
+            }
+        }
+        List<String> lines = written.toString(StandardCharsets.US_ASCII).lines().toList();
+        assertThat(lines).hasSizeBetween(2, 198);
+        assertThat(lines.stream().filter(line -> line.contains("\"open\""))).hasSize(lines.size() / 2);
+    }
+
+    @Test
+    void aRouteMayWantNoLinesOrOnlyThoseOfFailures() {
+        ExchangeRecord none = Records.record("/none", 500, Cause.UNKNOWN);
+        none.logPolicy = new LogPolicy(LogPolicy.Exchanges.NONE, 1);
+        ExchangeRecord good = Records.record("/good", 200, null);
+        good.logPolicy = new LogPolicy(LogPolicy.Exchanges.FAILED, 1);
+        ExchangeRecord failed = Records.record("/failed", 502, Cause.CONNECT_FAILED);
+        failed.logPolicy = good.logPolicy;
+        try (Log log = log(COMBINED)) {
+            List.of(none, good, failed).forEach(log.loop::onCompleted);
+        }
+        assertThat(written.toString(StandardCharsets.US_ASCII))
+                .contains("/failed")
+                .hasLineCount(1);
     }
 }

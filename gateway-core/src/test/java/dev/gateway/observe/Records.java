@@ -33,6 +33,7 @@ final class Records {
         record.path = bytes(path);
         record.fields = new Fields();
         record.route = "shop";
+        record.generation = 7;
         record.upstream = "app";
         record.endpoint = "app.test:9000";
         record.attempts = 1;

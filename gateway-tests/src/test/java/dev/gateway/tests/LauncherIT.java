@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -132,6 +133,32 @@ class LauncherIT {
             assertThat(process.exitValue()).isZero();
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void itOpensTheAccessLogAnewOnSigusr1() throws Exception {
+        Path log = directory.resolve("access.log");
+        Path config = Files.writeString(
+                directory.resolve("gateway.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                accessLog: {path: access.log}
+                """);
+        Process process = gateway("run", "--config", config.toString()).start();
+        try {
+            await(process, "SIGUSR1 opens the access log anew");
+            Files.move(log, directory.resolve("access.log.1"));
+            assertThat(Tools.run("kill", "-USR1", Long.toString(process.pid())).exit())
+                    .isZero();
+            for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+                    !Files.exists(log) && System.nanoTime() < end; ) {
+                LockSupport.parkNanos(5_000_000);
+            }
+            assertThat(log).exists();
+        } finally {
+            process.destroyForcibly().waitFor();
         }
     }
 

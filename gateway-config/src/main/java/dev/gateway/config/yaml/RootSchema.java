@@ -2,15 +2,12 @@ package dev.gateway.config.yaml;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.AccessLogConfig;
-import dev.gateway.config.AccessLogConfig.Format;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.DrainConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.GatewayConfig.Transport;
 import dev.gateway.config.ResolverConfig;
 import dev.gateway.config.RouteConfig;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,33 +27,6 @@ final class RootSchema {
                         "File of a bearer token that POST /reload, /drain and /quit need. Without one they are only taken"
                                 + " on a loopback address.");
                 return v -> new AdminConfig(v.position(), v.get(address), v.get(port), v.find(tokenFile));
-            });
-
-    private static final ObjectType<AccessLogConfig> ACCESS_LOG =
-            ObjectType.of("accessLog section", "One line for each exchange.", o -> {
-                var format = o.defaulted(
-                        "format",
-                        Types.words(
-                                entry("json", Format.JSON),
-                                entry("combined", Format.COMBINED),
-                                entry("off", Format.OFF)),
-                        Format.JSON,
-                        AccessLogConfig::format,
-                        "How lines look.");
-                var path = o.defaulted(
-                        "path",
-                        Types.text("[\\s\\S]+", "stdout or a file name"),
-                        "stdout",
-                        log -> log.file() == null ? "stdout" : String.valueOf(log.file()),
-                        "stdout, or a file that lines are appended to.");
-                return v -> {
-                    String to = v.get(path);
-                    Path file = null;
-                    if (!to.equals("stdout") && !to.isEmpty()) {
-                        file = v.directory().resolve(to).toAbsolutePath().normalize();
-                    }
-                    return new AccessLogConfig(v.position(), v.get(format), file);
-                };
             });
 
     private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
@@ -113,8 +83,11 @@ final class RootSchema {
                         "Where requests are forwarded to.");
                 var admin = o.optional(
                         "admin", ADMIN, GatewayConfig::admin, "Health, metrics and statistics; not served if absent.");
-                var accessLog =
-                        o.section("accessLog", ACCESS_LOG, GatewayConfig::accessLog, "One line for each exchange.");
+                var accessLog = o.section(
+                        "accessLog",
+                        AccessLogSchema.ACCESS_LOG,
+                        GatewayConfig::accessLog,
+                        "One line for each exchange.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
                 var resolver =
                         o.section("resolver", RESOLVER, GatewayConfig::resolver, "How host names become addresses.");

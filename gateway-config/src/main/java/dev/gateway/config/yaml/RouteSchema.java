@@ -141,6 +141,11 @@ final class RouteSchema {
                         UpgradeSchema.WEB_SOCKET,
                         rule -> rule.upgrades().isEmpty() ? null : ifRequests(rule.timeouts(), rule.webSocket()),
                         "Limits of WebSockets.");
+                var accessLog = o.optional(
+                        "accessLog",
+                        AccessLogSchema.CHOICE,
+                        RuleConfig::accessLog,
+                        "Of which exchanges there are lines in the access log.");
                 return v -> {
                     if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
                         v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");
@@ -155,7 +160,8 @@ final class RouteSchema {
                             v.get(retry),
                             v.get(preserveHost),
                             v.get(upgrades),
-                            v.get(webSocket));
+                            v.get(webSocket),
+                            v.find(accessLog));
                 };
             });
 

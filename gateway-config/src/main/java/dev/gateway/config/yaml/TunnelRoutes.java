@@ -50,7 +50,8 @@ final class TunnelRoutes {
                 rule.retry(),
                 rule.preserveHost(),
                 rule.upgrades(),
-                rule.webSocket());
+                rule.webSocket(),
+                rule.accessLog());
         v.inherit(result, rule);
         return result;
     }

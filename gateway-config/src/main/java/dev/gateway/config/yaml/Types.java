@@ -3,6 +3,7 @@ package dev.gateway.config.yaml;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import dev.gateway.config.Cidr;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** The scalar types of a configuration. */
 final class Types {
     private static final int DNS_PORT = 53;
-    private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+    static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
     static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
     private static final String IPV6 = "[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*";
@@ -48,6 +49,19 @@ final class Types {
             0L,
             (text, site) -> Sizes.parse(text),
             Sizes::print);
+
+    /** A share of the whole. */
+    static final ScalarType<Double> FRACTION = new ScalarType<>(
+            ScalarType.Form.BARE,
+            Map.of("type", "number", "minimum", 0, "maximum", 1),
+            1.0,
+            (text, site) -> {
+                if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
+                    return Double.parseDouble(text);
+                }
+                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + quote(text));
+            },
+            value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
 
     static final ScalarType<String> NAME = text(
             "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",

@@ -51,7 +51,7 @@ class RewriteTest {
     }
 
     private static Context context(int prefixLength, int localPort, boolean tls) {
-        ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false) : null;
+        ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false, 0) : null;
         InetSocketAddress local = localPort == 0 ? null : new InetSocketAddress("127.0.0.1", localPort);
         return new Context(
                 new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, new AsciiString("unix"), local, tlsInfo),

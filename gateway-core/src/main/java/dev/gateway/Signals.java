@@ -5,21 +5,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears SIGHUP, by a class that is part of every JDK but not of the platform's interface: so it is looked for when it is
+ * Hears signals, by a class that is part of every JDK but not of the platform's interface: so it is looked for when it is
  * needed. Without it, SIGHUP stops the process in order, as the JVM has it.
  */
-final class Hangup {
-    private static final Logger log = LoggerFactory.getLogger(Hangup.class);
+final class Signals {
+    private static final Logger log = LoggerFactory.getLogger(Signals.class);
 
-    private Hangup() {}
+    private Signals() {}
 
-    /** Runs a task on each SIGHUP from now on, instead of stopping; a thread of the JVM runs it. */
-    static void run(Runnable task) {
+    /**
+     * Runs a task on each such signal from now on, instead of stopping; a thread of the JVM runs it.
+     *
+     * @param name without SIG
+     * @param what it does, for the log
+     */
+    static void on(String name, String what, Runnable task) {
         try {
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Object proxy = Proxy.newProxyInstance(
-                    Hangup.class.getClassLoader(), new Class<?>[] {handler}, (self, method, arguments) -> {
+                    Signals.class.getClassLoader(), new Class<?>[] {handler}, (self, method, arguments) -> {
                         return switch (method.getName()) {
                             case "handle" -> {
                                 task.run();
@@ -27,14 +32,14 @@ final class Hangup {
                             }
                             case "equals" -> self == arguments[0];
                             case "hashCode" -> System.identityHashCode(self);
-                            default -> "reload on SIGHUP";
+                            default -> "SIG" + name + " " + what;
                         };
                     });
             signal.getMethod("handle", signal, handler)
-                    .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), proxy);
-            log.info("SIGHUP reloads");
+                    .invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
+            log.info("SIG{} {}", name, what);
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            log.warn("SIGHUP does not reload here, but stops: {}", e.toString());
+            log.warn("SIG{} stops the process here: {}", name, e.toString());
         }
     }
 }

@@ -1,0 +1,20 @@
+package dev.gateway.observe;
+
+/**
+ * Of which exchanges the access log has lines. Immutable, shared by all event loops.
+ *
+ * @param sample the share of the exchanges that have not failed, 0 to 1
+ */
+public record LogPolicy(Exchanges exchanges, double sample) {
+    /** A line for each exchange. */
+    public static final LogPolicy ALL = new LogPolicy(Exchanges.ALL, 1);
+
+    /** Of which exchanges there are lines. */
+    public enum Exchanges {
+        /** Of all, or of a sample of those that have not failed. */
+        ALL,
+        /** Of those that have failed. */
+        FAILED,
+        NONE
+    }
+}
