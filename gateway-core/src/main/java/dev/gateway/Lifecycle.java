@@ -62,6 +62,9 @@ final class Lifecycle {
         long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
         log.info("Draining: accepting for {} ms more", TimeUnit.NANOSECONDS.toMillis(acceptFor));
         try {
+            if (acceptFor > 0) {
+                listeners.discourage();
+            }
             TimeUnit.NANOSECONDS.sleep(acceptFor);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once

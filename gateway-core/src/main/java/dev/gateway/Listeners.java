@@ -212,6 +212,11 @@ final class Listeners {
         return all().stream().mapToInt(Listener::connections).sum();
     }
 
+    /** Lets clients take what they ask next elsewhere, before it is too late. */
+    void discourage() {
+        serving.forEach(each -> each.listener().discourage());
+    }
+
     /**
      * Accepts no more connections, lets what runs on them finish for some time, then ends what is left. The admin
      * listener goes on.

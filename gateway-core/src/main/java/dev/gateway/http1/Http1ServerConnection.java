@@ -448,9 +448,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         handler.onRefused(open, head, failure);
     }
 
-    /** The client's request cannot be completed. If nothing was answered yet, the core may answer now. */
+    /** The request cannot be completed. If nothing was answered yet, the core may answer now. */
     private void fail(Http1ServerStream open, Failure failure) {
-        input = Input.DROPPED;
+        if (input == Input.BODY) {
+            input = Input.DROPPED;
+        }
         draining = true;
         inputTimer.cancel();
         StreamEvents events = open.events();
@@ -646,10 +648,16 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     // ---- ending from our side ----
 
     @Override
+    public void discourage() {
+        draining = true;
+    }
+
+    @Override
     public void drain() {
         if (!drainTold) {
             drainTold = true;
-            retire();
+            draining = true;
+            closeIfIdle();
             tellDraining();
         }
     }
@@ -665,10 +673,13 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Takes no further request. */
     private void retire() {
-        if (draining) {
-            return;
+        if (!draining) {
+            draining = true;
+            closeIfIdle();
         }
-        draining = true;
+    }
+
+    private void closeIfIdle() {
         if (input == Input.HEAD && !parser.isStarted() && !processing && unread.isEmpty()) {
             if (first) {
                 arm(inputTimer, FIRST_REQUEST_MILLIS);
@@ -679,8 +690,17 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     @Override
-    public void close() {
-        ctx.channel().close();
+    public void end(Failure failure) {
+        Http1ServerStream open = stream;
+        if (tunnel != null) {
+            tunnel.end(failure);
+            ctx.channel().close(); // also if it had ended before, and what it wrote has not left yet
+        } else if (open != null && (input == Input.BODY || input == Input.WAITING)) {
+            fail(open, failure);
+            output.flush();
+        } else {
+            ctx.close();
+        }
     }
 
     private void arm(Timer timer, long millis) {

@@ -248,6 +248,16 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
+    public void discourage() {
+        if (!draining && isOpen()) {
+            draining = true;
+            if (connection().remote().lastStreamCreated() > 0) {
+                sayGoingAway();
+            }
+        }
+    }
+
+    @Override
     public void drain() {
         if (!drainTold) {
             drainTold = true;
@@ -265,7 +275,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     /** Takes no new streams, and closes when those it has are done. */
     private void retire() {
-        if (draining || !isOpen()) {
+        if (goingAwaySaid || lastStreamTimer.isArmed() || !isOpen()) {
             return;
         }
         draining = true;
@@ -315,8 +325,14 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
-    public void close() {
-        context().close();
+    public void end(Failure failure) {
+        if (isOpen()) {
+            forEachStream(stream -> ((Http2ServerStream) stream).giveUp(failure));
+            sayLastStream();
+            closeAfterWrites();
+        } else {
+            context().close();
+        }
     }
 
     private final class IdleTimer extends Timer {

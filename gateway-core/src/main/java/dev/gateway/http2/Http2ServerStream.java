@@ -130,19 +130,20 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             if (h2 != null && !server.hasCredit(h2)) {
                 onProgress(); // it waits for us
             } else if (h2 != null) {
-                giveUp(h2, Failure.of(Cause.CLIENT_TIMEOUT, "nothing of the request's body came in time"));
+                giveUp(Failure.of(Cause.CLIENT_TIMEOUT, "nothing of the request's body came in time"));
             }
         }
     }
 
-    /** No response has begun, so the core may still answer before it returns; if it does not, the stream is reset. */
-    private void giveUp(Http2Stream h2, Failure failure) {
+    /** If no response has begun, the core may still answer before it returns; if it does not, the stream is reset. */
+    void giveUp(Failure failure) {
+        Http2Stream h2 = h2();
         StreamEvents told = events();
         events(null);
         if (told != null) {
             told.onReset(failure);
         }
-        if (!isOver()) {
+        if (h2 != null && !isOver()) {
             die();
             server.resetStream(h2, Http2Error.CANCEL);
         }

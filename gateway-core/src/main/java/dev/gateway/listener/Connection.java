@@ -10,6 +10,7 @@ import dev.gateway.net.ServerTls;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.tcp.TcpServerConnection;
 import dev.gateway.tcp.TcpServerSettings;
@@ -178,6 +179,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         protocol = next;
         if (owner.isDraining()) {
             next.drain();
+        } else if (owner.isDiscouraging()) {
+            next.discourage();
         }
     }
 
@@ -203,6 +206,13 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         return new AsciiString(NetUtil.toAddressString(peer.getAddress())); // as RFC 5952 writes it, without zone
     }
 
+    @Override
+    public void discourage() {
+        if (protocol != null) {
+            protocol.discourage();
+        }
+    }
+
     /** Lets the protocol finish; as long as there is none, it is told as soon as it is there. */
     @Override
     public void drain() {
@@ -212,9 +222,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     }
 
     @Override
-    public void close() {
+    public void end(Failure failure) {
         if (protocol != null) {
-            protocol.close();
+            protocol.end(failure);
         } else {
             channel.close();
         }

@@ -98,6 +98,11 @@ public final class Listener {
         }
     }
 
+    /** Goes on accepting, but lets every client take what it asks next elsewhere. Returns when all know. */
+    public void discourage() {
+        LoopConnections.onEach(loops, LoopConnections::discourage);
+    }
+
     /**
      * Accepts no more connections and lets each finish what it does and close.
      *
@@ -111,10 +116,10 @@ public final class Listener {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Closes every connection at once, whatever runs on it. */
+    /** Ends what runs on every connection, and closes it. */
     public void closeConnections() {
         for (LoopConnections connections : loops) {
-            connections.loop.eventLoop().execute(connections::closeAll);
+            connections.loop.eventLoop().execute(connections::endAll);
         }
     }
 }

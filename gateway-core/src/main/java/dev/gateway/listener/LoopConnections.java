@@ -1,5 +1,7 @@
 package dev.gateway.listener;
 
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -9,10 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The connections of one listener on one event loop. Confined to the loop but for its constant parts. */
 final class LoopConnections {
+    private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
+
     final ListenerLoop loop;
     private final ConnectionLimit limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
     private Terms terms;
+    private boolean discouraging;
     private @Nullable CompletableFuture<Void> drained;
 
     LoopConnections(ListenerLoop loop, ListenerSettings settings, ConnectionLimit limit) {
@@ -61,6 +66,16 @@ final class LoopConnections {
         }
     }
 
+    boolean isDiscouraging() {
+        return discouraging;
+    }
+
+    /** Lets clients go elsewhere, also those that are accepted from here on. */
+    void discourage() {
+        discouraging = true;
+        List.copyOf(connections).forEach(Connection::discourage);
+    }
+
     boolean isDraining() {
         return drained != null;
     }
@@ -83,7 +98,7 @@ final class LoopConnections {
         return drained;
     }
 
-    void closeAll() {
-        List.copyOf(connections).forEach(Connection::close);
+    void endAll() {
+        List.copyOf(connections).forEach(connection -> connection.end(CUT_OFF));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.net.Drainable;
+import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -52,7 +53,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
     }
 
     @Override
-    public void close() {
+    public void end(Failure failure) {
         if (ctx != null) {
             ctx.close();
         }

@@ -1,5 +1,7 @@
 package dev.gateway.net;
 
+import dev.gateway.stream.Failure;
+
 /** A downstream connection that a listener can ask to finish. Called on the connection's event loop. */
 public interface Drainable {
     /**
@@ -9,11 +11,17 @@ public interface Drainable {
     long FIRST_REQUEST_MILLIS = 1_000;
 
     /**
+     * Lets the client take what it asks next elsewhere, but closes nothing that may be about to ask: HTTP/1.1 answers the
+     * next request with {@code Connection: close}, HTTP/2 sends GOAWAY in two steps. May come before {@link #drain}.
+     */
+    default void discourage() {}
+
+    /**
      * Takes no new work, finishes what runs, then closes: HTTP/1.1 answers with {@code Connection: close}, HTTP/2 sends
      * GOAWAY in two steps (RFC 9113, section 6.8). Calling it again does nothing.
      */
     void drain();
 
-    /** Closes at once, whatever runs. */
-    void close();
+    /** Ends what runs, which is told why and answered if it still can be, and closes. */
+    void end(Failure failure);
 }

@@ -182,8 +182,11 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
     }
 
     @Override
-    public void close() {
-        ctx.close();
+    public void end(Failure failure) {
+        if (half != null) {
+            half.end(failure);
+        }
+        ctx.channel().close();
     }
 
     private static final class Owner implements TunnelHalf.Owner {

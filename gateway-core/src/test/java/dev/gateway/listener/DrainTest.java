@@ -105,8 +105,8 @@ class DrainTest {
             assertThat(drained.isDone()).isFalse();
             listener.closeConnections();
             assertEnds(drained);
-            rig.awaitEvent("reset CLIENT_CLOSED");
-            assertThat(Clients.rest(busy)).isEmpty();
+            rig.awaitEvent("reset DRAIN");
+            assertThat(Clients.rest(busy)).startsWith("HTTP/1.1 503 ");
         }
     }
 
@@ -122,6 +122,65 @@ class DrainTest {
             Clients.frames(kept, Clients.GOAWAY);
             assertThat(kept.getInputStream().read()).isNegative();
             assertEnds(drained);
+        }
+    }
+
+    // Before it is too late.
+
+    @Test
+    void aDiscouragedConnectionServesItsNextRequestAsItsLast() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket kept = Rig.connect(listener);
+                Socket idle = Rig.connect(listener)) {
+            Clients.exchange(kept, "/");
+            Clients.exchange(idle, "/");
+            listener.discourage();
+            Clients.send(kept, Clients.get("/"));
+            assertThat(Clients.rest(kept)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
+            try (Socket late = Rig.connect(listener)) {
+                Clients.send(late, Clients.get("/"));
+                assertThat(Clients.rest(late)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
+            }
+            Rig.awaitConnections(listener, 1); // the idle one, which may still ask
+            CompletableFuture<Void> drained = drain(listener);
+            assertThat(Clients.rest(idle)).isEmpty();
+            assertEnds(drained);
+        }
+    }
+
+    @Test
+    void aDiscouragedHttp2ConnectionIsToldToGoAwayAfterItsFirstRequest() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket kept = Rig.connect(listener);
+                Socket silent = Rig.connect(listener)) {
+            Clients.preface(kept);
+            Clients.h2Get(kept, 1);
+            Clients.frames(kept, Clients.DATA);
+            Clients.preface(silent);
+            Clients.frames(silent, Clients.SETTINGS);
+            Rig.awaitConnections(listener, 2);
+            listener.discourage();
+            Clients.frames(kept, Clients.GOAWAY);
+            Clients.frames(kept, Clients.GOAWAY);
+            assertThat(kept.getInputStream().read()).isNegative();
+            Clients.h2Get(silent, 1);
+            Clients.frames(silent, Clients.GOAWAY); // not before its request, which it would then keep back
+            Clients.frames(silent, Clients.GOAWAY);
+            assertEnds(drain(listener));
+        }
+    }
+
+    @Test
+    void aDiscouragedConnectionThatAsksNothingHoldsNothingUp() throws Exception {
+        Listener listener = rig.listen();
+        try (Socket silent = Rig.connect(listener);
+                Socket multiplexed = Rig.connect(listener)) {
+            Clients.preface(multiplexed);
+            Clients.frames(multiplexed, Clients.SETTINGS);
+            Rig.awaitConnections(listener, 2);
+            listener.discourage();
+            assertEnds(drain(listener));
+            assertThat(Clients.rest(silent)).isEmpty();
         }
     }
 

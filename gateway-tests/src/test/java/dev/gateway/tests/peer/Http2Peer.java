@@ -22,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -69,6 +70,7 @@ public final class Http2Peer implements Peer {
     private final AtomicInteger[] received = new AtomicInteger[256];
     private final AtomicLong dataReceived = new AtomicLong();
     private final AtomicInteger streamWindowUpdates = new AtomicInteger();
+    private final List<GoAway> goAways = new CopyOnWriteArrayList<>();
     private final CompletableFuture<GoAway> goAway = new CompletableFuture<>();
     private final CompletableFuture<Map<Integer, Long>> settings = new CompletableFuture<>();
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -159,6 +161,16 @@ public final class Http2Peer implements Peer {
     /** Waits for a GOAWAY. */
     public GoAway awaitGoAway() throws IOException {
         return get(goAway, "no GOAWAY");
+    }
+
+    /** Whether a GOAWAY has come; who holds this peer's lock while asking sends before the next frame is answered. */
+    public boolean isGoingAway() {
+        return goAway.isDone();
+    }
+
+    /** Returns the GOAWAYs that have come. */
+    public List<GoAway> goAways() {
+        return goAways;
     }
 
     /** Waits for the other side's first SETTINGS. */
@@ -354,6 +366,7 @@ public final class Http2Peer implements Peer {
                 int last = buffer.getInt();
                 int code = buffer.getInt();
                 String text = StandardCharsets.UTF_8.decode(buffer).toString();
+                goAways.add(new GoAway(last, code, text));
                 goAway.complete(new GoAway(last, code, text));
             }
             case WINDOW_UPDATE -> {
