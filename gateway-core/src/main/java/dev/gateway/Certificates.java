@@ -7,6 +7,7 @@ import dev.gateway.upstream.UpstreamSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -31,6 +32,7 @@ final class Certificates {
     private final Loops loops;
     private final Map<Upstream, FileWatch> upstreams = new HashMap<>();
     private final Map<String, String> failures = new TreeMap<>(); // by whose they are
+    private volatile List<Upstream> inForce = List.of();
     private volatile List<String> problems = List.of();
 
     Certificates(Listeners listeners, Loops loops) {
@@ -58,6 +60,7 @@ final class Certificates {
 
     /** Watches the files of no other upstreams any more, and reads those again that are not as they are used. */
     void keepOnly(List<Upstream> used) {
+        inForce = List.copyOf(used);
         Set<Upstream> kept = new HashSet<>(used);
         upstreams.keySet().removeIf(upstream -> !kept.contains(upstream));
         Set<String> failed = Set.copyOf(failures.keySet());
@@ -121,15 +124,21 @@ final class Certificates {
         return problems;
     }
 
-    /** Returns when the certificates shown to clients end. */
+    /** Returns when the certificates end that are shown to clients and to upstreams. */
     List<CertificateExpiry> expiries() {
         List<CertificateExpiry> expiries = new ArrayList<>();
         for (Listeners.Serving each : listeners.serving()) {
             if (each.tls() != null) {
                 ServerTls tls = each.tls().tls();
                 tls.certificates()
-                        .forEach(certificate ->
-                                expiries.add(CertificateExpiry.of(each.config().name(), certificate)));
+                        .forEach(certificate -> expiries.add(
+                                CertificateExpiry.of("listener", each.config().name(), certificate)));
+            }
+        }
+        for (Upstream upstream : inForce) {
+            X509Certificate certificate = loops.pools().certificate(upstream);
+            if (certificate != null) {
+                expiries.add(CertificateExpiry.of("upstream", upstream.name(), certificate));
             }
         }
         return expiries;

@@ -55,6 +55,13 @@ final class Generations {
         return current == null ? 0 : current.snapshot.generation();
     }
 
+    /** Tells what the configuration in force wants and does not get until the gateway is started again, one line each. */
+    List<String> fixed() {
+        List<String> lines = new ArrayList<>(loops.fixed(required().config));
+        lines.addAll(listeners.fixed());
+        return lines;
+    }
+
     /**
      * Lets a configuration take over: from then on it serves what begins, and what has begun ends as it began.
      *

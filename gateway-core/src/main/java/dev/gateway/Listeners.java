@@ -63,6 +63,16 @@ final class Listeners {
         return serving;
     }
 
+    /** Tells what the configuration wants of sockets that were bound before, and cannot be had, one line each. */
+    List<String> fixed() {
+        return serving.stream()
+                .filter(each -> each.config().reusePort() != each.listener().isReusePort())
+                .map(each -> Loops.fixed(
+                        each.config().position(),
+                        "reusePort of the listener " + each.config().name()))
+                .toList();
+    }
+
     /** Returns the listener of the admin pages, or null. */
     @Nullable
     Listener admin() {

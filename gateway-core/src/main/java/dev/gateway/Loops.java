@@ -96,7 +96,7 @@ final class Loops {
         return lines;
     }
 
-    private static String fixed(Position position, String key) {
+    static String fixed(Position position, String key) {
         return position + ": warning: " + key + " stays what it was until the gateway is started again";
     }
 

@@ -1,7 +1,6 @@
 package dev.gateway;
 
 import dev.gateway.admin.AdminPages.Outcome;
-import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.observe.Metrics;
@@ -96,10 +95,9 @@ final class Reloads {
         if (!(result instanceof LoadResult.Valid valid)) {
             return false;
         }
-        GatewayConfig wanted = valid.config();
-        generations.advance(wanted);
+        generations.advance(valid.config());
         loops.reopenLog();
-        for (String fixed : loops.fixed(wanted)) {
+        for (String fixed : generations.fixed()) {
             log.warn(fixed);
             lines.add(fixed);
         }

@@ -102,6 +102,11 @@ final class Acceptor {
         return sockets.get(0).localAddress();
     }
 
+    /** Whether it was bound to share the port. */
+    boolean isReusePort() {
+        return settings.reusePort();
+    }
+
     /** Begins to accept connections. */
     void accept() {
         sockets.forEach(socket -> socket.config().setAutoRead(true));

@@ -71,6 +71,11 @@ public final class Listener {
         return new Listener(acceptor, others, next);
     }
 
+    /** Whether each event loop has a socket of its own, as far as that was asked for when the address was bound. */
+    public boolean isReusePort() {
+        return acceptor.isReusePort();
+    }
+
     /** Returns the listener's name. */
     public String name() {
         return settings.name();

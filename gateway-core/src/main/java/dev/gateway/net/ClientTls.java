@@ -33,6 +33,7 @@ public final class ClientTls implements AutoCloseable {
     private final SslContext configured;
     private final SslContext http1;
     private final SslContext none;
+    private final @Nullable X509Certificate certificate;
     private final @Nullable String serverName;
     private final long handshakeMillis;
 
@@ -70,14 +71,7 @@ public final class ClientTls implements AutoCloseable {
                 builder.trustManager(platformTrust());
             }
         }
-        Path certFile = settings.certFile();
-        Path keyFile = settings.keyFile();
-        if (certFile != null && keyFile != null) {
-            X509Certificate[] chain = Pem.certificates(certFile);
-            PrivateKey key = Pem.privateKey(keyFile);
-            Pem.requirePair(chain[0], key, keyFile);
-            builder.keyManager(key, chain);
-        }
+        this.certificate = identify(builder, settings.certFile(), settings.keyFile());
         try {
             this.configured = build(builder, settings.alpn());
             this.http1 = build(builder, List.of("http/1.1"));
@@ -85,6 +79,24 @@ public final class ClientTls implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new GeneralSecurityException(e.getMessage(), e); // a protocol that nobody knows
         }
+    }
+
+    private static @Nullable X509Certificate identify(
+            SslContextBuilder builder, @Nullable Path certFile, @Nullable Path keyFile)
+            throws IOException, GeneralSecurityException {
+        if (certFile == null || keyFile == null) {
+            return null;
+        }
+        X509Certificate[] chain = Pem.certificates(certFile);
+        PrivateKey key = Pem.privateKey(keyFile);
+        Pem.requirePair(chain[0], key, keyFile);
+        builder.keyManager(key, chain);
+        return chain[0];
+    }
+
+    /** Returns the certificate that is shown to servers that ask for one, or null; for metrics of its expiry. */
+    public @Nullable X509Certificate certificate() {
+        return certificate;
     }
 
     private static SslContext build(SslContextBuilder builder, List<String> alpn) throws SSLException {

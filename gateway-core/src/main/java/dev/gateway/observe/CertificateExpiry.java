@@ -6,18 +6,21 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * When a certificate that a listener shows ends.
+ * When a certificate ends.
  *
+ * @param kind of whom shows it: {@code listener} or {@code upstream}
+ * @param owner the name of whom shows it
  * @param name the first DNS name that it is for, else its subject
  * @param notAfterSeconds since 1970
  */
-public record CertificateExpiry(String listener, String name, long notAfterSeconds) {
+public record CertificateExpiry(String kind, String owner, String name, long notAfterSeconds) {
     private static final int DNS_NAME = 2; // GeneralName, RFC 5280, section 4.2.1.6
 
     /** Tells it of a certificate. */
-    public static CertificateExpiry of(String listener, X509Certificate certificate) {
+    public static CertificateExpiry of(String kind, String owner, X509Certificate certificate) {
         return new CertificateExpiry(
-                listener,
+                kind,
+                owner,
                 name(certificate),
                 certificate.getNotAfter().toInstant().getEpochSecond());
     }

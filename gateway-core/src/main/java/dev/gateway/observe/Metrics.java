@@ -89,15 +89,17 @@ public final class Metrics implements AutoCloseable {
         sources.add(out -> certificates.get().stream()
                 // Of two with the same name, such as one of RSA and one of ECDSA, the one that ends first counts.
                 .collect(Collectors.toMap(
-                        each -> List.of(each.listener(), each.name()), CertificateExpiry::notAfterSeconds, Math::min))
+                        each -> List.of(each.kind(), each.owner(), each.name()),
+                        CertificateExpiry::notAfterSeconds,
+                        Math::min))
                 .forEach((labels, end) -> out.gauge(
                         "gateway_certificate_not_after_seconds",
                         "When a certificate ends, in seconds since 1970.",
                         end,
-                        "listener",
                         labels.get(0),
+                        labels.get(1),
                         "name",
-                        labels.get(1))));
+                        labels.get(2))));
     }
 
     /**

@@ -11,6 +11,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
@@ -89,6 +91,13 @@ public final class Pools implements AutoCloseable {
             // A loop that has read the former one uses it before it runs anything else.
             onAll(pools -> {}).thenRun(before::close);
         }
+    }
+
+    /** Returns the certificate that is shown to an upstream's endpoints, or null if there is none. */
+    public @Nullable X509Certificate certificate(Upstream upstream) {
+        SharedUpstream shared = upstreams.get(upstream);
+        ClientTls tls = shared == null ? null : shared.tls();
+        return tls == null ? null : tls.certificate();
     }
 
     private CompletableFuture<Void> onAll(Consumer<LoopPools> task) {

@@ -145,6 +145,21 @@ class AdminActionsTest {
     }
 
     @Test
+    void whatSocketsThatStayCannotBecomeIsSaid() throws Exception {
+        start("{port: 0}");
+        Path file = write("{port: 0}", "two");
+        String shared = "{name: web, reusePort: true,";
+        Files.writeString(file, Files.readString(file).replace("{name: web,", shared));
+        assertThat(Files.readString(file)).contains(shared);
+        for (int i = 0; i < 2; i++) { // as long as it is so
+            assertThat(send(named(post("/reload"))).body())
+                    .startsWith(file + ":1:")
+                    .contains(
+                            ": warning: reusePort of the listener web stays what it was until the gateway is started");
+        }
+    }
+
+    @Test
     void aGatewayWithoutAFileHasNothingToReload() throws Exception {
         LoadResult result = new ConfigFile(write("{port: 0}", "one")).load();
         gateway = Gateway.start(((LoadResult.Valid) result).config());

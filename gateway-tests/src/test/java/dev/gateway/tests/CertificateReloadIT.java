@@ -210,6 +210,24 @@ class CertificateReloadIT {
         }
     }
 
+    @Test
+    void theEndOfACertificateShownToAnUpstreamIsTold() throws Exception {
+        Path certFile = directory.resolve("client.crt");
+        Path keyFile = directory.resolve("client.key");
+        Issued first = authority.issue("client.test");
+        copy(first, certFile, keyFile);
+        try (Rig rig = Rig.to(1)
+                .upstream("tls: {certFile: " + certFile + ", keyFile: " + keyFile + "}")
+                .start()) {
+            String[] labels = {"upstream=\"app\"", "name=\"client.test\""};
+            assertThat(rig.metric("gateway_certificate_not_after_seconds", labels))
+                    .isEqualTo(end(first));
+            Issued second = authority.issue("client.test");
+            copy(second, certFile, keyFile);
+            rig.awaitMetric(end(second), "gateway_certificate_not_after_seconds", labels);
+        }
+    }
+
     private static int status(Peer client) throws IOException {
         PeerStream stream = client.open();
         stream.send(Head.request("GET", "/"), true);
