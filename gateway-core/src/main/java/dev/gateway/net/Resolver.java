@@ -1,7 +1,6 @@
 package dev.gateway.net;
 
 import io.netty.channel.EventLoop;
-import io.netty.channel.socket.SocketChannel;
 import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DefaultDnsCache;
 import io.netty.resolver.dns.DnsCache;
@@ -58,11 +57,10 @@ public final class Resolver implements AutoCloseable {
         // A cache each, because one name's entries are kept or replaced together.
         DnsCache ipv6Cache = new DefaultDnsCache(MIN_TTL_SECONDS, MAX_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
         DnsCache ipv4Cache = new DefaultDnsCache(MIN_TTL_SECONDS, MAX_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
-        Class<? extends SocketChannel> tcp = transport.socketType();
         for (EventLoop loop : transport.loops()) {
             DnsNameResolverBuilder builder = new DnsNameResolverBuilder(loop)
-                    .datagramChannelType(transport.datagramType())
-                    .socketChannelType(tcp) // for answers too long for a datagram
+                    .datagramChannelFactory(transport.datagramFactory())
+                    .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);

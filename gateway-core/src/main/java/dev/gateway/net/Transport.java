@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -173,12 +174,12 @@ public final class Transport {
         return tcp ? bootstrap.option(ChannelOption.TCP_NODELAY, true) : bootstrap;
     }
 
-    Class<? extends DatagramChannel> datagramType() {
-        return kind.datagramType();
+    ChannelFactory<DatagramChannel> datagramFactory() {
+        return open.knownFrom(kind.datagramFactory());
     }
 
-    Class<? extends SocketChannel> socketType() {
-        return kind.socketType();
+    ChannelFactory<SocketChannel> socketFactory() {
+        return open.knownFrom(kind.socketFactory());
     }
 
     /** Returns whether the channel is of TCP, not of a Unix-domain socket. */

@@ -89,19 +89,19 @@ public enum TransportKind {
         };
     }
 
-    Class<? extends DatagramChannel> datagramType() {
+    ChannelFactory<DatagramChannel> datagramFactory() {
         return switch (this) {
-            case EPOLL -> EpollDatagramChannel.class;
-            case IO_URING -> IoUringDatagramChannel.class;
-            case NIO -> NioDatagramChannel.class;
+            case EPOLL -> EpollDatagramChannel::new;
+            case IO_URING -> IoUringDatagramChannel::new;
+            case NIO -> NioDatagramChannel::new;
         };
     }
 
-    Class<? extends SocketChannel> socketType() {
+    ChannelFactory<SocketChannel> socketFactory() {
         return switch (this) {
-            case EPOLL -> EpollSocketChannel.class;
-            case IO_URING -> IoUringSocketChannel.class;
-            case NIO -> NioSocketChannel.class;
+            case EPOLL -> EpollSocketChannel::new;
+            case IO_URING -> IoUringSocketChannel::new;
+            case NIO -> NioSocketChannel::new;
         };
     }
 

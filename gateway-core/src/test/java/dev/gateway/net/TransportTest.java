@@ -3,6 +3,7 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -75,6 +76,32 @@ class TransportTest {
 
         assertThat(removed).hasSize(2 * CONNECTIONS).containsAll(clients);
         assertThat(server.isOpen()).isFalse();
+    }
+
+    /** Else io_uring closes it when nobody can be told any more. */
+    @ParameterizedTest
+    @EnumSource
+    void whatAsksNameServersIsClosedBeforeItsLoopStops(TransportKind kind) throws Exception {
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
+        Transport transport = Transport.start(kind, 1);
+        CountDownLatch removed = new CountDownLatch(1);
+        Channel channel = new Bootstrap()
+                .group(transport.loops().get(0))
+                .channelFactory(transport.datagramFactory())
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void handlerRemoved(ChannelHandlerContext ctx) {
+                        removed.countDown();
+                    }
+                })
+                .bind(InetAddress.getLoopbackAddress(), 0)
+                .sync()
+                .channel();
+        channel.close(); // as a resolver does, which waits for nothing
+
+        transport.stop().sync();
+
+        assertThat(removed.getCount()).isZero();
     }
 
     @ParameterizedTest
