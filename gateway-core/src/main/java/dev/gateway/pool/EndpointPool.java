@@ -5,35 +5,26 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.time.Timer;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
-import java.util.Arrays;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one event loop to one endpoint, and the requests that wait for one. A stack holds the connections
- * that have room for a stream: an idle one of HTTP/1.1, or one of HTTP/2 below its limit; the one used last is used
- * next, so that those not needed grow old and are closed. Confined to its loop.
+ * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
+ * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool extends Claimant {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
     private static final int STREAMS_EXPECTED = 100;
 
-    private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
-
     final Endpoint endpoint;
     private final LoopUpstream owner;
     private final boolean http1Only;
     private final WaitQueue waiters = new WaitQueue();
-    private final Sweep sweep = new Sweep();
+    private final PooledConnections connections = new PooledConnections();
+    private final Sweep sweep = new Sweep(this, connections);
 
-    private PooledConnection[] available = new PooledConnection[4];
-    private int availableCount;
-    private PooledConnection[] all = new PooledConnection[4];
-    private int allCount;
     private int dialing;
     private boolean starving; // in the queue for a permit
     private long dialNanos; // of the connection that has just been made, while it is first offered
@@ -112,16 +103,16 @@ final class EndpointPool extends Claimant {
     private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
         ClientStream stream = connection.open(events);
         if (connection.room() <= 0) {
-            withdraw(connection);
+            connections.withdraw(connection);
         }
         callback.onOpened(stream, connection.hop);
     }
 
     private @Nullable PooledConnection takeUsable() {
-        while (availableCount > 0) {
-            PooledConnection connection = available[availableCount - 1];
+        PooledConnection connection;
+        while ((connection = connections.top()) != null) {
             if (connection.room() <= 0) {
-                withdraw(connection); // the peer allows fewer streams than before
+                connections.withdraw(connection); // the peer allows fewer streams than before
             } else if (connection.isUsable(now())) {
                 return connection;
             } else {
@@ -270,18 +261,7 @@ final class EndpointPool extends Claimant {
 
     @Override
     boolean hasNone() {
-        return dialing == 0 && serving() == 0;
-    }
-
-    /** Counts connections that take requests, now or when one has ended. */
-    private int serving() {
-        int count = 0;
-        for (int i = 0; i < allCount; i++) {
-            if (!all[i].retiring) {
-                count++;
-            }
-        }
-        return count;
+        return dialing == 0 && connections.serving() == 0;
     }
 
     @Override
@@ -303,7 +283,7 @@ final class EndpointPool extends Claimant {
     void onDialFailed(Failure failure) {
         dialing--;
         observer.onConnectFailed(failure.cause());
-        if (allCount == 0 && dialing == 0) {
+        if (connections.isEmpty() && dialing == 0) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
             for (Waiter waiter : waiters.copy()) {
                 if (waiter.queued) {
@@ -330,23 +310,14 @@ final class EndpointPool extends Claimant {
             return;
         }
         dialing--;
-        connection.expiresAtNanos = now() + lifetimeNanos();
-        if (allCount == all.length) {
-            all = Arrays.copyOf(all, allCount * 2);
-        }
-        all[allCount++] = connection;
+        sweep.begin(connection);
+        connections.add(connection);
         observer.onOpened(connection.version(), shared.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
         dialNanos = nanos;
         offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
         dial();
-    }
-
-    private long lifetimeNanos() {
-        long nanos = settings.maxLifetimeMillis() * 1_000_000;
-        // Up to a tenth earlier, so that connections made together do not end together.
-        return nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1);
     }
 
     // What becomes of connections
@@ -364,13 +335,9 @@ final class EndpointPool extends Claimant {
 
     private void offer(PooledConnection connection) {
         if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
-            if (availableCount == available.length) {
-                available = Arrays.copyOf(available, availableCount * 2);
-            }
-            connection.slot = availableCount;
-            available[availableCount++] = connection;
+            connections.push(connection);
             if (connection.isIdle()) {
-                connection.idleUntilNanos = now() + idleNanos(connection); // may be leased at once all the same
+                sweep.onIdle(connection); // may be leased at once all the same
             }
             serve();
         }
@@ -381,18 +348,12 @@ final class EndpointPool extends Claimant {
 
     private void onIdle(PooledConnection connection) {
         long now = now();
-        connection.idleUntilNanos = now + idleNanos(connection);
+        sweep.onIdle(connection);
         if (retired || mustGiveUp() || !connection.isUsable(now)) {
             retire(connection);
         } else {
-            sweep.armFor(deadline(connection), now);
+            sweep.watch(connection, now);
         }
-    }
-
-    private long idleNanos(PooledConnection connection) {
-        long millis = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
-        millis = Math.min(millis, connection.keepAliveMillis());
-        return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
     }
 
     /** The peer lets the connection take no new stream. */
@@ -405,39 +366,14 @@ final class EndpointPool extends Claimant {
     void retire(PooledConnection connection) {
         if (!connection.retiring) {
             connection.retiring = true;
-            withdraw(connection);
+            connections.withdraw(connection);
         }
         connection.finish();
     }
 
-    private void withdraw(PooledConnection connection) {
-        int slot = connection.slot;
-        if (slot >= 0) {
-            connection.slot = -1;
-            availableCount--;
-            for (int i = slot; i < availableCount; i++) {
-                available[i] = available[i + 1];
-                available[i].slot = i;
-            }
-            clear(available, availableCount);
-        }
-    }
-
-    @SuppressWarnings("NullAway") // behind the count nothing is read
-    private static void clear(PooledConnection[] array, int index) {
-        array[index] = null;
-    }
-
     private void onClosed(PooledConnection connection) {
         connection.retiring = true;
-        withdraw(connection);
-        for (int i = 0; i < allCount; i++) {
-            if (all[i] == connection) {
-                all[i] = all[--allCount];
-                clear(all, allCount);
-                break;
-            }
-        }
+        connections.remove(connection);
         shared.release();
         observer.onClosed(connection.version(), shared.isSecured());
         dial();
@@ -445,7 +381,7 @@ final class EndpointPool extends Claimant {
     }
 
     private void checkEmpty() {
-        if (opening == 0 && allCount == 0 && dialing == 0 && waiters.first() == null) {
+        if (opening == 0 && connections.isEmpty() && dialing == 0 && waiters.first() == null) {
             owner.onEmpty(this);
         }
     }
@@ -453,25 +389,21 @@ final class EndpointPool extends Claimant {
     /** Closes the connection that has been idle for longest. */
     @Override
     void giveUpOne() {
-        for (int i = 0; i < availableCount && mustGiveUp(); i++) {
-            if (available[i].isIdle()) {
-                retire(available[i]);
-                return;
-            }
+        PooledConnection idle = mustGiveUp() ? connections.longestIdle() : null;
+        if (idle != null) {
+            retire(idle);
         }
     }
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.isStarving() || (shared.isExceeded() && !(serving() == 1 && multiplexes()));
+        return shared.isStarving() || (shared.isExceeded() && !(connections.serving() == 1 && multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */
     void retire() {
         retired = true;
-        for (int i = availableCount - 1; i >= 0; i = Math.min(i, availableCount) - 1) {
-            retire(available[i]);
-        }
+        connections.forEachAvailable(this::retire);
     }
 
     /** Ends everything at once. */
@@ -483,9 +415,7 @@ final class EndpointPool extends Claimant {
                 fail(waiter, removed());
             }
         }
-        for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
-            connection.end(removed());
-        }
+        connections.forEach(connection -> connection.end(removed()));
         sweep.cancel();
     }
 
@@ -506,50 +436,6 @@ final class EndpointPool extends Claimant {
     }
 
     PoolCounts counts() {
-        int idle = 0;
-        for (int i = 0; i < availableCount; i++) {
-            if (available[i].isIdle()) {
-                idle++;
-            }
-        }
-        return new PoolCounts(idle, allCount - idle, dialing, waiters.size());
-    }
-
-    private static long deadline(PooledConnection connection) {
-        return connection.expiresAtNanos - connection.idleUntilNanos < 0
-                ? connection.expiresAtNanos
-                : connection.idleUntilNanos;
-    }
-
-    /** Closes idle connections whose time has come: one timer for all of them. */
-    private final class Sweep extends Timer {
-        private long armedFor;
-
-        void armFor(long deadline, long now) {
-            if (!isArmed() || deadline - armedFor < 0) {
-                armedFor = deadline;
-                loopPools.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
-            }
-        }
-
-        @Override
-        protected void onExpired() {
-            long now = now();
-            int i = 0;
-            while (i < availableCount) {
-                PooledConnection connection = available[i];
-                if (!connection.isIdle()) {
-                    i++;
-                } else if (connection.isUsable(now)) {
-                    armFor(deadline(connection), now);
-                    i++;
-                } else {
-                    if (connection.idleUntilNanos - now <= 0) {
-                        observer.onIdleClosed();
-                    }
-                    retire(connection);
-                }
-            }
-        }
+        return connections.counts(dialing, waiters.size());
     }
 }

@@ -1,0 +1,121 @@
+package dev.gateway.pool;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one pool. A stack holds those that have room for a stream: an idle one of HTTP/1.1, or one of
+ * HTTP/2 below its limit; the one used last is used next, so that those not needed grow old. Confined to the pool's event
+ * loop.
+ */
+final class PooledConnections {
+    private PooledConnection[] available = new PooledConnection[4];
+    private int availableCount;
+    private PooledConnection[] all = new PooledConnection[4];
+    private int allCount;
+
+    /** Takes a connection in, which is not available yet. */
+    void add(PooledConnection connection) {
+        if (allCount == all.length) {
+            all = Arrays.copyOf(all, allCount * 2);
+        }
+        all[allCount++] = connection;
+    }
+
+    /** A connection is closed. */
+    void remove(PooledConnection connection) {
+        withdraw(connection);
+        for (int i = 0; i < allCount; i++) {
+            if (all[i] == connection) {
+                all[i] = all[--allCount];
+                clear(all, allCount);
+                return;
+            }
+        }
+    }
+
+    boolean isEmpty() {
+        return allCount == 0;
+    }
+
+    /** Counts connections that take requests, now or when one has ended. */
+    int serving() {
+        int count = 0;
+        for (int i = 0; i < allCount; i++) {
+            if (!all[i].retiring) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Returns the available connection that was used last, or null if none is available. */
+    @Nullable
+    PooledConnection top() {
+        return availableCount == 0 ? null : available[availableCount - 1];
+    }
+
+    /** Makes a connection available. */
+    void push(PooledConnection connection) {
+        if (availableCount == available.length) {
+            available = Arrays.copyOf(available, availableCount * 2);
+        }
+        connection.slot = availableCount;
+        available[availableCount++] = connection;
+    }
+
+    /** Makes a connection available no more, if it was. */
+    void withdraw(PooledConnection connection) {
+        int slot = connection.slot;
+        if (slot >= 0) {
+            connection.slot = -1;
+            availableCount--;
+            for (int i = slot; i < availableCount; i++) {
+                available[i] = available[i + 1];
+                available[i].slot = i;
+            }
+            clear(available, availableCount);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // behind the count nothing is read
+    private static void clear(PooledConnection[] array, int index) {
+        array[index] = null;
+    }
+
+    /** Returns the available connection that has been idle for longest, or null if none is. */
+    @Nullable
+    PooledConnection longestIdle() {
+        for (int i = 0; i < availableCount; i++) {
+            if (available[i].isIdle()) {
+                return available[i];
+            }
+        }
+        return null;
+    }
+
+    /** Does something to each available one, which may make it available no more. */
+    void forEachAvailable(Consumer<PooledConnection> action) {
+        for (int i = availableCount - 1; i >= 0; i = Math.min(i, availableCount) - 1) {
+            action.accept(available[i]);
+        }
+    }
+
+    /** Does something to each that there is now. */
+    void forEach(Consumer<PooledConnection> action) {
+        for (PooledConnection connection : Arrays.copyOf(all, allCount)) {
+            action.accept(connection);
+        }
+    }
+
+    PoolCounts counts(int dialing, int waiting) {
+        int idle = 0;
+        for (int i = 0; i < availableCount; i++) {
+            if (available[i].isIdle()) {
+                idle++;
+            }
+        }
+        return new PoolCounts(idle, allCount - idle, dialing, waiting);
+    }
+}

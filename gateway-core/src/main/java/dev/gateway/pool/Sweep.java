@@ -1,0 +1,71 @@
+package dev.gateway.pool;
+
+import dev.gateway.time.Timer;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * How long the connections of a pool live, and how long they are kept idle: as long as the settings and the peer say. One
+ * timer closes those whose time has come. Confined to the pool's event loop.
+ */
+final class Sweep extends Timer {
+    private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
+
+    private final EndpointPool pool;
+    private final PooledConnections connections;
+    private long armedFor;
+
+    Sweep(EndpointPool pool, PooledConnections connections) {
+        this.pool = pool;
+        this.connections = connections;
+    }
+
+    /** A connection's life begins. */
+    void begin(PooledConnection connection) {
+        long nanos = pool.settings.maxLifetimeMillis() * 1_000_000;
+        // Up to a tenth earlier, so that connections made together do not end together.
+        connection.expiresAtNanos = pool.now()
+                + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
+    }
+
+    /** A connection is idle from now on. */
+    void onIdle(PooledConnection connection) {
+        connection.idleUntilNanos = pool.now() + idleNanos(connection);
+    }
+
+    private long idleNanos(PooledConnection connection) {
+        long millis = pool.settings.idleMillis() == 0 ? Long.MAX_VALUE : pool.settings.idleMillis();
+        millis = Math.min(millis, connection.keepAliveMillis());
+        return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
+    }
+
+    /** Sees to it that an idle connection is closed in time. */
+    void watch(PooledConnection connection, long now) {
+        long deadline = connection.expiresAtNanos - connection.idleUntilNanos < 0
+                ? connection.expiresAtNanos
+                : connection.idleUntilNanos;
+        if (!isArmed() || deadline - armedFor < 0) {
+            armedFor = deadline;
+            pool.loopPools.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
+        }
+    }
+
+    @Override
+    protected void onExpired() {
+        long now = pool.now();
+        connections.forEachAvailable(connection -> check(connection, now));
+    }
+
+    private void check(PooledConnection connection, long now) {
+        if (!connection.isIdle()) {
+            return;
+        }
+        if (connection.isUsable(now)) {
+            watch(connection, now);
+            return;
+        }
+        if (connection.idleUntilNanos - now <= 0) {
+            pool.observer.onIdleClosed();
+        }
+        pool.retire(connection);
+    }
+}
