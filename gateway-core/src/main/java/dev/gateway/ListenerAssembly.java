@@ -40,7 +40,6 @@ final class ListenerAssembly {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 new HeadLimits(
                         atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
-                0, // the exchange limits bodies, whatever the protocol
                 requestHeaders,
                 Assembly.millis(timeouts.requestBodyIdle()),
                 Assembly.millis(timeouts.idle()),
@@ -92,7 +91,7 @@ final class ListenerAssembly {
     /** Makes the settings of the admin listener: HTTP/1.1 and few connections. */
     static ListenerSettings admin(AdminConfig config) {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, 0, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, null);
+                HeadLimits.DEFAULT, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, null);
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,

@@ -1,8 +1,8 @@
 package dev.gateway.http1;
 
+import dev.gateway.http1.RequestInput.State;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
@@ -31,41 +31,22 @@ import org.jspecify.annotations.Nullable;
 public final class Http1ServerConnection extends Http1Connection implements Drainable {
     private static final AsciiString EXPECT_CONTINUE = new AsciiString("100-continue");
 
-    /** What is read beyond the request being answered. */
-    private static final int MAX_PIPELINED = 64 * 1024;
-
-    /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
-    private static final int MAX_DISCARDED = 64 * 1024;
-
-    /** How long, and how much, is read and dropped so that the last response is not lost to a TCP reset. */
-    private static final long LINGER_MILLIS = 2_000;
-
-    private static final long MAX_LINGER_BYTES = 16L << 20;
-
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
-    private final RequestParser parser;
-    private final BodyReader body;
-    private final Unread unread = new Unread();
-    private final Timer inputTimer = new InputTimer();
+    private final RequestInput input;
+    private final ClientPatience patience;
     private final Timer ageTimer = new AgeTimer();
 
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
 
-    private Input input = Input.HEAD;
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
     private @Nullable TunnelHalf tunnel; // that the connection has become
     private boolean opened;
-    private boolean first = true;
-    private long headNanos; // when the current head began, 0 if it came at once
     private boolean reading; // between channelRead and channelReadComplete
-    private boolean processing;
     private boolean draining; // takes no further request
     private boolean drainTold;
-    private long received; // of the request body
-    private long discarded;
 
     /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel. */
     public Http1ServerConnection(
@@ -78,26 +59,17 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         this.info = info;
         this.handler = handler;
         this.settings = settings;
-        this.parser = new RequestParser(settings.limits(), info.scheme());
-        this.body = new BodyReader(settings.limits());
-    }
-
-    /** What the next bytes from the client are. */
-    private enum Input {
-        /** A request head, or nothing for now. */
-        HEAD,
-        /** The request body; nobody wants it any more if there is no stream. */
-        BODY,
-        /** Another request, to be left alone until the response has ended. */
-        WAITING,
-        /** To be dropped: no further request is taken. */
-        DROPPED,
-        /** None: the connection is closed, or has become a tunnel. */
-        CLOSED
+        this.input = new RequestInput(this, settings.limits(), info.scheme());
+        this.patience = new ClientPatience(this, timers, settings);
     }
 
     ConnectionInfo info() {
         return info;
+    }
+
+    /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
+    long headNanos() {
+        return input.headNanos();
     }
 
     // ---- the channel's life ----
@@ -120,8 +92,10 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void open() {
         if (!opened) {
             opened = true;
-            arm(inputTimer, settings.idleMillis());
-            arm(ageTimer, settings.maxConnectionAgeMillis());
+            patience.waitForRequest();
+            if (settings.maxConnectionAgeMillis() > 0) {
+                timers.arm(ageTimer, settings.maxConnectionAgeMillis());
+            }
         }
     }
 
@@ -138,15 +112,15 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Takes leave: nothing of this object happens afterwards. */
     private void closed(Failure failure) {
-        Input before = input;
-        input = Input.CLOSED;
-        inputTimer.cancel();
+        boolean wasOpen = input.state() != State.CLOSED;
+        input.close();
+        patience.cancel();
         ageTimer.cancel();
         output.stop();
-        unread.release();
+        input.release();
         Http1ServerStream open = stream;
         stream = null;
-        if (open != null && before != Input.CLOSED) {
+        if (open != null && wasOpen) {
             tellReset(open, failure);
         }
     }
@@ -162,7 +136,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @Override
     boolean isOfUse() {
-        return input != Input.CLOSED && input != Input.DROPPED;
+        return input.state() != State.CLOSED && input.state() != State.DROPPED;
     }
 
     @Override
@@ -173,9 +147,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** Not an abort: the client may still want its response. */
     @Override
     void onInputEnded() {
-        switch (input) {
+        switch (input.state()) {
             case HEAD -> {
-                if (unread.isEmpty()) {
+                if (input.isEmpty()) {
                     closeAfterWrites();
                 }
             }
@@ -201,8 +175,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
-        unread.add(ctx.alloc(), (ByteBuf) message);
-        process();
+        input.add((ByteBuf) message);
     }
 
     @Override
@@ -221,27 +194,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         output.flush();
     }
 
-    /** Goes through what was read as far as the state lets it. */
-    private void process() {
-        if (processing) {
-            return;
-        }
-        processing = true;
-        boolean more = true;
-        for (ByteBuf in = unread.peek(); more && in != null; in = unread.peek()) {
-            more = switch (input) {
-                case HEAD -> ctx.channel().isWritable() ? readHead(in) : leave(in);
-                case BODY -> readBody(in);
-                case DROPPED -> drop(in);
-                case WAITING -> leave(in);
-                case CLOSED -> {
-                    unread.release();
-                    yield false;
-                }
-            };
-        }
-        processing = false;
-        if (isInputEnded() && input == Input.HEAD && unread.isEmpty()) {
+    // ---- told by the input ----
+
+    /** As much as can be of what was read has been gone through. */
+    void onProcessed() {
+        if (isInputEnded() && input.state() == State.HEAD && input.isEmpty()) {
             closeAfterWrites(); // what is left of the last head never comes
         }
         if (!reading) {
@@ -249,101 +206,52 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
     }
 
-    /**
-     * Leaves requests unread while another is being answered, and while the client does not read the answers to those
-     * before: each would add to what waits for it.
-     */
-    private boolean leave(ByteBuf in) {
-        if (in.readableBytes() > MAX_PIPELINED) {
-            credit.hold();
+    /** Empty lines begin no request. */
+    void onEmptyLines() {
+        if (!draining) {
+            patience.waitForRequest();
         }
-        return false;
     }
 
-    private boolean readHead(ByteBuf in) {
-        boolean started = parser.isStarted();
-        headNanos = started ? headNanos : 0;
-        Progress progress = parser.parse(in);
-        if (progress == Progress.MORE) {
-            if (parser.isStarted()) {
-                if (!started) {
-                    headNanos = timers.nanoTime();
-                    arm(inputTimer, settings.requestHeadersMillis());
-                }
-            } else if (!draining) {
-                arm(inputTimer, settings.idleMillis()); // empty lines begin no request
-            }
-            return false;
-        }
-        inputTimer.cancel();
-        RequestHead head = parser.head();
-        if (progress == Progress.REFUSED || head == null) {
-            observer.onViolation(parser.violation().kind());
-            refuse(head, parser.violation().downstream());
-            return true;
-        }
-        if (settings.maxBodyBytes() > 0 && head.contentLength() > settings.maxBodyBytes()) {
-            refuse(head, Failure.of(Cause.BODY_TOO_LARGE, "the announced body is too large"));
-            return true;
-        }
-        if (first && upgrade(head, in)) {
-            return false;
-        }
-        first = false;
-        begin(head, mayUpgrade(head) ? UpgradeRequest.translate(head) : null);
-        return true;
+    void onHeadBegun() {
+        patience.waitForHead();
     }
 
-    /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
-    long headNanos() {
-        return headNanos;
+    void onHeadRead() {
+        patience.cancel();
     }
 
-    private boolean upgrade(RequestHead head, ByteBuf in) {
+    void onMalformedHead(@Nullable RequestHead head, boolean http10, Violation violation) {
+        patience.cancel();
+        observer.onViolation(violation.kind());
+        refuse(head, http10, violation.downstream());
+    }
+
+    /** Lets another protocol take the connection over; returns whether it has, and with it the bytes. */
+    boolean upgrade(RequestHead head, ByteBuf in) {
         Upgrade upgrade = settings.upgrade();
-        if (upgrade == null || !mayUpgrade(head)) {
-            return false;
-        }
-        byte[] payload = UpgradeRequest.settings(head.fields());
-        if (payload == null) {
+        byte[] payload = upgrade == null ? null : UpgradeRequest.settings(head.fields());
+        if (upgrade == null || payload == null) {
             return false;
         }
         ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
         boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
-        if (upgraded) {
-            unread.release();
-        } else {
+        if (!upgraded) {
             rest.release();
         }
         return upgraded;
     }
 
-    /** Whether a wish for another protocol counts, as far as the message goes. */
-    private boolean mayUpgrade(RequestHead head) {
-        return head.method().equals(Method.GET)
-                && !parser.isHttp10()
-                && !parser.isChunked()
-                && head.contentLength() <= 0;
-    }
-
-    private void begin(RequestHead head, @Nullable AsciiString key) {
-        Http1ServerStream open = new Http1ServerStream(this, head, key, parser.isHttp10(), parser.isKeepAlive());
+    /** A request has come, and its body is next if it has one. */
+    void begin(Http1ServerStream open, RequestHead head, boolean hasBody) {
         stream = open;
-        received = discarded = 0;
-        boolean last = !parser.isChunked() && head.contentLength() <= 0;
-        if (last) {
-            body.start(Framing.NONE, 0);
-            input = Input.WAITING; // also for CONNECT: what follows its head belongs to the tunnel, once there is one
-            last = !open.isConnect();
-        } else {
-            body.start(parser.isChunked() ? Framing.CHUNKED : Framing.FIXED, head.contentLength());
-            input = Input.BODY;
-            if (!parser.isHttp10() && head.fields().hasElement(FieldName.EXPECT, EXPECT_CONTINUE)) {
+        if (hasBody) {
+            if (!open.isHttp10() && head.fields().hasElement(FieldName.EXPECT, EXPECT_CONTINUE)) {
                 open.awaitContinue();
             }
-            arm(inputTimer, settings.requestBodyIdleMillis());
+            patience.waitForBody();
         }
-        StreamEvents events = handler.onRequest(open, head, last);
+        StreamEvents events = handler.onRequest(open, head, !hasBody && !open.isConnect());
         if (open == stream) {
             open.setEvents(events);
             if (open.isTunnel()) {
@@ -355,106 +263,68 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
     }
 
-    private boolean readBody(ByteBuf in) {
-        Http1ServerStream open = stream;
-        int length = body.next(in);
-        if (length > 0) {
-            arm(inputTimer, settings.requestBodyIdleMillis());
-            received += length;
-            if (open == null) {
-                return discard(in, length);
-            }
-            open.onBodyBegun();
-            if (settings.maxBodyBytes() > 0 && received > settings.maxBodyBytes()) {
-                fail(open, Failure.of(Cause.BODY_TOO_LARGE, "the body is too large"));
-                return true;
-            }
-            boolean last = body.framing() == Framing.FIXED && body.remaining() == 0;
-            if (last) {
-                onRequestRead();
-            }
-            ByteBuf data = unread.take(in, length);
-            credit.received(length);
-            StreamEvents events = open.events();
-            if (events == null) {
-                data.release();
-            } else {
-                events.onData(data, last);
-            }
-            return true;
+    /** Some of the body has come; returns whether anybody wants it. */
+    boolean onBodyBytes() {
+        patience.waitForBody();
+        if (stream == null) {
+            return false;
         }
-        switch (body.progress()) {
-            case MORE -> {
-                return false;
-            }
-            case REFUSED -> {
-                observer.onViolation(body.violation().kind());
-                if (open == null) {
-                    finish();
-                } else {
-                    fail(open, body.violation().downstream());
-                }
-            }
-            case COMPLETE -> {
-                Fields trailers = body.trailers();
-                onRequestRead();
-                StreamEvents events = open == null ? null : open.events();
-                if (events != null && trailers != null) {
-                    events.onTrailers(trailers);
-                } else if (events != null) {
-                    events.onData(Unpooled.EMPTY_BUFFER, true);
-                }
-            }
-        }
+        stream.onBodyBegun();
         return true;
     }
 
-    private boolean discard(ByteBuf in, int length) {
-        in.skipBytes(length);
-        discarded += length;
-        if (body.progress() == Progress.COMPLETE) {
-            onRequestRead();
-        } else if (discarded > MAX_DISCARDED) {
-            finish();
+    void onBody(ByteBuf data, boolean last) {
+        if (last) {
+            patience.cancel();
         }
-        return true;
+        credit.received(data.readableBytes());
+        StreamEvents events = stream == null ? null : stream.events();
+        if (events == null) {
+            data.release();
+        } else {
+            events.onData(data, last);
+        }
     }
 
-    private boolean drop(ByteBuf in) {
-        discarded += in.readableBytes();
-        unread.release();
-        if (discarded > MAX_LINGER_BYTES) {
-            ctx.close();
-        }
-        return false;
-    }
-
-    /** The request has been read to its end. */
-    private void onRequestRead() {
-        inputTimer.cancel();
-        input = Input.WAITING;
+    /** The body has ended after the last of its bytes, or nobody wanted it and it is over. */
+    void onBodyEnd(@Nullable Fields trailers) {
+        patience.cancel();
         if (stream == null) {
             next();
+            return;
+        }
+        StreamEvents events = stream.events();
+        if (events != null && trailers != null) {
+            events.onTrailers(trailers);
+        } else if (events != null) {
+            events.onData(Unpooled.EMPTY_BUFFER, true);
+        }
+    }
+
+    void onMalformedBody(Violation violation) {
+        observer.onViolation(violation.kind());
+        if (stream == null) {
+            finish();
+        } else {
+            fail(stream, violation.downstream());
         }
     }
 
     // ---- refusals and failures ----
 
-    private void refuse(@Nullable RequestHead head, Failure failure) {
-        input = Input.DROPPED;
+    private void refuse(@Nullable RequestHead head, boolean http10, Failure failure) {
+        input.drop();
         draining = true;
-        Http1ServerStream open = new Http1ServerStream(this, head, null, head != null && parser.isHttp10(), false);
+        Http1ServerStream open = new Http1ServerStream(this, head, null, http10, false);
         stream = open;
         handler.onRefused(open, head, failure);
     }
 
     /** The request cannot be completed. If nothing was answered yet, the core may answer now. */
     private void fail(Http1ServerStream open, Failure failure) {
-        if (input == Input.BODY) {
-            input = Input.DROPPED;
-        }
+        input.dropBody();
         draining = true;
-        inputTimer.cancel();
+        patience.cancel();
         StreamEvents events = open.events();
         open.setEvents(null);
         if (events != null) {
@@ -469,20 +339,20 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
     }
 
-    private void onInputTimeout() {
+    void onClientSilent() {
         Http1ServerStream open = stream;
         if (credit.isPaused() || (open != null && open.isAwaitingContinue())) {
-            arm(inputTimer, settings.requestBodyIdleMillis()); // the silence is ours
+            patience.waitForBody(); // the silence is ours
             return;
         }
-        if (input == Input.HEAD && parser.isStarted()) {
-            refuse(null, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
+        if (input.isWithinHead()) {
+            refuse(null, false, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
             output.flush();
-        } else if (input == Input.BODY && open != null) {
+        } else if (input.state() == State.BODY && open != null) {
             fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
             output.flush();
         } else {
-            if (input == Input.HEAD && !draining) {
+            if (input.state() == State.HEAD && !draining) {
                 observer.onIdleClosed();
             }
             closeAfterWrites();
@@ -499,15 +369,15 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** Also for a stream that has ended: what it wrote last may be waiting. */
     @Override
     void flush() {
-        if (!reading && !processing) {
+        if (!reading && !input.isProcessing()) {
             output.flush();
         }
     }
 
     /** The client was told to send its body: from now on it is the client that is waited for. */
     void onContinueSent() {
-        if (input == Input.BODY) {
-            arm(inputTimer, settings.requestBodyIdleMillis());
+        if (input.state() == State.BODY) {
+            patience.waitForBody();
         }
     }
 
@@ -520,9 +390,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
-        boolean noMoreComes = isInputEnded() && unread.isEmpty();
-        boolean tooMuchToDiscard = withoutBody && input == Input.BODY && body.remaining() > MAX_DISCARDED;
-        return !draining && !noMoreComes && !tooMuchToDiscard;
+        boolean noMoreComes = isInputEnded() && input.isEmpty();
+        return !draining && !noMoreComes && !(withoutBody && input.isTooMuchToDiscard());
     }
 
     @Override
@@ -532,7 +401,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             stream = null;
             open.end();
             open.setEvents(null);
-            input = Input.CLOSED;
+            input.close();
             if (open.isStarted()) {
                 output.abort();
             } else {
@@ -549,8 +418,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
         output.flush();
         stream = null;
-        input = Input.CLOSED;
-        ByteBuf early = unread.takeAll();
+        ByteBuf early = input.takeOver();
         TunnelHalf half = replaceBy(new TunnelHalf(new Tunnelled(), events, observer, timers), open);
         tunnel = half;
         if (open.isEnded()) {
@@ -579,11 +447,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         from.setEvents(null);
         stream = null;
         credit.reset();
-        if (!from.isKeepAlive() || (from.isConnect() && !unread.isEmpty())) {
+        if (!from.isKeepAlive() || (from.isConnect() && !input.isEmpty())) {
             finish(); // after a refused CONNECT, bytes sent in hope of a tunnel are no request
-        } else if (input == Input.WAITING) {
+        } else if (input.state() == State.WAITING) {
             next();
-        } else if (input == Input.BODY && body.remaining() > MAX_DISCARDED) {
+        } else if (input.isTooMuchToDiscard()) {
             finish();
         }
     }
@@ -592,35 +460,35 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void next() {
         credit.reset();
         credit.release();
-        if (draining || (isInputEnded() && unread.isEmpty())) {
+        if (draining || (isInputEnded() && input.isEmpty())) {
             finish();
             return;
         }
-        input = Input.HEAD;
-        if (unread.isEmpty()) {
-            arm(inputTimer, settings.idleMillis());
+        input.next();
+        if (input.isEmpty()) {
+            patience.waitForRequest();
         } else {
-            process();
+            input.process();
         }
     }
 
     /** Closes after the last response, in a way that lets the client read it. */
-    private void finish() {
-        boolean moreMayCome = (input != Input.WAITING && input != Input.HEAD) || !unread.isEmpty();
-        unread.release();
+    void finish() {
+        boolean moreMayCome = input.mayHaveMore();
+        input.release();
         if (isInputEnded() || !moreMayCome) {
             closeAfterWrites();
             return;
         }
         // Closing with bytes unread would send a TCP reset, which destroys what the client has not read yet.
-        input = Input.DROPPED;
+        input.drop();
         credit.reset();
         credit.release();
-        output.shutdown().addListener(sent -> timers.arm(inputTimer, LINGER_MILLIS));
+        output.shutdown().addListener(sent -> patience.waitForClose());
     }
 
     private void closeAfterWrites() {
-        input = Input.CLOSED;
+        input.close();
         output.closeAfterWrites();
     }
 
@@ -637,9 +505,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             StreamEvents events = open == null ? null : open.events();
             if (events != null) {
                 events.onWritable();
-            } else if (input == Input.HEAD && !unread.isEmpty()) {
+            } else if (input.state() == State.HEAD && !input.isEmpty()) {
                 credit.release();
-                process();
+                input.process();
             }
         }
         ctx.fireChannelWritabilityChanged();
@@ -680,12 +548,10 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     private void closeIfIdle() {
-        if (input == Input.HEAD && !parser.isStarted() && !processing && unread.isEmpty()) {
-            if (first) {
-                arm(inputTimer, FIRST_REQUEST_MILLIS);
-            } else {
-                closeAfterWrites();
-            }
+        if (input.isIdle() && input.isFirst()) {
+            patience.waitForFirstRequest();
+        } else if (input.isIdle()) {
+            closeAfterWrites();
         }
     }
 
@@ -695,24 +561,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         if (tunnel != null) {
             tunnel.end(failure);
             ctx.channel().close(); // also if it had ended before, and what it wrote has not left yet
-        } else if (open != null && (input == Input.BODY || input == Input.WAITING)) {
+        } else if (open != null && isOfUse()) {
             fail(open, failure);
             output.flush();
         } else {
             ctx.close();
-        }
-    }
-
-    private void arm(Timer timer, long millis) {
-        if (millis > 0) {
-            timers.arm(timer, millis);
-        }
-    }
-
-    private final class InputTimer extends Timer {
-        @Override
-        protected void onExpired() {
-            onInputTimeout();
         }
     }
 

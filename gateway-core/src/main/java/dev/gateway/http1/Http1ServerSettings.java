@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
  * The limits of a downstream HTTP/1 connection. Times are in milliseconds, 0 for no limit.
  *
  * @param limits how large a head may be
- * @param maxBodyBytes how large a request body may be, 0 for no limit
  * @param requestHeadersMillis from a head's first byte to its last
  * @param requestBodyIdleMillis between two reads of a request body
  * @param idleMillis before the first request and between requests
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record Http1ServerSettings(
         HeadLimits limits,
-        long maxBodyBytes,
         long requestHeadersMillis,
         long requestBodyIdleMillis,
         long idleMillis,

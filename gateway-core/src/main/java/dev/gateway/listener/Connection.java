@@ -134,7 +134,6 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
             settings = new Http1ServerSettings(
                     settings.limits(),
-                    settings.maxBodyBytes(),
                     settings.requestHeadersMillis(),
                     settings.requestBodyIdleMillis(),
                     settings.idleMillis(),

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
 final class Downstream implements RequestHandler {
     static final Http1ServerSettings SETTINGS =
-            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1 << 20, 1_000, 2_000, 5_000, 0, 3_000, null);
+            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, null);
 
     final EmbeddedChannel channel = new EmbeddedChannel();
     final TestClock clock = new TestClock(channel);

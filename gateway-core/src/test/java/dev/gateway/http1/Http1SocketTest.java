@@ -76,7 +76,7 @@ class Http1SocketTest {
                                         new Handler(child.eventLoop()),
                                         ConnectionObserver.NONE,
                                         new TimerWheel(child.eventLoop()),
-                                        new Http1ServerSettings(HeadLimits.DEFAULT, 1 << 20, 0, 0, 0, 0, 200, null)));
+                                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 200, null)));
                     }
                 })
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -148,6 +148,7 @@ class Http1SocketTest {
         try (Socket socket = connect()) {
             socket.setReceiveBufferSize(4096);
             send(socket, "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 8000000\r\n\r\n");
+            take(requests).answer(413, "too much").get(30, TimeUnit.SECONDS);
             // More than any socket buffer holds; a reset would make this write or the read below fail.
             send(socket, "x".repeat(8_000_000));
             String response = readAll(socket);

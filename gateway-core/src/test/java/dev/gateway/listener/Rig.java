@@ -81,7 +81,7 @@ final class Rig {
     /** Returns the settings that the fields say now. */
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, 0, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, null);
+                HeadLimits.DEFAULT, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, null);
         return new ListenerSettings(
                 0,
                 name,

@@ -1,0 +1,53 @@
+package dev.gateway.http1;
+
+import dev.gateway.net.Drainable;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+
+/** How long a downstream connection waits for what its client sends next: one timer, as it owes one thing at a time. */
+final class ClientPatience extends Timer {
+    /** How long is read and dropped so that the last response is not lost to a TCP reset. */
+    private static final long LINGER_MILLIS = 2_000;
+
+    private final Http1ServerConnection connection;
+    private final TimerWheel timers;
+    private final Http1ServerSettings settings;
+
+    ClientPatience(Http1ServerConnection connection, TimerWheel timers, Http1ServerSettings settings) {
+        this.connection = connection;
+        this.timers = timers;
+        this.settings = settings;
+    }
+
+    void waitForRequest() {
+        arm(settings.idleMillis());
+    }
+
+    /** It may be on its way while the connection drains. */
+    void waitForFirstRequest() {
+        arm(Drainable.FIRST_REQUEST_MILLIS);
+    }
+
+    void waitForHead() {
+        arm(settings.requestHeadersMillis());
+    }
+
+    void waitForBody() {
+        arm(settings.requestBodyIdleMillis());
+    }
+
+    void waitForClose() {
+        arm(LINGER_MILLIS);
+    }
+
+    private void arm(long millis) {
+        if (millis > 0) {
+            timers.arm(this, millis);
+        }
+    }
+
+    @Override
+    protected void onExpired() {
+        connection.onClientSilent();
+    }
+}
