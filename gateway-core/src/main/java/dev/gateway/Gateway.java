@@ -81,7 +81,9 @@ public final class Gateway implements AutoCloseable {
     private void startAll(GatewayConfig config) throws StartException {
         loops.openDoors();
         generations.advance(config);
-        loops.keepHouse();
+        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::inForce);
+        metrics.watchUpstreams(upstreams::states);
+        loops.keepHouse(upstreams);
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         thread.look(certificates::look);

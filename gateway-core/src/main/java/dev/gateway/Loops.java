@@ -19,6 +19,7 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ final class Loops {
         for (EventLoop loop : transport.loops()) {
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
-            loopMetrics.add(metrics.newLoop(wheel));
+            loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
         this.resolver = new Resolver(transport, config.resolver().nameServers());
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
@@ -197,8 +198,9 @@ final class Loops {
     }
 
     /** Begins what is done once a second. */
-    void keepHouse() {
+    void keepHouse(UpstreamWatch upstreams) {
         metrics.sampleOn(housekeeping);
+        upstreams.start(housekeeping);
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

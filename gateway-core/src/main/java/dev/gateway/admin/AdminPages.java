@@ -20,7 +20,6 @@ public final class AdminPages {
     static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString HTML = new AsciiString("text/html; charset=utf-8");
     private static final AsciiString JSON = new AsciiString("application/json");
-    private static final AsciiString PROMETHEUS = new AsciiString("text/plain; version=0.0.4; charset=utf-8");
     private static final AsciiString PAC = new AsciiString("application/x-ns-proxy-autoconfig");
     private static final Set<String> OF_LISTENERS = Set.of("/proxy.pac", "/no-proxy", "/allow-list");
     private static final String LISTENER = "?listener=";
@@ -136,7 +135,7 @@ public final class AdminPages {
                 head -> wantsJson(head)
                         ? new Content(200, JSON, metrics.statsJson())
                         : new Content(200, TEXT, metrics.statsText()));
-        slow("/metrics", head -> new Content(200, PROMETHEUS, metrics.metricsText()));
+        slow("/metrics", head -> scrape(metrics.scrape(accept(head))));
         slow("/proxy.pac", head -> ofListener(head, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, host(head))));
         slow("/no-proxy", head -> ofListener(head, tunnels, TEXT, tunnels::noProxy));
         slow("/allow-list", head -> ofListener(head, tunnels, TEXT, tunnels::allowList));
@@ -217,6 +216,15 @@ public final class AdminPages {
     @Nullable
     Page find(String path) {
         return pages.get(path);
+    }
+
+    private static Content scrape(Metrics.Scrape scrape) {
+        return new Content(200, new AsciiString(scrape.type()), scrape.text());
+    }
+
+    private static String accept(RequestHead head) {
+        AsciiString accept = head.fields().first(FieldName.ACCEPT);
+        return accept == null ? "" : accept.toString();
     }
 
     private static boolean wantsJson(RequestHead head) {

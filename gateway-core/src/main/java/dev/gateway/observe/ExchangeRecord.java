@@ -53,6 +53,9 @@ public final class ExchangeRecord {
     /** The fields of the final response that was forwarded, past the filters; null if there was none. */
     public @Nullable Fields responseFields;
 
+    /** The trace that the exchange is a sampled part of, for exemplars; null if there is none. */
+    public @Nullable TraceLink sampledTrace;
+
     /** Accepted from the client or generated; null if the policy is to have none. */
     public @Nullable AsciiString requestId;
 

@@ -3,6 +3,8 @@ package dev.gateway.observe;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.Exemplar;
+import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One scrape: sums of all event loops, in families, under the names of the metrics. Made anew for each scrape, so
@@ -43,11 +46,13 @@ final class Exposition {
     private static final class Sum {
         final double[] bounds;
         final long[] buckets;
+        final Histogram.@Nullable Example[] examples;
         double seconds;
 
         Sum(double[] bounds) {
             this.bounds = bounds;
             this.buckets = new long[bounds.length + 1];
+            this.examples = new Histogram.@Nullable Example[bounds.length + 1];
         }
     }
 
@@ -63,8 +68,12 @@ final class Exposition {
 
     /** Adds to a gauge. */
     void gauge(String name, String help, long value, String... labels) {
-        family(name, Kind.GAUGE, help).values.computeIfAbsent(Labels.of(labels), l -> new double[1])[0] +=
-                (double) value;
+        gauge(name, help, (double) value, labels);
+    }
+
+    /** Adds to a gauge. */
+    void gauge(String name, String help, double value, String... labels) {
+        family(name, Kind.GAUGE, help).values.computeIfAbsent(Labels.of(labels), l -> new double[1])[0] += value;
     }
 
     /** Tells something that is not a number; the name is without {@code _info}. */
@@ -78,6 +87,7 @@ final class Exposition {
                 .sums
                 .computeIfAbsent(Labels.of(labels), l -> new Sum(histogram.bounds()));
         histogram.addTo(sum.buckets);
+        histogram.addExamplesTo(sum.examples);
         sum.seconds += histogram.sumSeconds();
     }
 
@@ -125,8 +135,24 @@ final class Exposition {
                 .labels(labels)
                 .classicHistogramBuckets(buckets(sum))
                 .sum(sum.seconds)
+                .exemplars(exemplars(sum))
                 .build()));
         return builder.build();
+    }
+
+    private static Exemplars exemplars(Sum sum) {
+        List<Exemplar> exemplars = new ArrayList<>();
+        for (Histogram.Example example : sum.examples) {
+            if (example != null) {
+                exemplars.add(Exemplar.builder()
+                        .value(example.seconds())
+                        .traceId(example.trace().traceId())
+                        .spanId(example.trace().spanId())
+                        .timestampMillis(example.epochMillis())
+                        .build());
+            }
+        }
+        return exemplars.isEmpty() ? Exemplars.EMPTY : Exemplars.of(exemplars);
     }
 
     private static ClassicHistogramBuckets buckets(Sum sum) {

@@ -1,5 +1,9 @@
 package dev.gateway.observe;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
 /** How long things took, in buckets, of one event loop: its thread records, any thread reads. */
 final class Histogram {
     /** Upper bounds in seconds: OpenTelemetry's, and finer ones below 5 ms, where a proxy is judged. */
@@ -14,14 +18,20 @@ final class Histogram {
     };
 
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final VarHandle EXAMPLE = MethodHandles.arrayElementVarHandle(Example[].class);
+
+    /** A request that is one of those in a bucket, with its trace. */
+    record Example(TraceLink trace, double seconds, long epochMillis) {}
 
     private final double[] bounds;
     private final long[] nanos;
+    private final @Nullable Example[] examples; // the last one of each bucket
     private final Counts counts; // one for each bound, one for what is above, then the sum in nanoseconds
 
     Histogram(double[] bounds) {
         this.bounds = bounds;
         nanos = new long[bounds.length];
+        examples = new @Nullable Example[bounds.length + 1];
         for (int i = 0; i < nanos.length; i++) {
             nanos[i] = Math.round(bounds[i] * NANOS_PER_SECOND);
         }
@@ -29,12 +39,36 @@ final class Histogram {
     }
 
     void record(long duration) {
+        counts.add(bucket(duration), 1);
+        counts.add(nanos.length + 1, duration);
+    }
+
+    /** Records a duration of which there is a trace, if there is one. */
+    void record(long duration, @Nullable TraceLink trace) {
+        record(duration);
+        if (trace != null) {
+            Example example = new Example(trace, duration / NANOS_PER_SECOND, System.currentTimeMillis());
+            EXAMPLE.setRelease(examples, bucket(duration), example);
+        }
+    }
+
+    private int bucket(long duration) {
         int bucket = 0;
         while (bucket < nanos.length && duration > nanos[bucket]) {
             bucket++;
         }
-        counts.add(bucket, 1);
-        counts.add(nanos.length + 1, duration);
+        return bucket;
+    }
+
+    /** Keeps the last example of each bucket, of this histogram or of another with the same bounds. */
+    void addExamplesTo(@Nullable Example[] latest) {
+        for (int i = 0; i < latest.length; i++) {
+            Example here = (Example) EXAMPLE.getAcquire(examples, i);
+            Example other = latest[i];
+            if (here != null && (other == null || other.epochMillis < here.epochMillis)) {
+                latest[i] = here;
+            }
+        }
     }
 
     double[] bounds() {

@@ -6,6 +6,7 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +21,15 @@ public final class LoopMetrics implements ExchangeObserver {
     private UpstreamMeters lastUpstream = new UpstreamMeters();
     private String lastUpstreamName = "";
 
-    LoopMetrics(TimerWheel clock) {
+    private final LoopHealth health;
+
+    LoopMetrics(TimerWheel clock, IntSupplier pendingTasks) {
         this.clock = clock;
+        this.health = new LoopHealth(clock.loop(), pendingTasks);
+    }
+
+    LoopHealth health() {
+        return health;
     }
 
     /** Returns what counts the connections of a listener on this loop; callable from any thread. */

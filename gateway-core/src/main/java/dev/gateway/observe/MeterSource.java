@@ -18,10 +18,27 @@ final class MeterSource implements Exposition.Source {
 
     @Override
     public void addTo(Exposition out) {
+        int index = 0;
         for (LoopMetrics loop : loops) {
+            loop(out, Integer.toString(index++), loop.health());
             loop.listeners().forEach((name, meters) -> listener(out, name, meters));
             loop.upstreams().forEach((name, meters) -> upstream(out, name, meters));
         }
+    }
+
+    private static void loop(Exposition out, String index, LoopHealth health) {
+        out.gauge(
+                "gateway_eventloop_lag_seconds",
+                "How long tasks had to wait for an event loop, at most in the last ten seconds.",
+                health.lagSeconds(),
+                "loop",
+                index);
+        out.gauge(
+                "gateway_eventloop_pending_tasks",
+                "Tasks that wait for an event loop.",
+                health.pendingTasks(),
+                "loop",
+                index);
     }
 
     private static String protocol(HttpVersion version) {
@@ -184,6 +201,14 @@ final class MeterSource implements Exposition.Source {
                         meters.active(version, tls),
                         labels);
             }
+            out.gauge(
+                    "gateway_upstream_connections_idle",
+                    "Of the open connections, those without a stream.",
+                    meters.idle(version),
+                    "upstream",
+                    name,
+                    "protocol",
+                    protocol(version));
         }
         out.counter(
                 "gateway_upstream_received_bytes",
@@ -282,7 +307,7 @@ final class MeterSource implements Exposition.Source {
                             meters.attempts(retried, codeClass),
                             labels);
                     out.histogram(
-                            "gateway_upstream_request_duration_seconds",
+                            "gateway_upstream_requests_duration_seconds",
                             "From an attempt's begin to its end.",
                             durations,
                             labels);

@@ -12,16 +12,14 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.netty.util.internal.PlatformDependent;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,14 +27,13 @@ import org.jspecify.annotations.Nullable;
  * may call any method. It outlives generations.
  */
 public final class Metrics implements AutoCloseable {
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
     private final List<LoopMetrics> loops = new CopyOnWriteArrayList<>();
     private final List<Exposition.Source> sources = new CopyOnWriteArrayList<>();
     private final Statistics statistics = new Statistics(loops);
-    private final AtomicLong generation = new AtomicLong();
-    private final AtomicLong draining = new AtomicLong();
-    private final AtomicLong reloadsSucceeded = new AtomicLong();
-    private final AtomicLong reloadsFailed = new AtomicLong();
-    private final String version;
+    private final ProcessMeters process;
     private @Nullable PrometheusMeterRegistry registry; // made when first asked for: it takes long to load
     private @Nullable JvmGcMetrics gc;
 
@@ -46,24 +43,25 @@ public final class Metrics implements AutoCloseable {
      * @param version of the build, for {@code gateway_build_info}
      */
     public Metrics(String version) {
-        this.version = version;
+        process = new ProcessMeters(version);
         sources.add(new MeterSource(loops));
-        sources.add(this::process);
+        sources.add(process);
     }
 
-    /** Returns the counters of another event loop, whose wheel is its clock. */
-    public LoopMetrics newLoop(TimerWheel wheel) {
-        LoopMetrics loop = new LoopMetrics(wheel);
+    /**
+     * Returns the counters of another event loop, whose wheel is its clock.
+     *
+     * @param pendingTasks how many tasks wait for the loop; called on any thread
+     */
+    public LoopMetrics newLoop(TimerWheel wheel, IntSupplier pendingTasks) {
+        LoopMetrics loop = new LoopMetrics(wheel, pendingTasks);
         loops.add(loop);
         return loop;
     }
 
     /** Adds a log's count of dropped lines. */
     public void add(AccessLog log) {
-        sources.add(out -> out.counter(
-                "gateway_accesslog_dropped",
-                "Lines of the access log that could not be written in time.",
-                log.dropped()));
+        process.accessLogs.add(log);
     }
 
     /** Takes how often a rule has refused tunnels, or requests that are forwarded like them. */
@@ -74,32 +72,17 @@ public final class Metrics implements AutoCloseable {
 
     /** Adds what a policy counts, which is asked at each scrape. */
     public void addDenials(Consumer<Denials> policy) {
-        sources.add(out -> policy.accept((listener, rule, count) -> out.counter(
-                "gateway_connect_denied",
-                "Requests to other hosts that a rule has refused.",
-                count,
-                "listener",
-                listener,
-                "rule",
-                rule)));
+        process.policies.add(policy);
     }
 
     /** Lets scrapes tell when certificates end. */
     public void watch(Supplier<List<CertificateExpiry>> certificates) {
-        sources.add(out -> certificates.get().stream()
-                // Of two with the same name, such as one of RSA and one of ECDSA, the one that ends first counts.
-                .collect(Collectors.toMap(
-                        each -> List.of(each.kind(), each.owner(), each.name()),
-                        CertificateExpiry::notAfterSeconds,
-                        Math::min))
-                .forEach((labels, end) -> out.gauge(
-                        "gateway_certificate_not_after_seconds",
-                        "When a certificate ends, in seconds since 1970.",
-                        end,
-                        labels.get(0),
-                        labels.get(1),
-                        "name",
-                        labels.get(2))));
+        process.certificates = certificates;
+    }
+
+    /** Lets scrapes and statistics tell of upstreams; asked often, so it answers at once. */
+    public void watchUpstreams(Supplier<List<UpstreamState>> upstreams) {
+        process.upstreams = upstreams;
     }
 
     /**
@@ -109,18 +92,23 @@ public final class Metrics implements AutoCloseable {
      * @param earlier how many before it still have exchanges
      */
     public void onGeneration(long number, int earlier) {
-        generation.set(number);
-        draining.set(earlier);
+        process.generation.set(number);
+        process.draining.set(earlier);
     }
 
     /** A reload was tried. */
     public void onReload(boolean succeeded) {
-        (succeeded ? reloadsSucceeded : reloadsFailed).incrementAndGet();
+        (succeeded ? process.reloadsSucceeded : process.reloadsFailed).incrementAndGet();
     }
 
-    /** Lets the statistics page tell rates: takes a sample every second on that executor, from now on. */
+    /** Lets rates and the lag of event loops be told: takes a sample every second on that executor, from now on. */
     public void sampleOn(ScheduledExecutorService executor) {
-        executor.scheduleAtFixedRate(statistics::sample, 0, 1, TimeUnit.SECONDS);
+        executor.scheduleAtFixedRate(this::sample, 0, 1, TimeUnit.SECONDS);
+    }
+
+    void sample() {
+        statistics.sample();
+        loops.forEach(loop -> loop.health().probe());
     }
 
     /** Returns the registry, for gauges of others. */
@@ -148,13 +136,31 @@ public final class Metrics implements AutoCloseable {
         return registry;
     }
 
-    /** Returns the exposition in Prometheus' text format, {@code text/plain; version=0.0.4}. */
-    public String metricsText() {
+    /**
+     * What a scrape reads.
+     *
+     * @param type the media type of the text
+     */
+    public record Scrape(String type, String text) {}
+
+    /**
+     * Tells all metrics in the format that suits: OpenMetrics, which has exemplars, to whoever takes it, else Prometheus'
+     * text format.
+     *
+     * @param accept the request's Accept field, empty if it has none
+     */
+    public Scrape scrape(String accept) {
+        String type = accept.contains("application/openmetrics-text") ? OPEN_METRICS : PROMETHEUS;
         PrometheusMeterRegistry current;
         synchronized (this) {
             current = prometheus();
         }
-        return current.scrape();
+        return new Scrape(type, current.scrape(type));
+    }
+
+    /** Returns all metrics in Prometheus' text format. */
+    public String metricsText() {
+        return scrape("").text();
     }
 
     /** Returns the statistics page, plain text for people. */
@@ -162,33 +168,9 @@ public final class Metrics implements AutoCloseable {
         return statistics.text();
     }
 
-    /** Returns what {@link #statsText} says as a JSON object. */
+    /** Returns what {@link #statsText} says, and what it is made of, as a JSON object. */
     public String statsJson() {
-        return statistics.json();
-    }
-
-    private void process(Exposition out) {
-        out.gauge("gateway_config_generation", "The generation in force.", generation.get());
-        out.gauge(
-                "gateway_config_generations_draining",
-                "Earlier generations whose last exchange has not ended.",
-                draining.get());
-        String reloads = "gateway_config_reloads";
-        out.counter(reloads, "Reloads tried.", reloadsSucceeded.get(), "result", "success");
-        out.counter(reloads, "Reloads tried.", reloadsFailed.get(), "result", "failure");
-        out.info("gateway_build", "The build, as labels.", "version", version, "java", javaVersion());
-        out.gauge(
-                "gateway_direct_memory_used_bytes",
-                "Direct memory that buffers take.",
-                Math.max(0, PlatformDependent.usedDirectMemory()));
-        out.gauge(
-                "gateway_direct_memory_max_bytes",
-                "Direct memory that buffers may take.",
-                PlatformDependent.maxDirectMemory());
-    }
-
-    private static String javaVersion() {
-        return Integer.toString(Runtime.version().feature());
+        return new StatisticsDocument(statistics, process).write();
     }
 
     @Override

@@ -41,7 +41,7 @@ final class RouteMeters {
         requests.increment(key(exchange.method, exchange.status, exchange.cause));
         // How long a tunnel lasts says nothing of how fast requests are answered; how long it took to open does.
         long answered = exchange.openedNanos == 0 ? exchange.endNanos : exchange.openedNanos;
-        histogram(codeClass(exchange.status)).record(answered - exchange.startNanos);
+        histogram(codeClass(exchange.status)).record(answered - exchange.startNanos, exchange.sampledTrace);
         if (exchange.kind == Kind.WEBSOCKET && exchange.openedNanos != 0) {
             webSocketsEnded.increment(1 << 8 | (exchange.cause == null ? 0 : exchange.cause.ordinal() + 1));
             webSockets.add(CLOSED, 1);
@@ -73,6 +73,23 @@ final class RouteMeters {
             durations[codeClass] = histogram;
         }
         return histogram;
+    }
+
+    /** Adds how many requests took how long, whatever their status. */
+    void addDurationsTo(long[] buckets) {
+        for (Histogram histogram : durations) {
+            if (histogram != null) {
+                histogram.addTo(buckets);
+            }
+        }
+    }
+
+    double durationSeconds() {
+        double seconds = 0;
+        for (Histogram histogram : durations) {
+            seconds += histogram == null ? 0 : histogram.sumSeconds();
+        }
+        return seconds;
     }
 
     static int codeClass(int status) {

@@ -14,19 +14,39 @@ final class Statistics {
 
     private final List<LoopMetrics> loops;
     private final long startNanos = System.nanoTime();
+    private final RecentRequests recent;
     private final long[] sampledRequests = new long[WINDOW_SECONDS + 1]; // a ring, guarded by this
     private final long[] sampledNanos = new long[WINDOW_SECONDS + 1];
     private int samples;
 
     Statistics(List<LoopMetrics> loops) {
         this.loops = loops;
+        this.recent = new RecentRequests(loops);
     }
 
-    synchronized void sample() {
+    void sample() {
+        recent.sample();
+        sampleRequests();
+    }
+
+    private synchronized void sampleRequests() {
         int slot = samples % sampledRequests.length;
         sampledRequests[slot] = requests();
         sampledNanos[slot] = System.nanoTime();
         samples++;
+    }
+
+    List<LoopMetrics> loops() {
+        return loops;
+    }
+
+    /** Returns what there was in the last seconds. */
+    RecentRequests.Window recent() {
+        return recent.window();
+    }
+
+    double uptimeSeconds() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos) / 1000.0;
     }
 
     private long requests() {
@@ -52,7 +72,7 @@ final class Statistics {
         return now - since <= 0 ? 0 : (requests - before) * 1e9 / (now - since);
     }
 
-    private Map<String, Object> values() {
+    Map<String, Number> values() {
         long requests = 0;
         long requestsActive = 0;
         long handlerErrors = 0;
@@ -89,8 +109,8 @@ final class Statistics {
                 }
             }
         }
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos));
+        Map<String, Number> values = new LinkedHashMap<>();
+        values.put("uptimeSeconds", (long) uptimeSeconds());
         values.put("connectionsActive", active);
         values.put("connectionsTotal", opened);
         values.put("requestsActive", requestsActive);
@@ -153,16 +173,5 @@ final class Statistics {
             words.append(Character.toLowerCase(c));
         }
         return words.toString();
-    }
-
-    String json() {
-        StringBuilder json = new StringBuilder(1024).append('{');
-        values().forEach((name, value) -> {
-            if (json.length() > 1) {
-                json.append(',');
-            }
-            json.append('"').append(name).append("\":").append(value);
-        });
-        return json.append("}\n").toString();
     }
 }

@@ -2,7 +2,10 @@ package dev.gateway.observe;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.UpstreamObserver;
+import java.util.Arrays;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What is counted of one upstream on one event loop: its connections, and the attempts made there. */
@@ -24,6 +27,8 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
 
     private final Counts counts = new Counts(UpstreamCount.values().length);
     private final Counts connectFailures = new Counts(Cause.values().length);
+    private final Counts idle = new Counts(HttpVersion.values().length);
+    private final Counts idleEnded = new Counts(HttpVersion.values().length);
     private final Counts first = new Counts(RouteMeters.CODE_CLASSES);
     private final Counts retry = new Counts(RouteMeters.CODE_CLASSES);
     private final @Nullable Histogram[] firstDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
@@ -47,6 +52,43 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     @Nullable
     Histogram durations(boolean retried, int codeClass) {
         return (retried ? retryDurations : firstDurations)[codeClass];
+    }
+
+    void addTo(long[] sums) {
+        for (int i = 0; i < sums.length; i++) {
+            sums[i] += counts.get(i);
+        }
+    }
+
+    void addConnectFailuresTo(Map<String, Long> sums) {
+        for (Cause cause : Cause.values()) {
+            if (connectFailures(cause) > 0) {
+                sums.merge(cause.label(), connectFailures(cause), Long::sum);
+            }
+        }
+    }
+
+    void addCodesTo(Map<String, Long> sums) {
+        for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
+            long attempts = attempts(false, i) + attempts(true, i);
+            if (attempts > 0) {
+                sums.merge(RouteMeters.codeClassLabel(i), attempts, Long::sum);
+            }
+        }
+    }
+
+    /** Adds how many attempts took how long, and returns how many seconds all took together. */
+    double addDurationsTo(long[] buckets) {
+        double seconds = 0;
+        for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
+            for (Histogram histogram : Arrays.asList(firstDurations[i], retryDurations[i])) {
+                if (histogram != null) {
+                    histogram.addTo(buckets);
+                    seconds += histogram.sumSeconds();
+                }
+            }
+        }
+        return seconds;
     }
 
     private void count(UpstreamCount count) {
@@ -88,6 +130,22 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     @Override
     public void onConnectFailed(Cause cause) {
         connectFailures.add(cause.ordinal(), 1);
+    }
+
+    /** Returns how many connections are kept without a stream. */
+    long idle(HttpVersion version) {
+        long ended = idleEnded.get(version.ordinal()); // first: it never exceeds what began before it was read
+        return idle.get(version.ordinal()) - ended;
+    }
+
+    @Override
+    public void onIdle(HttpVersion version) {
+        idle.add(version.ordinal(), 1);
+    }
+
+    @Override
+    public void onIdleEnded(HttpVersion version) {
+        idleEnded.add(version.ordinal(), 1);
     }
 
     @Override

@@ -101,6 +101,7 @@ final class EndpointPool extends Claimant {
     }
 
     private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
+        countIdle(connection, false);
         ClientStream stream = connection.open(events);
         if (connection.room() <= 0) {
             connections.withdraw(connection);
@@ -352,7 +353,19 @@ final class EndpointPool extends Claimant {
         if (retired || mustGiveUp() || !connection.isUsable(now)) {
             retire(connection);
         } else {
+            countIdle(connection, true);
             sweep.watch(connection, now);
+        }
+    }
+
+    private void countIdle(PooledConnection connection, boolean idle) {
+        if (connection.countedIdle != idle) {
+            connection.countedIdle = idle;
+            if (idle) {
+                observer.onIdle(connection.version());
+            } else {
+                observer.onIdleEnded(connection.version());
+            }
         }
     }
 
@@ -367,6 +380,7 @@ final class EndpointPool extends Claimant {
         if (!connection.retiring) {
             connection.retiring = true;
             connections.withdraw(connection);
+            countIdle(connection, false);
         }
         connection.finish();
     }
@@ -375,6 +389,7 @@ final class EndpointPool extends Claimant {
         connection.retiring = true;
         connections.remove(connection);
         shared.release();
+        countIdle(connection, false);
         observer.onClosed(connection.version(), shared.isSecured());
         dial();
         checkEmpty();

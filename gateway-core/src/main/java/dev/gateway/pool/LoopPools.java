@@ -14,7 +14,9 @@ import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.Map;
 
 /** The upstream connections of one event loop. Confined to it. */
 final class LoopPools implements StreamOpener {
@@ -59,6 +61,13 @@ final class LoopPools implements StreamOpener {
     PoolCounts counts(Upstream upstream) {
         LoopUpstream known = upstreams.get(upstream);
         return known == null ? PoolCounts.NONE : known.counts();
+    }
+
+    /** Counts the pooled connections of all upstreams, by the position of their endpoints. */
+    Map<Upstream, PoolCounts[]> countsByEndpoint() {
+        Map<Upstream, PoolCounts[]> counts = new HashMap<>();
+        upstreams.forEach((upstream, known) -> counts.put(upstream, known.countsByEndpoint()));
+        return counts;
     }
 
     /** Counts endpoints that requests have named and that connections are kept to. */

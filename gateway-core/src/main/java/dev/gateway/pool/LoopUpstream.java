@@ -8,6 +8,7 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -105,6 +106,19 @@ final class LoopUpstream {
 
     int namedEndpoints() {
         return named.size();
+    }
+
+    /** Counts pooled connections by the position of their endpoint; not those to endpoints that requests named. */
+    PoolCounts[] countsByEndpoint() {
+        PoolCounts[] counts = new PoolCounts[shared.upstream.endpoints().size()];
+        Arrays.fill(counts, PoolCounts.NONE);
+        for (EndpointPool pool : pools) {
+            int index = pool.endpoint.index();
+            if (index != NamedByRequest.INDEX) {
+                counts[index] = counts[index].plus(pool.counts());
+            }
+        }
+        return counts;
     }
 
     PoolCounts counts() {

@@ -27,6 +27,9 @@ abstract class PooledConnection {
     /** When it is closed unless it is used again; counts only while it is idle. */
     long idleUntilNanos;
 
+    /** Counted as idle by the observer. */
+    boolean countedIdle;
+
     /** Takes no new stream, and is closed as soon as it is idle. */
     boolean retiring;
 

@@ -14,10 +14,12 @@ import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -149,6 +151,32 @@ public final class Pools implements AutoCloseable {
                 .map(ask)
                 .reduce((a, b) -> a.thenCombine(b, PoolCounts::plus))
                 .orElseGet(() -> CompletableFuture.completedFuture(PoolCounts.NONE));
+    }
+
+    /**
+     * Counts the pooled connections of all upstreams, and the requests that wait for one, by the position of their
+     * endpoints.
+     *
+     * @param executor adds up what the event loops answer
+     */
+    public CompletableFuture<Map<Upstream, PoolCounts[]>> countsByEndpoint(Executor executor) {
+        Function<LoopPools, CompletableFuture<Map<Upstream, PoolCounts[]>>> ask =
+                pools -> CompletableFuture.supplyAsync(pools::countsByEndpoint, pools.loop);
+        CompletableFuture<Map<Upstream, PoolCounts[]>> sum = CompletableFuture.completedFuture(new HashMap<>());
+        for (LoopPools pools : loops) {
+            sum = sum.thenCombineAsync(ask.apply(pools), Pools::add, executor);
+        }
+        return sum;
+    }
+
+    private static Map<Upstream, PoolCounts[]> add(Map<Upstream, PoolCounts[]> sum, Map<Upstream, PoolCounts[]> more) {
+        more.forEach((upstream, counts) -> sum.merge(upstream, counts, (a, b) -> {
+            for (int i = 0; i < a.length; i++) {
+                a[i] = a[i].plus(b[i]);
+            }
+            return a;
+        }));
+        return sum;
     }
 
     /** Removes all upstreams. */

@@ -19,6 +19,12 @@ public interface UpstreamObserver extends ConnectionObserver {
     /** A connection could not be established. */
     default void onConnectFailed(Cause cause) {}
 
+    /** A pooled connection counted by {@link #onOpened} has no stream, and is kept for the next. */
+    default void onIdle(HttpVersion version) {}
+
+    /** A connection counted by {@link #onIdle} has a stream again, or is kept no longer. */
+    default void onIdleEnded(HttpVersion version) {}
+
     /** A request begins to wait for a connection. */
     default void onPending() {}
 

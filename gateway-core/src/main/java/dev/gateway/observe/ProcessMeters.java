@@ -1,0 +1,108 @@
+package dev.gateway.observe;
+
+import dev.gateway.observe.Metrics.Denials;
+import io.netty.util.internal.PlatformDependent;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** What is counted of the process as a whole, and what others tell of themselves when they are asked. Safe from any thread. */
+final class ProcessMeters implements Exposition.Source {
+    final String version;
+    final AtomicLong generation = new AtomicLong();
+    final AtomicLong draining = new AtomicLong();
+    final AtomicLong reloadsSucceeded = new AtomicLong();
+    final AtomicLong reloadsFailed = new AtomicLong();
+    final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
+    final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile Supplier<List<CertificateExpiry>> certificates = List::of;
+    volatile Supplier<List<UpstreamState>> upstreams = List::of;
+
+    ProcessMeters(String version) {
+        this.version = version;
+    }
+
+    long accessLogDropped() {
+        return accessLogs.stream().mapToLong(AccessLog::dropped).sum();
+    }
+
+    static String javaVersion() {
+        return Integer.toString(Runtime.version().feature());
+    }
+
+    static long directMemoryUsed() {
+        return Math.max(0, PlatformDependent.usedDirectMemory());
+    }
+
+    static long directMemoryMax() {
+        return PlatformDependent.maxDirectMemory();
+    }
+
+    @Override
+    public void addTo(Exposition out) {
+        out.gauge("gateway_config_generation", "The generation in force.", generation.get());
+        out.gauge(
+                "gateway_config_generations_draining",
+                "Earlier generations whose last exchange has not ended.",
+                draining.get());
+        String reloads = "gateway_config_reloads";
+        out.counter(reloads, "Reloads tried.", reloadsSucceeded.get(), "result", "success");
+        out.counter(reloads, "Reloads tried.", reloadsFailed.get(), "result", "failure");
+        out.info("gateway_build", "The build, as labels.", "version", version, "java", javaVersion());
+        out.gauge("gateway_direct_memory_used_bytes", "Direct memory that buffers take.", directMemoryUsed());
+        out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
+        out.counter(
+                "gateway_accesslog_dropped",
+                "Lines of the access log that could not be written in time.",
+                accessLogDropped());
+        policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
+                "gateway_connect_denied",
+                "Requests to other hosts that a rule has refused.",
+                count,
+                "listener",
+                listener,
+                "rule",
+                rule)));
+        certificates(out);
+        for (UpstreamState upstream : upstreams.get()) {
+            endpointsByState(upstream)
+                    .forEach((state, count) -> out.gauge(
+                            "gateway_upstream_endpoints",
+                            "Endpoints of the generation in force.",
+                            count,
+                            "upstream",
+                            upstream.name(),
+                            "state",
+                            state));
+        }
+    }
+
+    private static Map<String, Long> endpointsByState(UpstreamState upstream) {
+        Map<String, Long> counts = new TreeMap<>();
+        counts.put(UpstreamState.HEALTHY, 0L); // also where there is none, for those who watch it
+        upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
+        return counts;
+    }
+
+    private void certificates(Exposition out) {
+        certificates.get().stream()
+                // Of two with the same name, such as one of RSA and one of ECDSA, the one that ends first counts.
+                .collect(Collectors.toMap(
+                        each -> List.of(each.kind(), each.owner(), each.name()),
+                        CertificateExpiry::notAfterSeconds,
+                        Math::min))
+                .forEach((labels, end) -> out.gauge(
+                        "gateway_certificate_not_after_seconds",
+                        "When a certificate ends, in seconds since 1970.",
+                        end,
+                        labels.get(0),
+                        labels.get(1),
+                        "name",
+                        labels.get(2)));
+    }
+}
