@@ -45,6 +45,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private @Nullable TunnelHalf tunnel; // that the connection has become
     private boolean opened;
     private boolean reading; // between channelRead and channelReadComplete
+    private boolean parting; // says so with its next response, which is its last
     private boolean draining; // takes no further request
     private boolean drainTold;
 
@@ -391,7 +392,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
         boolean noMoreComes = isInputEnded() && input.isEmpty();
-        return !draining && !noMoreComes && !(withoutBody && input.isTooMuchToDiscard());
+        return !parting && !draining && !noMoreComes && !(withoutBody && input.isTooMuchToDiscard());
     }
 
     @Override
@@ -517,7 +518,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @Override
     public void discourage() {
-        draining = true;
+        parting = true; // not draining: a client that was told it may ask again may be about to
     }
 
     @Override
@@ -536,14 +537,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             tunnel.drain();
         } else if (events != null) {
             events.onDraining();
-        }
-    }
-
-    /** Takes no further request. */
-    private void retire() {
-        if (!draining) {
-            draining = true;
-            closeIfIdle();
         }
     }
 
@@ -572,7 +565,12 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final class AgeTimer extends Timer {
         @Override
         protected void onExpired() {
-            retire();
+            if (input.isIdle()) {
+                draining = true;
+                closeIfIdle();
+            } else {
+                discourage();
+            }
         }
     }
 }

@@ -196,6 +196,39 @@ class Http1ServerLimitsTest {
     }
 
     @Test
+    void aDiscouragedConnectionStillServesWhoWasToldThatItPersists() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
+        client.connection.discourage();
+        client.last().stream.data(Unpooled.copiedBuffer(new byte[] {'o', 'k'}), true);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", client.sent());
+        assertTrue(client.channel.isOpen());
+        client.answer = Downstream::echo;
+        client.send(GET);
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aConnectionThatGrowsOldAmidAResponseServesOneRequestMore() {
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, null));
+        client.answer = request -> {};
+        client.send(GET);
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
+        client.clock.advance(1_100);
+        client.last().stream.data(Unpooled.copiedBuffer(new byte[] {'o', 'k'}), true);
+        client.last().stream.flush();
+        assertTrue(client.channel.isOpen());
+        client.sent();
+        client.answer = Downstream::echo;
+        client.send(GET);
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
     void drainingClosesAnIdleConnection() {
         client.send(GET);
         client.sent();
