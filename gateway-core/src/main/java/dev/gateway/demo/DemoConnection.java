@@ -56,9 +56,8 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
     private static final ByteBuf BLOCK = block();
 
     private @Nullable HttpRequest request; // null between requests
-    private boolean reading; // a message is asked for and has not come
+    private final ReadPacing pacing = new ReadPacing();
     private boolean echoing;
-    private boolean readWhenWritable;
     private @Nullable Runnable whenWritable;
 
     private static ByteBuf block() {
@@ -72,12 +71,12 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        read(ctx);
+        pacing.read(ctx);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        reading = false;
+        pacing.onRead();
         if (message instanceof HttpRequest head) {
             onRequest(ctx, head);
         }
@@ -103,7 +102,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
         if (head.uri().equals("/echo") || head.uri().startsWith("/echo?")) {
             startEcho(ctx, head);
         }
-        read(ctx);
+        pacing.read(ctx);
     }
 
     private void onContent(ChannelHandlerContext ctx, HttpContent content) {
@@ -119,7 +118,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
         }
         if (echoing && !(content instanceof LastHttpContent)) {
             ctx.writeAndFlush(content);
-            readMore(ctx);
+            pacing.readWhenWritable(ctx);
         } else if (echoing) {
             LastHttpContent last = new DefaultLastHttpContent(content.content());
             last.trailingHeaders().set(((LastHttpContent) content).trailingHeaders());
@@ -129,40 +128,21 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
             if (content instanceof LastHttpContent) {
                 answer(ctx, head);
             } else {
-                read(ctx);
+                pacing.read(ctx);
             }
         }
     }
 
-    private void readMore(ChannelHandlerContext ctx) {
-        if (ctx.channel().isWritable()) {
-            read(ctx);
-        } else {
-            readWhenWritable = true;
-        }
-    }
-
-    private void read(ChannelHandlerContext ctx) {
-        reading = true;
-        ctx.read();
-    }
-
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (reading) {
-            ctx.read(); // FlowControlHandler forgets what was asked for when a read of the socket completes
-        }
+        pacing.onReadComplete(ctx);
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-        if (!ctx.channel().isWritable()) {
-            return;
-        }
-        if (readWhenWritable) {
-            readWhenWritable = false;
-            read(ctx);
-        } else if (whenWritable != null) {
+        if (!pacing.onWritabilityChanged(ctx)
+                && whenWritable != null
+                && ctx.channel().isWritable()) {
             whenWritable.run();
         }
     }
@@ -384,7 +364,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
         whenWritable = null;
         if (keepAlive) {
             ctx.writeAndFlush(last);
-            read(ctx);
+            pacing.read(ctx);
         } else {
             ctx.writeAndFlush(last).addListener(ChannelFutureListener.CLOSE);
         }

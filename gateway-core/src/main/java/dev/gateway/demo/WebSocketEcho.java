@@ -25,8 +25,7 @@ final class WebSocketEcho extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(WebSocketEcho.class);
     private static final int MAX_FRAME = 1 << 20;
 
-    private boolean reading; // a frame is asked for and has not come
-    private boolean readWhenWritable;
+    private final ReadPacing pacing = new ReadPacing();
 
     /** Upgrades the connection; returns false, having done nothing, if that is not what the client asks for. */
     static boolean upgrade(ChannelHandlerContext ctx, HttpRequest head) {
@@ -50,7 +49,7 @@ final class WebSocketEcho extends ChannelInboundHandlerAdapter {
         ChannelHandlerContext next = ctx.pipeline().context(echo);
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             if (done.isSuccess()) {
-                echo.read(next);
+                echo.pacing.read(next);
             } else {
                 LOG.debug("WebSocket handshake failed", done.cause());
                 ctx.close();
@@ -61,41 +60,27 @@ final class WebSocketEcho extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        reading = false;
+        pacing.onRead();
         if (message instanceof CloseWebSocketFrame close) {
             ctx.writeAndFlush(close).addListener(ChannelFutureListener.CLOSE);
         } else if (message instanceof PongWebSocketFrame || !(message instanceof WebSocketFrame)) {
             ReferenceCountUtil.release(message);
-            read(ctx);
+            pacing.read(ctx);
         } else {
             ctx.writeAndFlush(
                     message instanceof PingWebSocketFrame ping ? new PongWebSocketFrame(ping.content()) : message);
-            if (ctx.channel().isWritable()) {
-                read(ctx);
-            } else {
-                readWhenWritable = true;
-            }
+            pacing.readWhenWritable(ctx);
         }
-    }
-
-    private void read(ChannelHandlerContext ctx) {
-        reading = true;
-        ctx.read();
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (reading) {
-            ctx.read(); // FlowControlHandler forgets what was asked for when a read of the socket completes
-        }
+        pacing.onReadComplete(ctx);
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-        if (readWhenWritable && ctx.channel().isWritable()) {
-            readWhenWritable = false;
-            read(ctx);
-        }
+        pacing.onWritabilityChanged(ctx);
     }
 
     @Override
