@@ -4,10 +4,8 @@ import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -20,7 +18,6 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -46,14 +43,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final List<MultiplexedStream> touched = new ArrayList<>();
     private final PausedStreams paused = new PausedStreams();
     private final ClosedStreams closed;
+    private final StreamErrors streamErrors;
+    private final Ending ending;
     private final Runnable flushTask = this::flushScheduled;
     private @Nullable ChannelHandlerContext context;
-    private @Nullable ClosingTimer closingTimer; // null until it is needed
     private boolean started;
     private boolean reading;
     private boolean flushScheduled;
-    private boolean failed; // a connection error ended it; whatever still arrives is thrown away
-    private boolean closing;
 
     MultiplexedConnection(Codec codec, int connectionWindow) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
@@ -66,6 +62,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.outbound = codec.connection().remote().flowController();
         this.inbound = codec.connection().local().flowController();
         this.closed = new ClosedStreams(codec.connection());
+        this.streamErrors = new StreamErrors(this, codec, closed);
+        this.ending = new Ending(this, codec.writer());
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new PeerFrames(this, closed));
         codec.headers().gate(closed::onHeaderBlock);
@@ -108,7 +106,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     }
 
     final boolean isOpen() {
-        return context != null && !failed && !closing;
+        return context != null && !ending.isFailed() && !ending.isClosing();
     }
 
     @Override
@@ -141,11 +139,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
-        closing = true;
         reading = false;
-        if (closingTimer != null) {
-            closingTimer.cancel();
-        }
+        ending.onInactive();
         super.channelInactive(ctx);
         onInactive();
     }
@@ -158,7 +153,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-        if (failed) {
+        if (ending.isFailed()) {
             in.skipBytes(in.readableBytes());
         } else {
             super.decode(ctx, in, out);
@@ -174,7 +169,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         afterRead();
         touched.clear();
         reading = false;
-        if (!failed && ctx.channel().bytesBeforeWritable() > MAX_UNREAD) {
+        if (!ending.isFailed() && ctx.channel().bytesBeforeWritable() > MAX_UNREAD) {
             // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
             onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
         }
@@ -204,7 +199,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     /** Flushes soon: at the end of this batch of reads, or with others that ask in this turn of the event loop. */
     final void requestFlush() {
         ChannelHandlerContext ctx = context;
-        if (reading || flushScheduled || ctx == null || closing) {
+        if (reading || flushScheduled || ctx == null || ending.isClosing()) {
             return;
         }
         if (connection().numActiveStreams() > 1) {
@@ -217,7 +212,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     private void flushScheduled() {
         flushScheduled = false;
-        if (!closing) {
+        if (!ending.isClosing()) {
             flush(context());
         }
     }
@@ -332,7 +327,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     final void resetStream(Http2Stream h2, Http2Error error) {
         ChannelHandlerContext ctx = context();
-        if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !closing) {
+        if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !ending.isClosing()) {
             closed.onResetByUs(h2.id());
             resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
             requestFlush();
@@ -363,72 +358,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     @Override
     protected void onStreamError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
-        int id = error.streamId();
-        Http2Stream h2 = connection().stream(id);
-        if (!outbound && h2 == null && closed.wasResetByUs(id)) {
-            return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
-        }
-        if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
-            onHeaderListTooLarge(ctx, h2, id, size);
-            return;
-        }
-        MultiplexedStream stream = h2 == null ? null : stream(h2);
-        if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
-            observer.onViolation(Violation.MALFORMED_MESSAGE.kind());
-            try {
-                codec.guard().onProvokedReset();
-            } catch (Http2Exception flood) {
-                onConnectionError(ctx, false, flood, flood);
-                return;
-            }
-        }
-        if (stream != null) {
-            stream.fail(stream.malformed(String.valueOf(error.getMessage())));
-            stream.die();
-        }
-        if (h2 != null) {
-            resetStream(h2, error.error());
-        } else if (!outbound) {
-            resetStream(ctx, id, error.error().code(), ctx.newPromise());
-        }
-    }
-
-    private void onHeaderListTooLarge(
-            ChannelHandlerContext ctx, @Nullable Http2Stream known, int id, Http2Exception.StreamException error) {
-        Long limit = codec.settings().maxHeaderListSize();
-        if (limit != null && codec.headers().blockLength() < limit / 8) {
-            Http2Exception bomb = codec.guard().violation(Violation.HEADER_BOMB);
-            onConnectionError(ctx, false, bomb, bomb);
-            return;
-        }
-        observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
-        Http2Stream h2 = known;
-        if (h2 == null && connection().isServer()) {
-            try {
-                h2 = connection().remote().createStream(id, false);
-            } catch (Http2Exception e) {
-                resetStream(ctx, id, Http2Error.REFUSED_STREAM.code(), ctx.newPromise());
-                return;
-            }
-        }
-        if (h2 == null) {
-            resetStream(ctx, id, error.error().code(), ctx.newPromise());
-            return;
-        }
-        MultiplexedStream stream = stream(h2);
-        if (stream == null) {
-            onOversized(h2);
-        } else {
-            stream.fail(stream.malformed("more header or trailer fields than are taken"));
-            stream.die();
-            resetStream(h2, error.error());
-        }
+        streamErrors.on(ctx, outbound, error);
     }
 
     @Override
     protected void onConnectionError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        if (failed || closing) {
+        if (!isOpen()) {
             return;
         }
         if (cause instanceof IOException) {
@@ -444,21 +380,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     /** Tells the peer by GOAWAY why, ends all streams, and closes once the peer had time to read it. */
     final void end(Http2Error code, String detail) {
-        if (failed || closing) {
-            return;
-        }
-        failed = true;
-        ChannelHandlerContext ctx = context();
-        int last = connection().remote().lastStreamCreated();
-        ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), java.nio.CharBuffer.wrap(detail), StandardCharsets.UTF_8);
-        codec.writer().writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
-        ctx.flush();
-        forEachStream(stream -> stream.fail(stream.lost()));
-        if (code == Http2Error.NO_ERROR) {
-            closeAfterWrites();
-        } else {
-            closingTimer().linger();
-        }
+        ending.fail(code, detail);
     }
 
     final void forEachStream(Consumer<MultiplexedStream> action) {
@@ -477,22 +399,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     /** Closes when what was written has left, or the peer takes nothing of it any more. */
     final void closeAfterWrites() {
-        if (context != null && !closing) {
-            closing = true;
-            flush(context);
-            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-            ClosingTimer timer = closingTimer();
-            if (context.channel().isActive() && !timer.isArmed()) {
-                timer.watch();
-            }
+        if (context != null) {
+            ending.closeAfterWrites();
         }
-    }
-
-    private ClosingTimer closingTimer() {
-        if (closingTimer == null) {
-            closingTimer = new ClosingTimer(context().channel(), timers, writeIdleMillis());
-        }
-        return closingTimer;
     }
 
     /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
@@ -541,7 +450,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     /** Returns what a stream lost with the connection is told of it. */
     final String lossDetail() {
-        return failed ? "the connection ended by a protocol error" : "the connection was closed";
+        return ending.isFailed() ? "the connection ended by a protocol error" : "the connection was closed";
     }
 
     final FloodGuard guard() {

@@ -1,0 +1,83 @@
+package dev.gateway.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** How a connection comes to its end from our side: by an error, or once what was written has left. Part of it. */
+final class Ending {
+    private final MultiplexedConnection connection;
+    private final FrameWriter writer;
+    private @Nullable ClosingTimer timer; // null until it is needed
+    private boolean failed;
+    private boolean closing;
+
+    Ending(MultiplexedConnection connection, FrameWriter writer) {
+        this.connection = connection;
+        this.writer = writer;
+    }
+
+    /** Whether a connection error has ended it; whatever still arrives is thrown away. */
+    boolean isFailed() {
+        return failed;
+    }
+
+    /** Whether it is closed, or will be without anything more being written. */
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** The channel is closed. */
+    void onInactive() {
+        closing = true;
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+
+    /** Tells the peer by GOAWAY why, ends all streams, and closes once the peer had time to read it. */
+    void fail(Http2Error code, String detail) {
+        if (failed || closing) {
+            return;
+        }
+        failed = true;
+        ChannelHandlerContext ctx = connection.context();
+        int last = connection.connection().remote().lastStreamCreated();
+        ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), CharBuffer.wrap(detail), StandardCharsets.UTF_8);
+        writer.writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
+        ctx.flush();
+        connection.forEachStream(stream -> stream.fail(stream.lost()));
+        if (code == Http2Error.NO_ERROR) {
+            closeAfterWrites();
+        } else {
+            timer().linger();
+        }
+    }
+
+    /** Closes when what was written has left, or the peer takes nothing of it any more. */
+    void closeAfterWrites() {
+        if (closing) {
+            return;
+        }
+        closing = true;
+        ChannelHandlerContext ctx = connection.context();
+        connection.flush(ctx);
+        ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        if (ctx.channel().isActive() && !timer().isArmed()) {
+            timer().watch();
+        }
+    }
+
+    private ClosingTimer timer() {
+        if (timer == null) {
+            timer = new ClosingTimer(connection.context().channel(), connection.timers, connection.writeIdleMillis());
+        }
+        return timer;
+    }
+}

@@ -1,0 +1,88 @@
+package dev.gateway.http2;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Exception.StreamException;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What is done about a peer that breaks the rules on one stream of a connection. Part of that. */
+final class StreamErrors {
+    private final MultiplexedConnection connection;
+    private final Codec codec;
+    private final ClosedStreams closed;
+
+    StreamErrors(MultiplexedConnection connection, Codec codec, ClosedStreams closed) {
+        this.connection = connection;
+        this.codec = codec;
+        this.closed = closed;
+    }
+
+    /** Ends the stream that an error is about, or the connection if there are too many of them. */
+    void on(ChannelHandlerContext ctx, boolean outbound, StreamException error) {
+        int id = error.streamId();
+        Http2Stream h2 = connection.connection().stream(id);
+        if (!outbound && h2 == null && closed.wasResetByUs(id)) {
+            return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
+        }
+        if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
+            onHeaderListTooLarge(ctx, h2, size);
+            return;
+        }
+        if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
+            connection.observer.onViolation(Violation.MALFORMED_MESSAGE.kind());
+            try {
+                codec.guard().onProvokedReset();
+            } catch (Http2Exception flood) {
+                connection.onConnectionError(ctx, false, flood, flood);
+                return;
+            }
+        }
+        if (h2 != null) {
+            refuse(h2, error, String.valueOf(error.getMessage()));
+        } else if (!outbound) {
+            resetUnknown(ctx, id, error.error());
+        }
+    }
+
+    private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
+        Long limit = codec.settings().maxHeaderListSize();
+        if (limit != null && codec.headers().blockLength() < limit / 8) {
+            Http2Exception bomb = codec.guard().violation(Violation.HEADER_BOMB);
+            connection.onConnectionError(ctx, false, bomb, bomb);
+            return;
+        }
+        connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
+        int id = error.streamId();
+        Http2Stream h2 = known;
+        if (h2 == null && connection.connection().isServer()) {
+            try {
+                h2 = connection.connection().remote().createStream(id, false);
+            } catch (Http2Exception e) {
+                resetUnknown(ctx, id, Http2Error.REFUSED_STREAM);
+                return;
+            }
+        }
+        if (h2 == null) {
+            resetUnknown(ctx, id, error.error());
+        } else if (connection.stream(h2) == null) {
+            connection.onOversized(h2);
+        } else {
+            refuse(h2, error, "more header or trailer fields than are taken");
+        }
+    }
+
+    private void refuse(Http2Stream h2, StreamException error, String detail) {
+        MultiplexedStream stream = connection.stream(h2);
+        if (stream != null) {
+            stream.fail(stream.malformed(detail));
+            stream.die();
+        }
+        connection.resetStream(h2, error.error());
+    }
+
+    private void resetUnknown(ChannelHandlerContext ctx, int id, Http2Error error) {
+        connection.resetStream(ctx, id, error.code(), ctx.newPromise());
+    }
+}
