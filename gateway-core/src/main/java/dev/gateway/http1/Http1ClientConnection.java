@@ -1,8 +1,6 @@
 package dev.gateway.http1;
 
-import dev.gateway.message.FieldName;
-import dev.gateway.message.Fields;
-import dev.gateway.message.RequestHead;
+import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
@@ -25,32 +23,22 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1Connection {
-    private static final int SWITCHING_PROTOCOLS = 101;
-    private static final int OK = 200;
-
     private final Listener listener;
-    private final ResponseParser parser;
-    private final BodyReader body;
+    private final ResponseInput input;
     private final ChannelFutureListener headSent = this::onHeadSent;
 
-    private Input input = Input.IDLE;
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
     private @Nullable ResponseEvents touched; // who is to be told at read-complete
     private boolean reused;
-    private boolean persistent; // as the response says
-    private boolean responseBegun; // any byte of it
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
-    private int interim; // responses to the request so far
-    private long keepAliveMillis;
 
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http1ClientSettings settings) {
         super(observer, timers);
         this.listener = listener;
-        this.parser = new ResponseParser(settings.limits());
-        this.body = new BodyReader(settings.limits());
+        this.input = new ResponseInput(this, settings.limits());
     }
 
     /** Who keeps the connection. */
@@ -67,18 +55,6 @@ public final class Http1ClientConnection extends Http1Connection {
         void onClosed(Http1ClientConnection connection);
     }
 
-    /** What the next bytes from the upstream are. */
-    private enum Input {
-        /** None are expected. */
-        IDLE,
-        HEAD,
-        BODY,
-        /** The response has ended and the request has not. */
-        DONE,
-        /** None: the connection is closed, or has become a tunnel. */
-        CLOSED
-    }
-
     /**
      * Opens a stream. To be called when the connection is new, or has been reported reusable.
      *
@@ -86,20 +62,18 @@ public final class Http1ClientConnection extends Http1Connection {
      */
     public ClientStream open(ResponseEvents events) {
         if (!isIdle()) {
-            throw new IllegalStateException("not idle: " + input);
+            throw new IllegalStateException("not idle: " + input.state());
         }
         Http1ClientStream open = new Http1ClientStream(this, events);
         stream = open;
-        input = Input.HEAD;
-        persistent = responseBegun = requestReceived = false;
-        keepAliveMillis = -1;
-        interim = 0;
+        requestReceived = false;
+        input.expect();
         return open;
     }
 
     /** Whether {@link #open} may be called. */
     public boolean isIdle() {
-        return input == Input.IDLE && ctx.channel().isActive();
+        return input.state() == State.IDLE && ctx.channel().isActive();
     }
 
     /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */
@@ -127,7 +101,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     @Override
     boolean isOfUse() {
-        return input != Input.CLOSED;
+        return input.state() != State.CLOSED;
     }
 
     @Override
@@ -138,12 +112,12 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        if (open != null && input == Input.BODY && body.framing() == Framing.UNTIL_CLOSE && !isCutShort()) {
+        if (open != null && input.endsWithConnection() && !isCutShort()) {
             touched = open.events();
             endResponse(open, false);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
             onBatchEnd();
-        } else if (input != Input.DONE) {
+        } else if (input.state() != State.DONE) {
             lost("the upstream closed the connection");
         }
     }
@@ -157,19 +131,18 @@ public final class Http1ClientConnection extends Http1Connection {
     /** The connection has ended, whatever was in progress. */
     private void lost(String detail) {
         Http1ClientStream open = stream;
-        Input before = input;
+        State before = input.state();
         boolean unsent = !requestReceived;
         shut();
-        if (open == null || before == Input.DONE) {
+        if (open == null || before == State.DONE) {
             return;
         }
-        if (before == Input.BODY) {
+        if (before == State.BODY) {
             open.events().onReset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail));
             return;
         }
-        RetrySafety retry = unsent
-                ? RetrySafety.ALWAYS
-                : responseBegun || parser.isStarted() ? RetrySafety.NEVER : RetrySafety.IF_IDEMPOTENT;
+        RetrySafety retry =
+                unsent ? RetrySafety.ALWAYS : input.isBegun() ? RetrySafety.NEVER : RetrySafety.IF_IDEMPOTENT;
         Cause cause = Cause.UPSTREAM_RESET_BEFORE_HEADERS;
         boolean stale = reused && retry != RetrySafety.NEVER;
         open.events().onReset(new Failure(cause, cause.status(), retry, stale, detail));
@@ -182,8 +155,8 @@ public final class Http1ClientConnection extends Http1Connection {
         if (open != null) {
             open.end();
         }
-        if (input != Input.CLOSED) {
-            input = Input.CLOSED;
+        if (input.state() != State.CLOSED) {
+            input.close();
             listener.onClosed(this);
         }
         ctx.close();
@@ -192,7 +165,7 @@ public final class Http1ClientConnection extends Http1Connection {
     /** The exchange cannot go on. */
     void fail(Http1ClientStream from, Failure failure) {
         if (from == stream) {
-            boolean told = input != Input.DONE;
+            boolean told = input.state() != State.DONE;
             shut();
             if (told) {
                 from.events().onReset(failure);
@@ -200,7 +173,8 @@ public final class Http1ClientConnection extends Http1Connection {
         }
     }
 
-    private void violation(Violation violation) {
+    /** The peer has broken the rules. */
+    void onViolation(Violation violation) {
         observer.onViolation(violation.kind());
         Http1ClientStream open = stream;
         if (open == null) {
@@ -214,111 +188,35 @@ public final class Http1ClientConnection extends Http1Connection {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        ByteBuf rest = (ByteBuf) message;
-        while (rest != null) {
-            rest = read(rest);
-        }
+        input.read((ByteBuf) message);
     }
 
-    /** Takes a part of the buffer; returns it if there may be more to take, else null. */
-    private @Nullable ByteBuf read(ByteBuf in) {
-        Http1ClientStream open = stream;
-        if (open == null || !in.isReadable()) {
-            boolean unsolicited = in.isReadable() && input == Input.IDLE;
-            in.release();
-            if (unsolicited) {
-                violation(Violation.UNSOLICITED_RESPONSE);
-            }
-            return null;
-        }
-        switch (input) {
-            case HEAD -> {
-                if (!requestReceived) {
-                    in.release();
-                    observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
-                    lost("bytes came before the request was sent"); // a farewell, most likely
-                    return null;
-                }
-                return readHead(open, in) ? in : null;
-            }
-            case BODY -> {
-                return readBody(open, in);
-            }
-            case DONE -> {
-                in.release();
-                violation(Violation.UNSOLICITED_RESPONSE);
-                return null;
-            }
-            case IDLE, CLOSED -> {
-                in.release();
-                return null;
-            }
-        }
-        throw new IllegalStateException(input.name());
+    @Nullable
+    Http1ClientStream stream() {
+        return stream;
     }
 
-    /** Reads a head; returns whether the buffer is still to be read, else it was released. */
-    private boolean readHead(Http1ClientStream open, ByteBuf in) {
-        responseBegun = true;
-        Progress progress = parser.parse(in);
-        ResponseHead head = parser.head();
-        if (progress == Progress.MORE) {
-            in.release();
-            return false;
-        }
-        if (progress == Progress.REFUSED || head == null) {
-            in.release();
-            violation(parser.violation());
-            return false;
-        }
+    /** Whether the peer may have acted on the request. */
+    boolean isRequestReceived() {
+        return requestReceived;
+    }
+
+    /** Bytes came before the request was sent: a farewell, most likely. */
+    void onEarly() {
+        observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+        lost("bytes came before the request was sent");
+    }
+
+    /** Something is handed on, so there is something to flush at read-complete. */
+    void touch(Http1ClientStream open) {
         touched = open.events();
-        if (head.isInterim()) {
-            return readInterim(open, head, in);
-        }
-        if (open.isConnect() && head.status() < 300) {
-            if (!open.isUpgrade()) {
-                becomeTunnel(open, head, in);
-                return false;
-            }
-            if (!open.refuseUpgrade()) {
-                in.release();
-                fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
-                return false;
-            }
-        }
-        begin(open, head, in);
-        return true;
     }
 
-    private boolean readInterim(Http1ClientStream open, ResponseHead head, ByteBuf in) {
-        Violation found = null;
-        if (head.status() != SWITCHING_PROTOCOLS) {
-            if (++interim <= ResponseHead.MAX_INTERIM) {
-                open.events().onHead(head, false);
-                return true;
-            }
-            found = Violation.TOO_MANY_INTERIM_RESPONSES;
-        } else if (!open.isUpgrade()) {
-            found = Violation.UNEXPECTED_UPGRADE;
-        } else if (!open.isUpgradedBy(head) || parser.isChunked() || parser.contentLength() > 0) {
-            found = Violation.BAD_UPGRADE;
-        }
-        if (found != null) {
-            in.release();
-            violation(found);
-            return false;
-        }
-        Fields fields = head.fields();
-        fields.remove(FieldName.UPGRADE);
-        fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
-        becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
-        return false;
-    }
-
-    private void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+    /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned from here on. */
+    void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         stream = null;
         touched = null;
-        input = Input.CLOSED;
+        input.close();
         TunnelHalf tunnel = replaceBy(new TunnelHalf(new Tunnelled(), open.events(), observer, timers), open);
         open.events().onHead(head, false);
         open.sendEarly(tunnel);
@@ -338,102 +236,34 @@ public final class Http1ClientConnection extends Http1Connection {
         }
     }
 
-    private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
-        int status = head.status();
-        persistent = parser.isKeepAlive();
-        if (open.isTunnelRefused()) {
-            open.end(); // so nothing follows the request's head
-            persistent &= open.isUpgrade() || !open.isConnect();
-        }
-        keepAliveMillis = persistent ? ResponseParser.keepAliveMillis(head.fields()) : -1;
-        if (open.isHeadRequest() || status == 204 || status == 304) {
-            body.start(Framing.NONE, 0);
-        } else if (parser.isChunked()) {
-            body.start(Framing.CHUNKED, 0);
-        } else if (parser.contentLength() >= 0) {
-            body.start(Framing.FIXED, parser.contentLength());
-        } else {
-            persistent = false;
-            body.start(Framing.UNTIL_CLOSE, 0);
-        }
-        input = Input.BODY;
-        boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
-        if (last) {
-            endResponse(open, in.isReadable());
-        }
-        open.events().onHead(head, last);
-    }
-
-    private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {
-        int length = body.next(in);
-        if (length > 0) {
-            touched = open.events();
-            boolean whole = length == in.readableBytes();
-            ByteBuf data = whole ? in : in.readRetainedSlice(length);
-            credit.received(length);
-            if (body.framing() == Framing.FIXED && body.remaining() == 0) {
-                endResponse(open, !whole);
-                open.events().onData(data, true);
-            } else {
-                open.events().onData(data, false);
-            }
-            return whole ? null : in;
-        }
-        switch (body.progress()) {
-            case MORE -> {
-                in.release();
-                return null;
-            }
-            case REFUSED -> {
-                in.release();
-                violation(body.violation());
-                return null;
-            }
-            case COMPLETE -> {
-                touched = open.events();
-                boolean more = in.isReadable();
-                Fields trailers = body.trailers();
-                endResponse(open, more);
-                if (trailers != null) {
-                    open.events().onTrailers(trailers);
-                } else {
-                    open.events().onData(Unpooled.EMPTY_BUFFER, true);
-                }
-                return in;
-            }
-        }
-        throw new IllegalStateException();
-    }
-
     /**
      * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
      * connection already.
      *
      * @param more whether more bytes were read than belong to it
      */
-    private void endResponse(Http1ClientStream open, boolean more) {
+    void endResponse(Http1ClientStream open, boolean more) {
         if (more) {
             observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
-            persistent = false;
+            input.endPersistence();
         }
-        if (!open.isEnded()) {
-            input = Input.DONE; // the core either completes the request or resets it
-            persistent = false;
-            return;
+        if (open.isEnded()) {
+            endExchange();
+        } else {
+            input.awaitRequest(); // the core either completes the request or resets it
         }
-        endExchange();
     }
 
     private void endExchange() {
         credit.reset();
-        if (!persistent || isInputEnded()) {
+        if (!input.isPersistent() || isInputEnded()) {
             shut();
             return;
         }
         stream = null;
-        input = Input.IDLE;
+        input.rest();
         reused = true;
-        listener.onReusable(this, keepAliveMillis);
+        listener.onReusable(this, input.keepAliveMillis());
     }
 
     @Override
@@ -493,7 +323,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     @Override
     void onSent(OutgoingStream from) {
-        if (from == stream && input == Input.DONE) {
+        if (from == stream && input.state() == State.DONE) {
             endExchange();
         }
     }

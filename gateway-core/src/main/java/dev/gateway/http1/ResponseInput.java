@@ -1,0 +1,273 @@
+package dev.gateway.http1;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the peer of an upstream connection sends, taken apart into responses, one after the other. Tells its connection,
+ * of which it is a part, and the exchange in progress, and keeps no bytes.
+ */
+final class ResponseInput {
+    private static final int SWITCHING_PROTOCOLS = 101;
+    private static final int OK = 200;
+
+    private final Http1ClientConnection connection;
+    private final ResponseParser parser;
+    private final BodyReader body;
+    private State state = State.IDLE;
+    private boolean begun;
+    private boolean persistent; // as the response says
+    private int interim; // responses to the request so far
+    private long keepAliveMillis;
+
+    /** What the next bytes from the upstream are. */
+    enum State {
+        /** None are expected. */
+        IDLE,
+        HEAD,
+        BODY,
+        /** The response has ended and the request has not. */
+        DONE,
+        /** None: the connection is closed, or has become a tunnel. */
+        CLOSED
+    }
+
+    ResponseInput(Http1ClientConnection connection, HeadLimits limits) {
+        this.connection = connection;
+        this.parser = new ResponseParser(limits);
+        this.body = new BodyReader(limits);
+    }
+
+    // ---- what it is like
+
+    State state() {
+        return state;
+    }
+
+    /** Whether any byte of the response has come. */
+    boolean isBegun() {
+        return begun || parser.isStarted();
+    }
+
+    /** Whether the response is such that another may follow it. */
+    boolean isPersistent() {
+        return persistent;
+    }
+
+    /** Returns how long the peer says that it keeps the connection, -1 if it does not. */
+    long keepAliveMillis() {
+        return keepAliveMillis;
+    }
+
+    /** Whether the end of the connection is that of the response. */
+    boolean endsWithConnection() {
+        return state == State.BODY && body.framing() == Framing.UNTIL_CLOSE;
+    }
+
+    // ---- what becomes of it
+
+    /** A response follows, because a request does. */
+    void expect() {
+        state = State.HEAD;
+        begun = persistent = false;
+        keepAliveMillis = -1;
+        interim = 0;
+    }
+
+    /** No other response can follow. */
+    void endPersistence() {
+        persistent = false;
+    }
+
+    /** The response has ended, and its request has not, so that no other can follow. */
+    void awaitRequest() {
+        state = State.DONE;
+        persistent = false;
+    }
+
+    /** Request and response have ended. */
+    void rest() {
+        state = State.IDLE;
+    }
+
+    void close() {
+        state = State.CLOSED;
+    }
+
+    // ---- going through it
+
+    /** Goes through what was read; owned from here on. */
+    void read(ByteBuf read) {
+        ByteBuf rest = read;
+        while (rest != null) {
+            rest = readSome(rest);
+        }
+    }
+
+    /** Takes a part of the buffer; returns it if there may be more to take, else null. */
+    private @Nullable ByteBuf readSome(ByteBuf in) {
+        Http1ClientStream open = connection.stream();
+        if (open == null || !in.isReadable()) {
+            boolean unsolicited = in.isReadable() && state == State.IDLE;
+            in.release();
+            if (unsolicited) {
+                connection.onViolation(Violation.UNSOLICITED_RESPONSE);
+            }
+            return null;
+        }
+        switch (state) {
+            case HEAD -> {
+                if (!connection.isRequestReceived()) {
+                    in.release();
+                    connection.onEarly();
+                    return null;
+                }
+                return readHead(open, in) ? in : null;
+            }
+            case BODY -> {
+                return readBody(open, in);
+            }
+            case DONE -> {
+                in.release();
+                connection.onViolation(Violation.UNSOLICITED_RESPONSE);
+                return null;
+            }
+            case IDLE, CLOSED -> {
+                in.release();
+                return null;
+            }
+        }
+        throw new IllegalStateException(state.name());
+    }
+
+    /** Reads a head; returns whether the buffer is still to be read, else it was released. */
+    private boolean readHead(Http1ClientStream open, ByteBuf in) {
+        begun = true;
+        Progress progress = parser.parse(in);
+        ResponseHead head = parser.head();
+        if (progress == Progress.MORE) {
+            in.release();
+            return false;
+        }
+        if (progress == Progress.REFUSED || head == null) {
+            in.release();
+            connection.onViolation(parser.violation());
+            return false;
+        }
+        connection.touch(open);
+        if (head.isInterim()) {
+            return readInterim(open, head, in);
+        }
+        if (open.isConnect() && head.status() < 300) {
+            if (!open.isUpgrade()) {
+                connection.becomeTunnel(open, head, in);
+                return false;
+            }
+            if (!open.refuseUpgrade()) {
+                in.release();
+                connection.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
+                return false;
+            }
+        }
+        begin(open, head, in);
+        return true;
+    }
+
+    private boolean readInterim(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        Violation found = null;
+        if (head.status() != SWITCHING_PROTOCOLS) {
+            if (++interim <= ResponseHead.MAX_INTERIM) {
+                open.events().onHead(head, false);
+                return true;
+            }
+            found = Violation.TOO_MANY_INTERIM_RESPONSES;
+        } else if (!open.isUpgrade()) {
+            found = Violation.UNEXPECTED_UPGRADE;
+        } else if (!open.isUpgradedBy(head) || parser.isChunked() || parser.contentLength() > 0) {
+            found = Violation.BAD_UPGRADE;
+        }
+        if (found != null) {
+            in.release();
+            connection.onViolation(found);
+            return false;
+        }
+        Fields fields = head.fields();
+        fields.remove(FieldName.UPGRADE);
+        fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
+        connection.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
+        return false;
+    }
+
+    private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+        int status = head.status();
+        persistent = parser.isKeepAlive();
+        if (open.isTunnelRefused()) {
+            open.end(); // so nothing follows the request's head
+            persistent &= open.isUpgrade() || !open.isConnect();
+        }
+        keepAliveMillis = persistent ? ResponseParser.keepAliveMillis(head.fields()) : -1;
+        if (open.isHeadRequest() || status == 204 || status == 304) {
+            body.start(Framing.NONE, 0);
+        } else if (parser.isChunked()) {
+            body.start(Framing.CHUNKED, 0);
+        } else if (parser.contentLength() >= 0) {
+            body.start(Framing.FIXED, parser.contentLength());
+        } else {
+            persistent = false;
+            body.start(Framing.UNTIL_CLOSE, 0);
+        }
+        state = State.BODY;
+        boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
+        if (last) {
+            connection.endResponse(open, in.isReadable());
+        }
+        open.events().onHead(head, last);
+    }
+
+    private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {
+        int length = body.next(in);
+        if (length > 0) {
+            connection.touch(open);
+            boolean whole = length == in.readableBytes();
+            ByteBuf data = whole ? in : in.readRetainedSlice(length);
+            connection.credit.received(length);
+            if (body.framing() == Framing.FIXED && body.remaining() == 0) {
+                connection.endResponse(open, !whole);
+                open.events().onData(data, true);
+            } else {
+                open.events().onData(data, false);
+            }
+            return whole ? null : in;
+        }
+        switch (body.progress()) {
+            case MORE -> {
+                in.release();
+                return null;
+            }
+            case REFUSED -> {
+                in.release();
+                connection.onViolation(body.violation());
+                return null;
+            }
+            case COMPLETE -> {
+                connection.touch(open);
+                Fields trailers = body.trailers();
+                connection.endResponse(open, in.isReadable());
+                if (trailers != null) {
+                    open.events().onTrailers(trailers);
+                } else {
+                    open.events().onData(Unpooled.EMPTY_BUFFER, true);
+                }
+                return in;
+            }
+        }
+        throw new IllegalStateException();
+    }
+}
