@@ -44,7 +44,7 @@ class TerminationIT {
                     upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
                     admin: {address: 127.0.0.1, port: 0}
                     accessLog: {format: off}
-                    drain: {timeout: 25s, acceptFor: 8s}
+                    drain: {timeout: 25s, acceptFor: 12s}
                     """
                             .formatted(origin.port()));
             Process process = new ProcessBuilder(
