@@ -56,9 +56,6 @@ final class Assembly {
         Map<String, ConnectAssembly.Entry> connect = new LinkedHashMap<>();
         Map<String, ConnectAssembly.Entry> connectOf = new HashMap<>();
         for (ConnectConfig each : config.connect()) {
-            if (!each.parents().isEmpty()) {
-                throw failure(each.position(), new IllegalStateException("parents are not available yet"));
-            }
             ConnectAssembly.Entry same = before == null ? null : before.same(each);
             ConnectAssembly.Entry entry = same != null ? same : ConnectAssembly.entry(each, tunnels);
             connect.put(each.name(), entry);
@@ -108,10 +105,7 @@ final class Assembly {
                     case H2 -> UpstreamSettings.Protocol.H2;
                     case H2C -> UpstreamSettings.Protocol.H2C;
                 },
-                tls == null
-                        ? null
-                        : new UpstreamSettings.Tls(
-                                tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of()),
+                tls == null ? null : tls(tls),
                 config.circuitBreaker().maxConnections(),
                 config.circuitBreaker().maxPendingRequests(),
                 config.circuitBreaker().maxRequests(),
@@ -125,6 +119,11 @@ final class Assembly {
         return switch (config.loadBalancer()) {
             case ROUND_ROBIN -> new Upstream(config.name(), endpoints, new RoundRobin(endpoints), settings);
         };
+    }
+
+    static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {
+        return new UpstreamSettings.Tls(
+                tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
     }
 
     private static Dialling dialling(UpstreamConfig.SendProxyProtocol wanted) {

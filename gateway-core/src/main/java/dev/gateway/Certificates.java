@@ -2,12 +2,12 @@ package dev.gateway;
 
 import dev.gateway.net.ServerTls;
 import dev.gateway.observe.CertificateExpiry;
+import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,9 +44,15 @@ final class Certificates {
     /** Watches the files of upstreams; to be called before they are read. */
     void watch(List<Upstream> added) {
         for (Upstream upstream : added) {
-            UpstreamSettings.Tls tls = upstream.settings().tls();
-            if (tls != null) {
-                List<Path> files = Stream.of(tls.caFile(), tls.certFile(), tls.keyFile())
+            UpstreamSettings settings = upstream.settings();
+            Stream<UpstreamSettings.@Nullable Tls> parents =
+                    settings.dialling().parents().all().stream().map(ParentProxy::tls);
+            List<UpstreamSettings.Tls> all = Stream.concat(Stream.of(settings.tls()), parents)
+                    .filter(Objects::nonNull)
+                    .toList();
+            if (!all.isEmpty()) {
+                List<Path> files = all.stream()
+                        .flatMap(tls -> Stream.of(tls.caFile(), tls.certFile(), tls.keyFile()))
                         .filter(Objects::nonNull)
                         .toList();
                 upstreams.put(upstream, new FileWatch(files));
@@ -136,10 +143,10 @@ final class Certificates {
             }
         }
         for (Upstream upstream : inForce) {
-            X509Certificate certificate = loops.pools().certificate(upstream);
-            if (certificate != null) {
-                expiries.add(CertificateExpiry.of("upstream", upstream.name(), certificate));
-            }
+            loops.pools()
+                    .certificates(upstream)
+                    .forEach(certificate ->
+                            expiries.add(CertificateExpiry.of("upstream", upstream.name(), certificate)));
         }
         return expiries;
     }

@@ -54,6 +54,10 @@ final class ConnectAssembly {
     private static final long POOL_IDLE_MILLIS = 60_000;
     private static final long POOL_LIFETIME_MILLIS = 3_600_000;
 
+    /** By the platform's authorities, as the host that was dialled. */
+    private static final UpstreamSettings.Tls VERIFIED =
+            new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+
     private final ConnectConfig config;
     private final TunnelState state;
     private final ConnectTally tally;
@@ -258,7 +262,7 @@ final class ConnectAssembly {
             List<HostRule> hosts = rules(each.hosts(), "parents[" + parents.size() + "]");
             parents.add(new ParentRules.Rule(HostRules.of(hosts), parent(each.proxy())));
         }
-        return new ParentRules(parents);
+        return new ParentRules(parents, state.own());
     }
 
     private static @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
@@ -273,7 +277,15 @@ final class ConnectAssembly {
                 },
                 proxy.host(),
                 proxy.port(),
-                proxy.credentialsFile() == null ? null : credentials(proxy.credentialsFile()));
+                proxy.credentialsFile() == null ? null : credentials(proxy.credentialsFile()),
+                tls(proxy));
+    }
+
+    private static UpstreamSettings.@Nullable Tls tls(ConnectConfig.Proxy proxy) {
+        if (proxy.kind() != ConnectConfig.Proxy.Kind.HTTPS) {
+            return null;
+        }
+        return proxy.tls() == null ? VERIFIED : Assembly.tls(proxy.tls());
     }
 
     /** Takes the first line that says something. */

@@ -16,7 +16,9 @@ import java.util.Arrays;
 /** The package rules of CONTRIBUTING.md, executable: who may know whom, and what the data plane does without. */
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
-    private static final String[] DATA_PLANE = {"message", "stream", "time", "http1", "http2", "tcp", "exchange"};
+    private static final String[] DATA_PLANE = {
+        "message", "stream", "time", "http1", "http2", "tcp", "socks", "exchange"
+    };
 
     @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");
@@ -55,8 +57,11 @@ class ArchitectureTest {
     static final ArchRule tcpUses = mayUse("tcp", "message", "stream", "net", "time");
 
     @ArchTest
+    static final ArchRule socksUses = mayUse("socks", "stream", "net");
+
+    @ArchTest
     static final ArchRule poolUses =
-            mayUse("pool", "http1", "http2", "tcp", "net", "upstream", "stream", "message", "time");
+            mayUse("pool", "http1", "http2", "tcp", "socks", "net", "upstream", "stream", "message", "time");
 
     @ArchTest
     static final ArchRule listenerUses =
@@ -88,6 +93,7 @@ class ArchitectureTest {
                     "http1",
                     "http2",
                     "tcp",
+                    "socks",
                     "pool",
                     "listener",
                     "exchange",

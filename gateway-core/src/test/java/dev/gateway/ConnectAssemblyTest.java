@@ -12,6 +12,7 @@ import dev.gateway.tunnel.Policies;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.UpstreamSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -120,9 +121,15 @@ class ConnectAssemblyTest {
                         ParentProxy.Kind.SOCKS5,
                         "2001:db8::1",
                         1080,
-                        new ParentProxy.Credentials("gateway", "s3cr:t")));
+                        new ParentProxy.Credentials("gateway", "s3cr:t"),
+                        null));
         assertThat(parents.parentOf("2001:db8::7", 443))
-                .isEqualTo(new ParentProxy(ParentProxy.Kind.HTTPS, "proxy.example", 3128, null));
+                .isEqualTo(new ParentProxy(
+                        ParentProxy.Kind.HTTPS,
+                        "proxy.example",
+                        3128,
+                        null,
+                        new UpstreamSettings.Tls(true, null, null, null, null, List.of())));
     }
 
     /** What the loader lets pass must not fail when the gateway starts. */

@@ -123,8 +123,10 @@ public record ConnectConfig(
      *
      * @param host a name, or an IPv4 or IPv6 literal without brackets
      * @param credentialsFile one line of a name, a colon and a password, or null
+     * @param tls how an HTTPS proxy is verified, null for the usual way
      */
-    public record Proxy(Kind kind, String host, int port, @Nullable Path credentialsFile) {
+    public record Proxy(
+            Kind kind, String host, int port, @Nullable Path credentialsFile, UpstreamConfig.@Nullable Tls tls) {
         /** What a proxy speaks. */
         public enum Kind {
             HTTP,
@@ -137,7 +139,7 @@ public record ConnectConfig(
     /**
      * Time limits, zero for none.
      *
-     * @param connect of dialling, name resolution not included
+     * @param connect of dialling, and of what a parent takes to agree; name resolution not included
      */
     public record Timeouts(Position position, Duration connect, TunnelTimeouts tunnel) {}
 

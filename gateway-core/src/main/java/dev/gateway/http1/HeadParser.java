@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class HeadParser permits RequestParser, ResponseParser {
     private static final AsciiString CHUNKED = new AsciiString("chunked");
     private static final AsciiString CLOSE = new AsciiString("close");
-    private static final AsciiString KEEP_ALIVE = new AsciiString("keep-alive");
+    static final AsciiString KEEP_ALIVE = new AsciiString("keep-alive");
 
     private final HeadLimits limits;
     private final HeadCollector collector;

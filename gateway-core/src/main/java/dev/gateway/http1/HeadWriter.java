@@ -8,10 +8,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** Serialises heads, each into one buffer of its exact size, with the fields that frame the message and no others. */
 final class HeadWriter {
     private static final byte[] VERSION_END = bytes(" HTTP/1.1\r\n");
+    private static final byte[] SCHEME_END = bytes("://");
+    private static final byte[] PROXY_AUTHORIZATION = bytes("Proxy-Authorization: ");
     private static final byte[] HOST = bytes("Host: ");
     private static final byte[] CONTENT_LENGTH = bytes("Content-Length: ");
     private static final byte[] CHUNKED = bytes("Transfer-Encoding: chunked\r\n");
@@ -32,7 +35,7 @@ final class HeadWriter {
     enum Persistence {
         /** Nothing: it persists, as is usual. */
         DEFAULT(NOTHING),
-        /** It persists, which an HTTP/1.0 client must be told. */
+        /** It persists, which an HTTP/1.0 client must be told, and one that takes us for its proxy likes to be. */
         KEEP_ALIVE(HeadWriter.KEEP_ALIVE),
         CLOSE(HeadWriter.CLOSE),
         /** It speaks another protocol from here on. */
@@ -74,8 +77,14 @@ final class HeadWriter {
      * Writes a request head.
      *
      * @param length the Content-Length to write, negative for none
+     * @param proxy who forwards it and is told its whole URI (RFC 9112, section 3.2.2), or null
      */
-    static ByteBuf request(ByteBufAllocator alloc, RequestHead head, Framing framing, long length) {
+    static ByteBuf request(
+            ByteBufAllocator alloc,
+            RequestHead head,
+            Framing framing,
+            long length,
+            Http1ClientSettings.@Nullable Proxy proxy) {
         Fields fields = head.fields();
         fields.remove(FieldName.CONNECTION);
         fields.remove(FieldName.KEEP_ALIVE);
@@ -83,16 +92,23 @@ final class HeadWriter {
         long added = prepareLength(fields, length);
         boolean upgrade = head.protocol() != null;
         AsciiString method = head.routedMethod().name();
-        AsciiString target = head.isConnect() && !upgrade ? head.authority() : head.path();
+        boolean tunnel = head.isConnect() && !upgrade;
+        AsciiString target = tunnel ? head.authority() : head.path();
+        AsciiString scheme = proxy == null || tunnel ? null : head.scheme();
+        AsciiString authorization = proxy == null ? null : proxy.authorization();
         AsciiString host = fields.contains(FieldName.HOST) ? null : head.authority();
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
         byte[] connection = upgrade ? CONNECTION_UPGRADE : fields.contains(FieldName.TE) ? CONNECTION_TE : NOTHING;
         int size = method.length()
                 + 1
+                + (scheme == null
+                        ? 0
+                        : scheme.length() + SCHEME_END.length + head.authority().length())
                 + target.length()
                 + VERSION_END.length
                 + (host == null ? 0 : HOST.length + host.length() + 2)
                 + fields.wireLength()
+                + (authorization == null ? 0 : PROXY_AUTHORIZATION.length + authorization.length() + 2)
                 + coding.length
                 + lengthSize(added)
                 + connection.length
@@ -100,6 +116,11 @@ final class HeadWriter {
         ByteBuf out = alloc.directBuffer(size, size);
         write(out, method);
         out.writeByte(' ');
+        if (scheme != null) {
+            write(out, scheme);
+            out.writeBytes(SCHEME_END);
+            write(out, head.authority());
+        }
         write(out, target);
         out.writeBytes(VERSION_END);
         if (host != null) {
@@ -108,6 +129,11 @@ final class HeadWriter {
             out.writeShort(CRLF);
         }
         fields.writeTo(out);
+        if (authorization != null) {
+            out.writeBytes(PROXY_AUTHORIZATION);
+            write(out, authorization);
+            out.writeShort(CRLF);
+        }
         out.writeBytes(coding);
         writeLength(out, added);
         out.writeBytes(connection);

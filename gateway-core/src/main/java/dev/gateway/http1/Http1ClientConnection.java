@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1Connection {
+    /** Its peer, if that forwards requests. */
+    final Http1ClientSettings.@Nullable Proxy proxy;
+
     private final Listener listener;
     private final ResponseInput input;
     private final ChannelFutureListener headSent = this::onHeadSent;
@@ -38,6 +41,7 @@ public final class Http1ClientConnection extends Http1Connection {
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http1ClientSettings settings) {
         super(observer, timers);
         this.listener = listener;
+        this.proxy = settings.proxy();
         this.input = new ResponseInput(this, settings.limits());
     }
 

@@ -83,7 +83,7 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
         if (protocol != null) {
             writeUpgrade(head, protocol);
         } else {
-            connection.writeHead(HeadWriter.request(ctx.alloc(), head, framing, length));
+            connection.writeHead(HeadWriter.request(ctx.alloc(), head, framing, length, connection.proxy));
         }
         if (last) {
             finish();
@@ -99,7 +99,8 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        connection.writeHead(HeadWriter.request(ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH));
+        connection.writeHead(HeadWriter.request(
+                ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, connection.proxy));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);

@@ -131,8 +131,8 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
                 && framing != Framing.UNTIL_CLOSE
                 && !awaitsContinue
                 && connection.mayPersist(last || framing == Framing.NONE);
-        Persistence persistence =
-                !keepAlive ? Persistence.CLOSE : http10 ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
+        boolean told = http10 || (request != null && request.isAbsoluteForm()); // other proxies may want to hear it
+        Persistence persistence = !keepAlive ? Persistence.CLOSE : told ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
         begin(framing, length);
         write(HeadWriter.response(ctx.alloc(), head, framing, length, persistence));
         if (last) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class ResponseInput {
     private static final int SWITCHING_PROTOCOLS = 101;
     private static final int OK = 200;
+    private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
 
     private final Http1ClientConnection connection;
     private final ResponseParser parser;
@@ -165,6 +166,13 @@ final class ResponseInput {
         if (head.isInterim()) {
             return readInterim(open, head, in);
         }
+        Http1ClientSettings.Proxy proxy = connection.proxy;
+        if (proxy != null && head.status() == PROXY_AUTHENTICATION_REQUIRED) {
+            // The client has nothing to answer with: what it shows to us stays here.
+            in.release();
+            connection.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
+            return false;
+        }
         if (open.isConnect() && head.status() < 300) {
             if (!open.isUpgrade()) {
                 connection.becomeTunnel(open, head, in);
@@ -207,7 +215,7 @@ final class ResponseInput {
 
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
-        persistent = parser.isKeepAlive();
+        persistent = parser.isKeepAlive() && (connection.proxy == null || isKept(head.fields()));
         if (open.isTunnelRefused()) {
             open.end(); // so nothing follows the request's head
             persistent &= open.isUpgrade() || !open.isConnect();
@@ -229,6 +237,15 @@ final class ResponseInput {
             connection.endResponse(open, in.isReadable());
         }
         open.events().onHead(head, last);
+    }
+
+    /**
+     * Whether a proxy says that it keeps the connection. There are some that send whatever follows the first request to
+     * that one's destination, our credentials included; and they say nothing.
+     */
+    private static boolean isKept(Fields fields) {
+        return fields.hasElement(FieldName.CONNECTION, HeadParser.KEEP_ALIVE)
+                || fields.hasElement(FieldName.PROXY_CONNECTION, HeadParser.KEEP_ALIVE);
     }
 
     private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {

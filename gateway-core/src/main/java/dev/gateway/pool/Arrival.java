@@ -36,7 +36,7 @@ final class Arrival implements Dial.Callback {
 
     /** Begins; the turn says which of several addresses is tried first. */
     void start(int turn) {
-        new Dial(pool, pool.endpoint, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, this).start(turn);
+        new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, this).start(turn);
     }
 
     @Override
@@ -84,7 +84,7 @@ final class Arrival implements Dial.Callback {
             if (channel != null) {
                 channel.close();
             }
-            pool.onDialFailed(Dial.failure(cause, pool.endpoint + ": " + detail));
+            pool.onDialFailed(Dial.failure(cause, pool.way + ": " + detail));
         }
     }
 }

@@ -1,37 +1,44 @@
 package dev.gateway.pool;
 
+import dev.gateway.http1.ConnectHandshake;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ClientTls;
 import dev.gateway.net.ClientTls.Alpn;
+import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
+import dev.gateway.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.time.Timer;
+import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import io.netty.util.NetUtil;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one connection to an endpoint: a socket, then TLS if the upstream has it. Confined to its event loop; ends in one
- * call of its callback, or in {@link #cancel}.
+ * Makes one connection to an endpoint: a socket, then TLS if there is some, then a parent's consent if it leads through
+ * one. Confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
-final class Dial implements Race.Callback {
+final class Dial implements Race.Callback, ParentHandshake.Outcome {
     private static final String UNIX = "unix:";
 
     private final Claimant claimant;
+    private final Way way;
     private final Endpoint endpoint;
     private final Alpn alpn;
     private final @Nullable ConnectionInfo client;
@@ -39,8 +46,20 @@ final class Dial implements Race.Callback {
     private @Nullable Race race;
     private long startNanos;
     private long connectedNanos;
+    private long tlsNanos;
+    private boolean securing; // the TLS handshake goes on
     private boolean done;
     private @Nullable Channel channel;
+    private @Nullable String protocol;
+    private final Steps steps = new Steps();
+
+    /** Limits what a parent takes after it was connected to. */
+    private final Timer parentTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            fail(Cause.CONNECT_TIMEOUT, "no answer in " + claimant.settings.connectMillis() + " ms");
+        }
+    };
 
     /** Told the outcome, maybe before {@link Dial#start} returns. */
     interface Callback {
@@ -62,9 +81,10 @@ final class Dial implements Race.Callback {
      * @param claimant whose permit it uses
      * @param client whom the endpoint is told of, if the upstream wants that; null for nobody in particular
      */
-    Dial(Claimant claimant, Endpoint endpoint, Alpn alpn, @Nullable ConnectionInfo client, Callback callback) {
+    Dial(Claimant claimant, Way way, Alpn alpn, @Nullable ConnectionInfo client, Callback callback) {
         this.claimant = claimant;
-        this.endpoint = endpoint;
+        this.way = way;
+        this.endpoint = way.endpoint();
         this.alpn = alpn;
         this.client = client;
         this.callback = callback;
@@ -76,14 +96,16 @@ final class Dial implements Race.Callback {
      * @param turn which of several addresses is the first to be tried
      */
     void start(int turn) {
-        String host = endpoint.host();
+        String host = way.host();
         if (host.startsWith(UNIX)) {
             connectToFile(Path.of(host.substring(UNIX.length())));
             return;
         }
         UpstreamSettings settings = claimant.settings;
-        Race.Course course =
-                new Race.Course(host, endpoint.port(), settings.dialling().addresses(), turn, settings.connectMillis());
+        Dialling dialling = settings.dialling();
+        AddressPolicy policy =
+                way.parent() == null ? dialling.addresses() : dialling.parents().addresses();
+        Race.Course course = new Race.Course(host, way.port(), policy, turn, settings.connectMillis());
         race = new Race(claimant.loopPools, course, this);
         race.start();
     }
@@ -112,7 +134,8 @@ final class Dial implements Race.Callback {
 
     @Override
     public void onFailed(Cause cause, String detail) {
-        fail(cause, detail);
+        // That a parent must not be dialled is the configuration's fault, not the client's.
+        fail(way.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
     }
 
     @Override
@@ -128,17 +151,52 @@ final class Dial implements Race.Callback {
             return;
         }
         connectedNanos = now();
-        Steps steps = new Steps();
         connected.pipeline().addLast(new ByteCounter(claimant.observer), steps);
         introduce(connected);
-        ClientTls tls = claimant.shared.tls();
-        if (tls == null) {
-            finish(steps, null, 0);
-        } else {
-            String name = endpoint.host().startsWith(UNIX) ? "localhost" : endpoint.host();
-            SslHandler handler = tls.newHandler(connected.alloc(), name, endpoint.port(), alpn);
-            connected.pipeline().addBefore(connected.pipeline().context(steps).name(), null, handler);
+        if (way.parent() != null && claimant.settings.connectMillis() > 0) {
+            long left = claimant.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;
+            claimant.loopPools.wheel.arm(parentTimer, Math.max(1, left));
         }
+        ClientTls tls = claimant.shared.tls(way);
+        if (tls == null) {
+            onSecured();
+        } else {
+            String name = way.host().startsWith(UNIX) ? "localhost" : way.host();
+            securing = true;
+            addBeforeSteps(
+                    tls.newHandler(connected.alloc(), name, way.port(), way.parent() == null ? alpn : Alpn.HTTP1));
+        }
+    }
+
+    private void addBeforeSteps(ChannelHandler handler) {
+        ChannelPipeline pipeline = Objects.requireNonNull(channel).pipeline();
+        pipeline.addBefore(pipeline.context(steps).name(), null, handler);
+    }
+
+    private void onSecured() {
+        ParentProxy parent = way.parent();
+        if (parent == null || !way.isThrough()) {
+            finish();
+            return;
+        }
+        ParentProxy.Credentials shown = parent.credentials();
+        addBeforeSteps(
+                parent.isHttp()
+                        ? new ConnectHandshake(endpoint.toString(), shown == null ? null : shown.basic(), this)
+                        : new SocksHandshake(
+                                new SocksHandshake.Destination(endpoint.host(), endpoint.port()),
+                                shown == null ? null : new SocksHandshake.Login(shown.name(), shown.password()),
+                                this));
+    }
+
+    @Override
+    public void onAgreed() {
+        finish();
+    }
+
+    @Override
+    public void onRefused(Cause cause, String detail) {
+        fail(cause, detail);
     }
 
     /** Tells the endpoint of the client, before anything else. */
@@ -152,10 +210,11 @@ final class Dial implements Race.Callback {
         }
     }
 
-    private void finish(Steps steps, @Nullable String protocol, long tlsNanos) {
+    private void finish() {
         Channel connected = channel;
         if (connected != null && !done) {
             done = true;
+            parentTimer.cancel();
             connected.pipeline().remove(steps);
             claimant.observer.onConnected(connectedNanos - startNanos, tlsNanos);
             callback.onDialed(connected, protocol);
@@ -165,7 +224,7 @@ final class Dial implements Race.Callback {
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onDialFailed(failure(cause, endpoint + ": " + detail));
+            callback.onDialFailed(failure(cause, way + ": " + detail));
         }
     }
 
@@ -173,6 +232,7 @@ final class Dial implements Race.Callback {
     void cancel() {
         if (!done) {
             done = true;
+            parentTimer.cancel();
             if (race != null) {
                 race.cancel();
             }
@@ -184,12 +244,6 @@ final class Dial implements Race.Callback {
 
     private long now() {
         return claimant.now();
-    }
-
-    /** Returns what a connection was made to. */
-    static Hop hop(Channel established) {
-        SocketAddress peer = established.remoteAddress();
-        return new Hop(peer instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "", "");
     }
 
     /** Returns a failure to get a connection: another attempt may be made, unless it would meet the same refusal. */
@@ -215,7 +269,10 @@ final class Dial implements Race.Callback {
             if (event instanceof SslHandshakeCompletionEvent handshake && !done) {
                 if (handshake.isSuccess()) {
                     SslHandler handler = ctx.pipeline().get(SslHandler.class);
-                    finish(this, handler.applicationProtocol(), now() - connectedNanos);
+                    securing = false;
+                    protocol = handler.applicationProtocol();
+                    tlsNanos = now() - connectedNanos;
+                    onSecured();
                 } else {
                     fail(Cause.TLS_FAILED, describe(handshake.cause()));
                 }
@@ -230,7 +287,7 @@ final class Dial implements Race.Callback {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            fail(claimant.shared.isSecured() ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, describe(cause));
+            fail(securing ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, describe(cause));
         }
     }
 }

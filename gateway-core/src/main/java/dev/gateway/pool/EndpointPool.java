@@ -6,7 +6,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +17,7 @@ final class EndpointPool extends Claimant {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
     private static final int STREAMS_EXPECTED = 100;
 
-    final Endpoint endpoint;
+    final Way way;
     private final LoopUpstream owner;
     private final boolean http1Only;
     private final WaitQueue waiters = new WaitQueue();
@@ -40,10 +39,10 @@ final class EndpointPool extends Claimant {
      *
      * @param http1Only whether nothing else is to be spoken where the handshake decides
      */
-    EndpointPool(LoopUpstream owner, Endpoint endpoint, boolean http1Only) {
+    EndpointPool(LoopUpstream owner, Way way, boolean http1Only) {
         super(owner.loopPools, owner.shared, owner.observer);
         this.owner = owner;
-        this.endpoint = endpoint;
+        this.way = way;
         this.http1Only = http1Only;
         if (http1Only || !shared.isNegotiated()) {
             this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
@@ -81,11 +80,11 @@ final class EndpointPool extends Claimant {
         if (http1Only || !shared.isNegotiated()) {
             onStreamsEnded(1);
             waiter.callback.onOpenFailed(
-                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, endpoint + " does not take extended CONNECT"));
+                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, way + " does not take extended CONNECT"));
             return StreamOpener.Opening.DONE;
         }
         if (http1 == null) {
-            http1 = owner.addHttp1(endpoint);
+            http1 = owner.addHttp1(way);
         }
         return http1.adopt(waiter);
     }
@@ -135,9 +134,7 @@ final class EndpointPool extends Claimant {
         if (waiters.size() > expected()) { // nothing is being made for it
             if (!shared.upstream.pendingRequests().tryAcquire()) {
                 observer.onPendingOverflow();
-                fail(
-                        waiter,
-                        Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint));
+                fail(waiter, Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + way));
                 return StreamOpener.Opening.DONE;
             }
             waiter.counted = true;
@@ -155,7 +152,7 @@ final class EndpointPool extends Claimant {
 
     void onWaitedTooLong(Waiter waiter) {
         observer.onPendingTimeout();
-        fail(waiter, Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + endpoint + " became free in time"));
+        fail(waiter, Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + way + " became free in time"));
     }
 
     private void leave(Waiter waiter) {
@@ -307,13 +304,13 @@ final class EndpointPool extends Claimant {
         }
         if (connection.room() <= 0) {
             connection.channel.close();
-            onDialFailed(Dial.failure(Cause.CONNECT_FAILED, endpoint + " allows no HTTP/2 streams"));
+            onDialFailed(Dial.failure(Cause.CONNECT_FAILED, way + " allows no HTTP/2 streams"));
             return;
         }
         dialing--;
         sweep.begin(connection);
         connections.add(connection);
-        observer.onOpened(connection.version(), shared.isSecured());
+        observer.onOpened(connection.version(), isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
         dialNanos = nanos;
         offer(connection); // it serves at least once before it is given up for others
@@ -390,7 +387,7 @@ final class EndpointPool extends Claimant {
         connections.remove(connection);
         shared.release();
         countIdle(connection, false);
-        observer.onClosed(connection.version(), shared.isSecured());
+        observer.onClosed(connection.version(), isSecured());
         dial();
         checkEmpty();
     }
@@ -435,7 +432,7 @@ final class EndpointPool extends Claimant {
     }
 
     private Failure removed() {
-        return Failure.of(Cause.DRAIN, endpoint + " of the upstream " + shared.upstream + " has been removed");
+        return Failure.of(Cause.DRAIN, way + " of the upstream " + shared.upstream + " has been removed");
     }
 
     // The rest
@@ -443,6 +440,10 @@ final class EndpointPool extends Claimant {
     @Override
     boolean isClosed() {
         return closed;
+    }
+
+    private boolean isSecured() {
+        return shared.isSecured() || way.isSecured();
     }
 
     /** Whether nothing else is to be spoken, whatever the endpoint could. */

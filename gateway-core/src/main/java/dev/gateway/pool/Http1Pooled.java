@@ -7,6 +7,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ParentProxy;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
@@ -21,8 +22,18 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
-        this.connection =
-                new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, Http1ClientSettings.DEFAULT);
+        this.connection = new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, settings(pool.way));
+    }
+
+    private static Http1ClientSettings settings(Way way) {
+        ParentProxy parent = way.parent();
+        return parent != null && way.forwards()
+                ? Http1ClientSettings.proxy(
+                        parent.toString(),
+                        parent.credentials() == null
+                                ? null
+                                : parent.credentials().basic())
+                : Http1ClientSettings.DEFAULT;
     }
 
     @Override

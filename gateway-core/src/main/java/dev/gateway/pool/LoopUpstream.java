@@ -1,9 +1,11 @@
 package dev.gateway.pool;
 
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
@@ -27,7 +29,7 @@ final class LoopUpstream {
     final SharedUpstream shared;
     final UpstreamObserver observer;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
-    private final Map<Endpoint, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Tunnels tunnels;
 
     LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
@@ -35,7 +37,9 @@ final class LoopUpstream {
         this.shared = shared;
         this.observer = observer;
         this.tunnels = new Tunnels(loopPools, shared, observer);
-        shared.upstream.endpoints().forEach(endpoint -> pools.add(new EndpointPool(this, endpoint, false)));
+        shared.upstream
+                .endpoints()
+                .forEach(endpoint -> pools.add(new EndpointPool(this, Way.straight(endpoint), false)));
     }
 
     StreamOpener.Opening open(
@@ -44,40 +48,49 @@ final class LoopUpstream {
             ConnectionInfo client,
             ResponseEvents events,
             StreamOpener.Callback callback) {
+        if (endpoint.index() != NamedByRequest.INDEX) {
+            return demand == Demand.TUNNEL
+                    ? tunnels.open(Way.straight(endpoint), client, events, callback)
+                    : pools.get(endpoint.index()).open(demand, events, callback);
+        }
+        Dialling dialling = shared.settings.dialling();
+        Way way = Way.to(endpoint, demand, dialling.parents());
+        String refusal = way.parent() == null ? null : dialling.refuseByParent(endpoint.host(), endpoint.port());
+        if (refusal != null) {
+            callback.onOpenFailed(Dial.failure(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
+            return StreamOpener.Opening.DONE;
+        }
         return demand == Demand.TUNNEL
-                ? tunnels.open(endpoint, client, events, callback)
-                : of(endpoint).open(demand, events, callback);
+                ? tunnels.open(way, client, events, callback)
+                : named(way).open(demand, events, callback);
     }
 
-    private EndpointPool of(Endpoint endpoint) {
-        if (endpoint.index() != NamedByRequest.INDEX) {
-            return pools.get(endpoint.index());
-        }
-        EndpointPool pool = named.get(endpoint);
+    private EndpointPool named(Way way) {
+        EndpointPool pool = named.get(way);
         if (pool == null) {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
-                named.remove(eldest.endpoint);
+                named.remove(eldest.way);
                 eldest.retire(); // what it has is closed as soon as it is idle
             }
-            pool = new EndpointPool(this, endpoint, false);
+            pool = new EndpointPool(this, way, false);
             pools.add(pool);
-            named.put(endpoint, pool);
+            named.put(way, pool);
         }
         return pool;
     }
 
     /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
-    EndpointPool addHttp1(Endpoint endpoint) {
-        EndpointPool pool = new EndpointPool(this, endpoint, true);
+    EndpointPool addHttp1(Way way) {
+        EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
         return pool;
     }
 
     /** A pool has no connection and no request any more. */
     void onEmpty(EndpointPool pool) {
-        if (pool.endpoint.index() == NamedByRequest.INDEX) {
-            named.remove(pool.endpoint, pool);
+        if (pool.way.endpoint().index() == NamedByRequest.INDEX) {
+            named.remove(pool.way, pool);
             pools.remove(pool);
             shared.remove(pool);
         }
@@ -88,7 +101,7 @@ final class LoopUpstream {
         Predicate<Endpoint> gone = endpoint ->
                 endpoint.index() != NamedByRequest.INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
         for (EndpointPool pool : List.copyOf(pools)) {
-            if (gone.test(pool.endpoint)) {
+            if (gone.test(pool.way.endpoint())) {
                 pool.close();
             }
         }
@@ -113,7 +126,7 @@ final class LoopUpstream {
         PoolCounts[] counts = new PoolCounts[shared.upstream.endpoints().size()];
         Arrays.fill(counts, PoolCounts.NONE);
         for (EndpointPool pool : pools) {
-            int index = pool.endpoint.index();
+            int index = pool.way.endpoint().index();
             if (index != NamedByRequest.INDEX) {
                 counts[index] = counts[index].plus(pool.counts());
             }

@@ -36,7 +36,7 @@ abstract class PooledConnection {
     PooledConnection(Channel channel, EndpointPool pool) {
         this.channel = channel;
         this.pool = pool;
-        this.hop = Dial.hop(channel);
+        this.hop = pool.way.hop(channel);
     }
 
     /** Returns the protocol's handler, to be added last to the channel's pipeline. */

@@ -1,6 +1,5 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.ClientTls;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.UpstreamObserver;
@@ -22,7 +21,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
@@ -88,18 +86,17 @@ public final class Pools implements AutoCloseable {
      */
     public void renewTls(Upstream upstream) throws IOException, GeneralSecurityException {
         SharedUpstream shared = upstreams.get(upstream);
-        ClientTls before = shared == null ? null : shared.renewTls();
+        Securing before = shared == null ? null : shared.renewTls();
         if (before != null) {
             // A loop that has read the former one uses it before it runs anything else.
             onAll(pools -> {}).thenRun(before::close);
         }
     }
 
-    /** Returns the certificate that is shown to an upstream's endpoints, or null if there is none. */
-    public @Nullable X509Certificate certificate(Upstream upstream) {
+    /** Returns the certificates that are shown to an upstream's endpoints and parents. */
+    public List<X509Certificate> certificates(Upstream upstream) {
         SharedUpstream shared = upstreams.get(upstream);
-        ClientTls tls = shared == null ? null : shared.tls();
-        return tls == null ? null : tls.certificate();
+        return shared == null ? List.of() : shared.certificates();
     }
 
     private CompletableFuture<Void> onAll(Consumer<LoopPools> task) {

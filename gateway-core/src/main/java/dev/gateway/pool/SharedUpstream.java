@@ -1,12 +1,12 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.ClientTls;
-import dev.gateway.net.ClientTlsSettings;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,7 +25,7 @@ final class SharedUpstream {
 
     final Upstream upstream;
     final UpstreamSettings settings;
-    private volatile @Nullable ClientTls tls; // renewed, never added or taken away
+    private volatile Securing securing; // renewed, never added or taken away
 
     /** Those that have requests but may not connect; each at most once. */
     private final Queue<Claimant> starving = new ConcurrentLinkedQueue<>();
@@ -41,45 +41,28 @@ final class SharedUpstream {
     SharedUpstream(Upstream upstream) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
         this.settings = upstream.settings();
-        this.tls = settings.tls() == null ? null : new ClientTls(tls(settings, settings.tls()));
+        this.securing = Securing.of(settings);
     }
 
     /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
     @Nullable
-    ClientTls tls() {
-        return tls;
+    ClientTls tls(Way way) {
+        return securing.of(way.parent());
+    }
+
+    List<X509Certificate> certificates() {
+        return securing.certificates();
     }
 
     boolean isSecured() {
         return settings.tls() != null;
     }
 
-    /** Reads the upstream's certificates again; returns what was used before, to be closed, or null for cleartext. */
-    @Nullable
-    ClientTls renewTls() throws IOException, GeneralSecurityException {
-        ClientTls before = tls;
-        if (settings.tls() != null) {
-            tls = new ClientTls(tls(settings, settings.tls()));
-        }
+    /** Reads certificates again; returns what was used before, to be closed. */
+    Securing renewTls() throws IOException, GeneralSecurityException {
+        Securing before = securing;
+        securing = Securing.of(settings);
         return before;
-    }
-
-    private static ClientTlsSettings tls(UpstreamSettings settings, UpstreamSettings.Tls tls) {
-        List<String> alpn =
-                switch (settings.protocol()) {
-                    case AUTO -> List.of("h2", "http/1.1");
-                    case H2, H2C -> List.of("h2");
-                    case HTTP1 -> List.of("http/1.1");
-                };
-        return new ClientTlsSettings(
-                tls.verify(),
-                tls.caFile(),
-                tls.serverName(),
-                tls.certFile(),
-                tls.keyFile(),
-                tls.protocols(),
-                alpn,
-                settings.tlsHandshakeMillis());
     }
 
     /** Whether only a handshake can tell which protocol is spoken. */
@@ -215,9 +198,6 @@ final class SharedUpstream {
     }
 
     void close() {
-        ClientTls last = tls;
-        if (last != null) {
-            last.close();
-        }
+        securing.close();
     }
 }

@@ -6,14 +6,13 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.tcp.TcpClientStream;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** A tunnel, from the wish for one to the end of its connection. Confined to the event loop of its {@link Tunnels}. */
 final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
-    final Endpoint endpoint;
+    final Way way;
     final StreamOpener.Callback callback;
     final long sinceNanos;
     private final Tunnels tunnels;
@@ -36,14 +35,9 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
         }
     };
 
-    Tunnel(
-            Tunnels tunnels,
-            Endpoint endpoint,
-            ConnectionInfo client,
-            ResponseEvents events,
-            StreamOpener.Callback callback) {
+    Tunnel(Tunnels tunnels, Way way, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
         this.tunnels = tunnels;
-        this.endpoint = endpoint;
+        this.way = way;
         this.client = client;
         this.events = events;
         this.callback = callback;
@@ -53,7 +47,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = tunnels.now();
-        dial = new Dial(tunnels, endpoint, Alpn.NONE, client, this);
+        dial = new Dial(tunnels, way, Alpn.NONE, client, this);
         dial.start(turn);
     }
 
@@ -65,7 +59,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
         stream = opened;
         answered = true;
         callback.onDialed(tunnels.now() - dialedNanos);
-        callback.onOpened(opened, Dial.hop(established));
+        callback.onOpened(opened, way.hop(established));
     }
 
     @Override

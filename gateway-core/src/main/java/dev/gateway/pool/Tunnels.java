@@ -31,15 +31,14 @@ final class Tunnels extends Claimant {
         shared.add(this);
     }
 
-    StreamOpener.Opening open(
-            Endpoint endpoint, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
+    StreamOpener.Opening open(Way way, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
         if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        Tunnel tunnel = new Tunnel(this, endpoint, client, events, callback);
+        Tunnel tunnel = new Tunnel(this, way, client, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();
@@ -104,7 +103,8 @@ final class Tunnels extends Claimant {
         observer.onPendingTimeout();
         fail(
                 tunnel,
-                Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + tunnel.endpoint + " became free in time"));
+                Dial.failure(
+                        Cause.PENDING_TIMEOUT, "no connection to " + tunnel.way.endpoint() + " became free in time"));
     }
 
     void onCancelled(Tunnel tunnel) {
@@ -123,7 +123,7 @@ final class Tunnels extends Claimant {
     }
 
     void onDialed(Tunnel tunnel, Channel channel) {
-        boolean secure = shared.isSecured();
+        boolean secure = shared.isSecured() || tunnel.way.isSecured();
         dialing.remove(tunnel);
         open.add(tunnel);
         observer.onPendingEnded(now() - tunnel.sinceNanos);
@@ -150,12 +150,13 @@ final class Tunnels extends Claimant {
     void close(Predicate<Endpoint> gone) {
         for (Set<Tunnel> each : List.of(waiting, dialing, open)) {
             for (Tunnel tunnel : List.copyOf(each)) {
-                if (gone.test(tunnel.endpoint)) {
+                if (gone.test(tunnel.way.endpoint())) {
                     end(
                             tunnel,
                             Failure.of(
                                     Cause.DRAIN,
-                                    tunnel.endpoint + " of the upstream " + shared.upstream + " has been removed"));
+                                    tunnel.way.endpoint() + " of the upstream " + shared.upstream
+                                            + " has been removed"));
                 }
             }
         }

@@ -1,5 +1,8 @@
 package dev.gateway.upstream;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,13 +10,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host its name, or an IP literal without brackets
  * @param credentials what it is shown, or null
+ * @param tls how an HTTPS proxy is verified, null for others
  */
-public record ParentProxy(Kind kind, String host, int port, @Nullable Credentials credentials) {
+public record ParentProxy(
+        Kind kind, String host, int port, @Nullable Credentials credentials, UpstreamSettings.@Nullable Tls tls) {
     /** How a parent is spoken to. */
     public enum Kind {
-        /** CONNECT in cleartext. */
+        /** HTTP/1.1 in cleartext: CONNECT, and requests that name their whole URI. */
         HTTP,
-        /** CONNECT over TLS. */
+        /** The same over TLS. */
         HTTPS,
         /** SOCKS version 5 (RFC 1928); names are resolved by the parent. */
         SOCKS5
@@ -21,14 +26,27 @@ public record ParentProxy(Kind kind, String host, int port, @Nullable Credential
 
     /** A name and a password; never printed. */
     public record Credentials(String name, String password) {
+        /** Returns them as HTTP has them (RFC 7617). */
+        public String basic() {
+            return "Basic "
+                    + Base64.getEncoder().encodeToString((name + ':' + password).getBytes(StandardCharsets.UTF_8));
+        }
+
         @Override
         public String toString() {
             return "***";
         }
     }
 
+    /** Whether it takes requests for others as well as wishes for tunnels. */
+    public boolean isHttp() {
+        return kind != Kind.SOCKS5;
+    }
+
+    /** Returns its URL. */
     @Override
     public String toString() {
-        return kind + " " + host + ":" + port;
+        String shown = host.indexOf(':') < 0 ? host : "[" + host + "]";
+        return kind.name().toLowerCase(Locale.ROOT) + "://" + shown + ":" + port;
     }
 }

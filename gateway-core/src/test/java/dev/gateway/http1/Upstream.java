@@ -28,14 +28,17 @@ final class Upstream implements Http1ClientConnection.Listener {
     long keepAliveMillis;
 
     Upstream() {
+        this(new Http1ClientSettings(new HeadLimits(1024, 4096, 20), null));
+    }
+
+    Upstream(Http1ClientSettings settings) {
         ConnectionObserver observer = new ConnectionObserver() {
             @Override
             public void onViolation(String kind) {
                 violations.add(kind);
             }
         };
-        connection = new Http1ClientConnection(
-                this, observer, clock.timers(), new Http1ClientSettings(new HeadLimits(1024, 4096, 20)));
+        connection = new Http1ClientConnection(this, observer, clock.timers(), settings);
         channel.pipeline().addLast(connection);
     }
 

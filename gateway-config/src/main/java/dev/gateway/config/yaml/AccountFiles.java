@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 /** Reads files of users, tokens and groups for the names in them. No message shows what may be a secret. */
 final class AccountFiles {
     private static final int MAX_MEBIBYTES = 16;
+    private static final int MAX_SOCKS_BYTES = 255;
     private static final String SHA256 = "sha256:";
 
     private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(0[4-9]|1[0-6])\\$[./A-Za-z0-9]{53}");
@@ -100,8 +101,12 @@ final class AccountFiles {
         return names;
     }
 
-    /** Checks a file of one name and password. */
-    static void credentials(Path file) throws InvalidException {
+    /**
+     * Checks a file of one name and password.
+     *
+     * @param socks whether they are for a SOCKS proxy (RFC 1929)
+     */
+    static void credentials(Path file, boolean socks) throws InvalidException {
         Set<String> names = new HashSet<>();
         read(file, "one line of a name, ':' and a password", (name, rest) -> {
             if (!names.isEmpty()) {
@@ -110,11 +115,19 @@ final class AccountFiles {
             if (rest.isEmpty()) {
                 throw new InvalidException("no password after the ':'");
             }
+            if (socks && Math.max(bytes(name), bytes(rest)) > MAX_SOCKS_BYTES) {
+                throw new InvalidException("SOCKS has room for no more than " + MAX_SOCKS_BYTES
+                        + " bytes of name, and as many of password");
+            }
             names.add(name);
         });
         if (names.isEmpty()) {
             throw new InvalidException("nothing in " + file + ": expected one line of a name, ':' and a password");
         }
+    }
+
+    private static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     private static void read(Path file, String expected, LineCheck check) throws InvalidException {

@@ -35,12 +35,19 @@ final class CertificateChecks {
             }
         }
         for (UpstreamConfig upstream : config.upstreams()) {
-            UpstreamConfig.Tls tls = upstream.tls();
-            if (tls != null) {
-                checks.chain(tls, "caFile", tls.caFile());
-                if (tls.certFile() != null && tls.keyFile() != null) {
-                    checks.pair(tls, tls.certFile(), tls.keyFile());
-                }
+            checks.client(upstream.tls());
+        }
+        config.connect().stream()
+                .flatMap(entry -> entry.parents().stream())
+                .forEach(parent -> checks.client(
+                        parent.proxy() == null ? null : parent.proxy().tls()));
+    }
+
+    private void client(UpstreamConfig.@Nullable Tls tls) {
+        if (tls != null) {
+            chain(tls, "caFile", tls.caFile());
+            if (tls.certFile() != null && tls.keyFile() != null) {
+                pair(tls, tls.certFile(), tls.keyFile());
             }
         }
     }

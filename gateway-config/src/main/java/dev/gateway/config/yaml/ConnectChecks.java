@@ -172,7 +172,7 @@ final class ConnectChecks {
             ConnectConfig.Proxy proxy = parent.proxy();
             if (proxy != null && proxy.credentialsFile() != null) {
                 try {
-                    AccountFiles.credentials(proxy.credentialsFile());
+                    AccountFiles.credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5);
                 } catch (InvalidException e) {
                     scope.problems.error(scope.at(parent, "credentialsFile"), "credentialsFile: " + e.getMessage());
                 }

@@ -119,7 +119,7 @@ final class ConnectSchema {
                         Types.DURATION,
                         Duration.ofSeconds(10),
                         Timeouts::connect,
-                        "Connecting, without name resolution.");
+                        "Connecting, through a parent too; without name resolution.");
                 var tunnel = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.CONNECT, Timeouts::tunnel, "");
                 return v -> new Timeouts(v.position(), v.get(connect), tunnel.of(v));
             });

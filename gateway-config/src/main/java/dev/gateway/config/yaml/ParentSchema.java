@@ -42,17 +42,26 @@ final class ParentSchema {
                 Types.PATH,
                 parent -> parent.proxy() == null ? null : parent.proxy().credentialsFile(),
                 "A file of one line: a name, ':' and a password.");
+        var tls = o.optional(
+                "tls",
+                UpstreamSchema.TLS,
+                parent -> parent.proxy() == null ? null : parent.proxy().tls(),
+                "How an https:// proxy is verified.");
         return v -> {
             Path file = v.find(credentials);
             if (file != null && v.resolved("proxy").equals(DIRECT)) {
                 v.error(v.atKey("credentialsFile"), "credentialsFile has no meaning with DIRECT: remove it");
             }
+            Proxy to = v.get(proxy).orElse(null);
+            if (v.find(tls) != null && (to == null || to.kind() != Proxy.Kind.HTTPS)) {
+                v.error(
+                        v.atKey("tls"),
+                        "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
+            }
             return new Parent(
                     v.position(),
                     v.get(hosts),
-                    v.get(proxy)
-                            .map(to -> new Proxy(to.kind(), to.host(), to.port(), file))
-                            .orElse(null));
+                    to == null ? null : new Proxy(to.kind(), to.host(), to.port(), file, v.find(tls)));
         };
     });
 
@@ -87,6 +96,7 @@ final class ParentSchema {
                 kind,
                 Types.HOST.parse(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, site),
                 port(url.group(4)),
+                null,
                 null);
     }
 

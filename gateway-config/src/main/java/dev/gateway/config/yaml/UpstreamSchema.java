@@ -69,7 +69,8 @@ final class UpstreamSchema {
                 };
             });
 
-    private static final ObjectType<Tls> TLS = ObjectType.of("upstream tls section", "TLS to endpoints.", o -> {
+    /** Also of parent proxies. */
+    static final ObjectType<Tls> TLS = ObjectType.of("upstream tls section", "TLS to endpoints.", o -> {
         var verify = o.defaulted(
                 "verify", Types.BOOLEAN, true, Tls::verify, "Whether certificate and host name are verified.");
         var caFile =

@@ -14,6 +14,7 @@ import dev.gateway.config.LoadResult.Valid;
 import dev.gateway.config.PortRange;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -67,7 +68,10 @@ class TunnelConfigTest {
                 parents:
                   - {hosts: [.corp.example], proxy: DIRECT}
                   - {hosts: [.example.org], proxy: "socks5://[2001:db8::1]:1080", credentialsFile: secrets/parent}
-                  - {hosts: ["*"], proxy: "http://proxy.example:3128/"}
+                  - {hosts: [.example.net], proxy: "http://proxy.example:3128/"}
+                  - hosts: ["*"]
+                    proxy: "https://proxy.example:3129"
+                    tls: {caFile: tls/server.crt, serverName: inner.proxy.example}
                 timeouts: {connect: 5s, idle: 1m, halfClosed: 5s, max: 1h}
                 pac: {path: /wpad.dat}
             """;
@@ -85,6 +89,11 @@ class TunnelConfigTest {
         Proxy socks = Objects.requireNonNull(out.parents().get(1).proxy());
         assertThat(socks.kind()).isEqualTo(Proxy.Kind.SOCKS5);
         assertThat(socks.host()).isEqualTo("2001:db8::1");
+        Proxy https = Objects.requireNonNull(out.parents().get(3).proxy());
+        assertThat(https.tls())
+                .isNotNull()
+                .extracting(UpstreamConfig.Tls::serverName)
+                .isEqualTo("inner.proxy.example");
         assertThat(out.timeouts().connect()).isEqualTo(Duration.ofSeconds(5));
         assertThat(out.timeouts().tunnel())
                 .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(1), Duration.ofSeconds(5), Duration.ofHours(1)));

@@ -1,0 +1,101 @@
+package dev.gateway.pool;
+
+import dev.gateway.net.ClientTls;
+import dev.gateway.net.ClientTlsSettings;
+import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.UpstreamSettings;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The client's side of TLS for all connections of one upstream: those to its endpoints, and those to parents. Immutable,
+ * shared by event loops.
+ */
+final class Securing implements AutoCloseable {
+    private final @Nullable ClientTls endpoints;
+    private final Map<ParentProxy, ClientTls> parents = new HashMap<>();
+
+    private Securing(@Nullable ClientTls endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    /** Reads certificates and keys. */
+    static Securing of(UpstreamSettings settings) throws IOException, GeneralSecurityException {
+        UpstreamSettings.Tls own = settings.tls();
+        Securing made = new Securing(
+                own == null ? null : client(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
+        boolean complete = false;
+        try {
+            for (ParentProxy parent : settings.dialling().parents().all()) {
+                if (parent.tls() != null) {
+                    // The limit for connecting through a parent is for all of it together.
+                    made.parents.put(parent, client(parent.tls(), List.of(), 0));
+                }
+            }
+            complete = true;
+        } finally {
+            if (!complete) {
+                made.close();
+            }
+        }
+        return made;
+    }
+
+    private static List<String> alpn(UpstreamSettings.Protocol protocol) {
+        return switch (protocol) {
+            case AUTO -> List.of("h2", "http/1.1");
+            case H2, H2C -> List.of("h2");
+            case HTTP1 -> List.of("http/1.1");
+        };
+    }
+
+    private static ClientTls client(UpstreamSettings.Tls tls, List<String> alpn, long handshakeMillis)
+            throws IOException, GeneralSecurityException {
+        return new ClientTls(new ClientTlsSettings(
+                tls.verify(),
+                tls.caFile(),
+                tls.serverName(),
+                tls.certFile(),
+                tls.keyFile(),
+                tls.protocols(),
+                alpn,
+                handshakeMillis));
+    }
+
+    /** Returns what secures connections to a parent, or to endpoints if it is null; null for cleartext. */
+    @Nullable
+    ClientTls of(@Nullable ParentProxy parent) {
+        return parent == null ? endpoints : parents.get(parent);
+    }
+
+    /** Returns the certificates that are shown to those who ask for one. */
+    List<X509Certificate> certificates() {
+        List<X509Certificate> certificates = new ArrayList<>();
+        for (ClientTls each : all()) {
+            X509Certificate certificate = each.certificate();
+            if (certificate != null && !certificates.contains(certificate)) {
+                certificates.add(certificate);
+            }
+        }
+        return certificates;
+    }
+
+    private List<ClientTls> all() {
+        List<ClientTls> all = new ArrayList<>(parents.values());
+        if (endpoints != null) {
+            all.add(endpoints);
+        }
+        return all;
+    }
+
+    @Override
+    public void close() {
+        all().forEach(ClientTls::close);
+    }
+}

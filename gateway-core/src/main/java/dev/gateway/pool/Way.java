@@ -1,0 +1,67 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.Hop;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.ParentProxies;
+import dev.gateway.upstream.ParentProxy;
+import io.netty.channel.Channel;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How connections lead to an endpoint.
+ *
+ * @param endpoint who is at the end of them; a parent itself if it is sent requests for others
+ * @param parent the proxy that is dialled, null for nobody
+ * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
+ */
+record Way(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
+    /** Returns the way to an endpoint that is one of its upstream's own. */
+    static Way straight(Endpoint endpoint) {
+        return new Way(endpoint, null, false);
+    }
+
+    /** Returns the way to where a request leads. */
+    static Way to(Endpoint endpoint, Demand demand, ParentProxies parents) {
+        ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
+        return parent != null && parent.isHttp() && demand != Demand.TUNNEL
+                ? new Way(new Endpoint(NamedByRequest.INDEX, parent.host(), parent.port(), 1), parent, true)
+                : new Way(endpoint, parent, false);
+    }
+
+    /** Whether the parent has to connect on before the connection is of use. */
+    boolean isThrough() {
+        return parent != null && !forwards;
+    }
+
+    /** Whether the parent is dialled by TLS. */
+    boolean isSecured() {
+        return parent != null && parent.tls() != null;
+    }
+
+    String host() {
+        return parent == null ? endpoint.host() : parent.host();
+    }
+
+    int port() {
+        return parent == null ? endpoint.port() : parent.port();
+    }
+
+    /** Returns what a connection was made to. */
+    Hop hop(Channel established) {
+        SocketAddress peer = established.remoteAddress();
+        return new Hop(
+                peer instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "",
+                parent == null ? "" : parent.toString());
+    }
+
+    /** Returns who is dialled, as logs name it. */
+    @Override
+    public String toString() {
+        return parent == null ? endpoint.toString() : "parent " + parent;
+    }
+}
