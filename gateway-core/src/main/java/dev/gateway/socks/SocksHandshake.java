@@ -120,11 +120,7 @@ public final class SocksHandshake extends ParentHandshake {
     }
 
     private void ask(ChannelHandlerContext ctx) {
-        ByteBuf out = ctx.alloc()
-                .buffer()
-                .writeByte(VERSION)
-                .writeByte(CONNECT)
-                .writeByte(0);
+        ByteBuf out = ctx.alloc().buffer().writeByte(VERSION).writeByte(CONNECT).writeByte(0);
         byte[] address = NetUtil.createByteArrayFromIpAddressString(destination.host());
         if (address == null) {
             writeText(out.writeByte(NAME), destination.host());
