@@ -126,6 +126,7 @@ public final class AdminPages {
     public AdminPages(Health health, Metrics metrics, Operations operations, Tunnels tunnels, Executor worker) {
         this.worker = worker;
         quick("/", head -> new Content(200, HTML, index(tunnels)));
+        slow(Dashboard.PATH, head -> Dashboard.page());
         quick("/healthz", head -> Content.text(200, "ok"));
         quick("/live", head -> Content.text(200, "ok"));
         quick("/ready", head -> Content.text(health.isReady() ? 200 : 503, health.detail()));
@@ -215,7 +216,10 @@ public final class AdminPages {
 
     @Nullable
     Page find(String path) {
-        return pages.get(path);
+        return path.startsWith(Dashboard.FILES)
+                ? head -> CompletableFuture.supplyAsync(
+                        () -> Dashboard.file(path.substring(Dashboard.FILES.length())), worker)
+                : pages.get(path);
     }
 
     private static Content scrape(Metrics.Scrape scrape) {

@@ -112,7 +112,7 @@ class AdminTest {
                 throw new AssertionError(e);
             }
         });
-        assertThat(links[0]).isEqualTo(6);
+        assertThat(links[0]).isEqualTo(7);
     }
 
     @Test
@@ -120,6 +120,32 @@ class AdminTest {
         HttpResponse<String> page = send(to("/stats").header("Accept", "application/json"));
         assertThat(field(page, "content-type")).isEqualTo("application/json");
         assertThat(page.body()).startsWith("{\"").endsWith("}\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/dashboard, text/html; charset=utf-8",
+        "/dashboard/style.css, text/css; charset=utf-8",
+        "/dashboard/main.js, text/javascript; charset=utf-8",
+        "/dashboard/chart.umd.min.js, text/javascript; charset=utf-8",
+        "/dashboard/icon.svg, image/svg+xml",
+    })
+    void theDashboardRunsNothingButItsOwn(String path, String type) throws Exception {
+        HttpResponse<String> file = get(path);
+        assertThat(file.statusCode()).isEqualTo(200);
+        assertThat(field(file, "content-type")).isEqualTo(type);
+        assertThat(field(file, "content-security-policy"))
+                .startsWith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; ")
+                .doesNotContain("unsafe");
+        assertThat(field(file, "x-content-type-options")).isEqualTo("nosniff");
+        assertThat(file.body()).isNotEmpty().doesNotContain("<style", " style=", "onclick=");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "nothing.js", "index.html", "..%2fDashboard.class", "%2e%2e/Dashboard.class", "a/main.js"})
+    void theDashboardHasNoOtherFiles(String name) throws Exception {
+        assertThat(get("/dashboard/" + name).statusCode()).isEqualTo(404);
     }
 
     @ParameterizedTest

@@ -51,7 +51,8 @@ final class Browser implements AutoCloseable {
                 .orElseThrow();
         String answer = post(
                 address,
-                "{\"capabilities\":{\"alwaysMatch\":{\"acceptInsecureCerts\":true,\"goog:chromeOptions\":{\"binary\":\""
+                "{\"capabilities\":{\"alwaysMatch\":{\"acceptInsecureCerts\":true,"
+                        + "\"goog:loggingPrefs\":{\"browser\":\"ALL\"},\"goog:chromeOptions\":{\"binary\":\""
                         + Tools.find("chromium") + "\",\"args\":[" + options + "]}}}}");
         Matcher session = SESSION.matcher(answer);
         if (!session.find()) {
@@ -91,6 +92,28 @@ final class Browser implements AutoCloseable {
     /** Runs a script without double quotes and returns its value as JSON. */
     String evaluate(String script) throws IOException, InterruptedException {
         return value(post(root + "/execute/sync", "{\"script\":\"" + script + "\",\"args\":[]}"));
+    }
+
+    /** Makes the window as large as another screen, whose owner likes it dark or light. */
+    void emulate(int width, int height, boolean dark) throws IOException, InterruptedException {
+        command(
+                "Emulation.setDeviceMetricsOverride",
+                "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":%b}"
+                        .formatted(width, height, width < 600));
+        command("Emulation.setScrollbarsHidden", "{\"hidden\":true}");
+        command(
+                "Emulation.setEmulatedMedia",
+                "{\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":\"%s\"}]}"
+                        .formatted(dark ? "dark" : "light"));
+    }
+
+    private void command(String name, String parameters) throws IOException, InterruptedException {
+        post(root + "/goog/cdp/execute", "{\"cmd\":\"" + name + "\",\"params\":" + parameters + "}");
+    }
+
+    /** Returns as JSON what the browser has logged since it was last asked, such as errors of scripts and refused resources. */
+    String log() throws IOException, InterruptedException {
+        return post(root + "/se/log", "{\"type\":\"browser\"}");
     }
 
     /** Returns a picture of the page, PNG in Base64. */

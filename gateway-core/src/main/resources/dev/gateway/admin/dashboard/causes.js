@@ -1,0 +1,37 @@
+// What each cause of a failure means, in a few words. The operator's guide says what to do about it.
+
+const MEANINGS = {
+  no_route: 'no route matches the request',
+  no_healthy_endpoint: 'no endpoint of the upstream is healthy',
+  dns_failed: 'the name of an endpoint has no address',
+  connect_failed: 'no connection to the endpoint',
+  connect_timeout: 'the endpoint did not take the connection in time',
+  tls_failed: 'the TLS handshake with the endpoint failed',
+  pending_overflow: 'too many requests wait for a connection',
+  pending_timeout: 'no connection became free in time',
+  upstream_reset_before_headers: 'the upstream broke off before it answered',
+  upstream_reset_in_body: 'the upstream broke off in its answer',
+  upstream_protocol_error: 'the upstream did not speak its protocol',
+  upstream_timeout: 'the upstream did not answer in time',
+  retry_limit: 'too many retries at the same time',
+  retry_budget: 'too large a part of the requests are retries',
+  client_closed: 'the client went away',
+  client_timeout: 'the client did not send in time',
+  client_protocol_error: 'the request was malformed',
+  body_too_large: 'the body was larger than allowed',
+  rate_limited: 'too many requests of the client',
+  authz_denied: 'the client may not do this',
+  proxy_auth: 'the client did not say who it is',
+  policy_port: 'the port is not allowed',
+  policy_host: 'the host is not allowed',
+  policy_address: 'the address is not allowed',
+  policy_sni: 'the name in TLS is another than the one asked for',
+  overload: 'the gateway has more to do than it can',
+  drain: 'the gateway is draining',
+  idle_timeout: 'nothing moved for too long',
+  max_duration: 'it lasted longer than allowed',
+  admin_closed: 'an operator ended it',
+  unknown: 'a defect of the gateway: please report it',
+};
+
+export const meaning = cause => MEANINGS[cause] ?? '';

@@ -1,0 +1,163 @@
+// What happened in the last ten minutes. Statistics count from the start of the process; here the differences between
+// two answers become points: rates, percentiles, and what there was at that moment.
+
+const SPAN = 600000;
+const RECENT = 10;
+
+const sum = numbers => numbers.reduce((total, number) => total + number, 0);
+
+/** Adds the numbers of some objects up, by their keys. */
+export function sums(objects) {
+  const total = {};
+  for (const object of objects) {
+    for (const [key, number] of Object.entries(object)) total[key] = (total[key] ?? 0) + number;
+  }
+  return total;
+}
+
+/** What was not exceeded by a part of what buckets have counted, as if each were filled evenly; NaN if they are empty. */
+export function quantile(part, buckets, bounds) {
+  const rank = part * sum(buckets);
+  if (rank === 0) return NaN;
+  let below = 0;
+  for (let i = 0; i < bounds.length; i++) {
+    if (buckets[i] > 0 && below + buckets[i] >= rank) {
+      const lower = i === 0 ? 0 : bounds[i - 1];
+      return lower + (bounds[i] - lower) * Math.max(0, rank - below) / buckets[i];
+    }
+    below += buckets[i];
+  }
+  return bounds[bounds.length - 1];
+}
+
+/** The parts of a distribution that are shown everywhere. */
+export function percentiles(buckets, bounds) {
+  return {
+    p50: quantile(0.5, buckets, bounds),
+    p90: quantile(0.9, buckets, bounds),
+    p99: quantile(0.99, buckets, bounds),
+    p999: quantile(0.999, buckets, bounds),
+  };
+}
+
+const routeKey = route => route.listener + ' ' + route.route;
+const byKey = (list, key) => new Map(list.map(each => [key(each), each]));
+
+/** Buckets filled since then; all of them where there was nothing to compare with. */
+const filledSince = (buckets, before) => buckets.map((number, i) => number - (before?.[i] ?? 0));
+
+/** The differences between two answers. A route or upstream that is new counts from nothing. */
+export class Difference {
+  constructor(before, after) {
+    this.seconds = after.uptimeSeconds - before.uptimeSeconds;
+    this.before = before;
+    this.after = after;
+    this.routesBefore = byKey(before.routes, routeKey);
+    this.upstreamsBefore = byKey(before.upstreams, upstream => upstream.name);
+  }
+
+  /** How much a total has grown each second. */
+  rate(read) {
+    return (read(this.after) - read(this.before)) / this.seconds;
+  }
+
+  routeRate(route, read) {
+    const before = this.routesBefore.get(routeKey(route));
+    return (read(route) - (before ? read(before) : 0)) / this.seconds;
+  }
+
+  upstreamRate(upstream, read) {
+    const before = this.upstreamsBefore.get(upstream.name);
+    return (read(upstream) - (before ? read(before) : 0)) / this.seconds;
+  }
+
+  upstreamBuckets(upstream) {
+    return filledSince(upstream.latency.buckets, this.upstreamsBefore.get(upstream.name)?.latency.buckets);
+  }
+
+  /** How long all requests took that have ended in between. */
+  buckets() {
+    const all = this.after.latencyBoundsSeconds.map(() => 0).concat(0);
+    for (const route of this.after.routes) {
+      filledSince(route.latency.buckets, this.routesBefore.get(routeKey(route))?.latency.buckets)
+          .forEach((number, i) => all[i] += number);
+    }
+    return all;
+  }
+
+  /** Rates of what is counted by words, such as causes; only words that have grown. */
+  ratesByWord(read) {
+    const before = read(this.before);
+    const rates = {};
+    for (const [word, number] of Object.entries(read(this.after))) {
+      const grown = number - (before[word] ?? 0);
+      if (grown > 0) rates[word] = grown / this.seconds;
+    }
+    return rates;
+  }
+}
+
+export const codes = stats => sums(stats.routes.map(route => route.codes));
+
+export class History {
+  /** What was when, oldest first; "gap" ends a line. */
+  points = [];
+  #answers = []; // the whole answers of the last seconds
+
+  /** Takes an answer; returns whether the process is another than before. */
+  add(stats) {
+    const last = this.latest;
+    const restarted = last !== undefined
+        && (stats.uptimeSeconds < last.uptimeSeconds || stats.totals.requestsTotal < last.totals.requestsTotal);
+    if (restarted) {
+      this.#answers = [];
+      this.points.push({time: stats.time - 1, gap: true});
+    } else if (last && (stats.time <= last.time || stats.uptimeSeconds === last.uptimeSeconds)) {
+      return false; // the clock was set back, or it is the same answer
+    }
+    this.points.push(point(stats, restarted || !last ? null : new Difference(last, stats)));
+    while (this.points[0].time < stats.time - SPAN) this.points.shift();
+    this.#answers.push(stats);
+    while (this.#answers.length > 2 && stats.uptimeSeconds - this.#answers[1].uptimeSeconds >= RECENT - 0.5) {
+      this.#answers.shift();
+    }
+    return restarted;
+  }
+
+  get latest() {
+    return this.#answers[this.#answers.length - 1];
+  }
+
+  /** The difference that the last seconds made; null at the beginning. */
+  get recent() {
+    return this.#answers.length < 2 ? null : new Difference(this.#answers[0], this.latest);
+  }
+
+  /** The point at a moment, or the one before it. */
+  at(time) {
+    let found = this.points[0];
+    for (const each of this.points) {
+      if (each.time > time) break;
+      if (!each.gap) found = each;
+    }
+    return found;
+  }
+}
+
+/** What is shown of a moment; rates are null in the first one. */
+function point(stats, difference) {
+  return {
+    time: stats.time,
+    codes: difference?.ratesByWord(codes) ?? null,
+    latency: difference ? percentiles(difference.buckets(), stats.latencyBoundsSeconds) : null,
+    causes: difference?.ratesByWord(each => each.causes) ?? null,
+    received: difference?.rate(each => each.totals.bytesReceived) ?? null,
+    sent: difference?.rate(each => each.totals.bytesSent) ?? null,
+    tunnels: stats.totals.tunnelsActive,
+    webSockets: stats.totals.websocketsActive,
+    lag: Math.max(...stats.eventLoops.map(loop => loop.lagSeconds)),
+    tasks: sum(stats.eventLoops.map(loop => loop.pendingTasks)),
+    heap: stats.memory.heapUsedBytes,
+    direct: stats.memory.directUsedBytes,
+  };
+}

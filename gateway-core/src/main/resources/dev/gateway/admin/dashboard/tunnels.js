@@ -1,0 +1,44 @@
+// Tunnels and WebSockets: how many are open, and by which listener or route.
+
+import {Table, badge} from './elements.js';
+import {bytes, count} from './format.js';
+import {Plot} from './plots.js';
+
+const total = counts => Object.values(counts).reduce((all, each) => all + each, 0);
+
+export class Tunnels {
+  #table;
+
+  constructor() {
+    new Plot('tunnels', 'Open tunnels and WebSockets', [
+      {name: 'tunnels', colour: 'info', fill: true, value: point => point.tunnels},
+      {name: 'WebSockets', colour: 'violet', dash: [7, 3], value: point => point.webSockets},
+    ], {format: count, whole: true, least: 4});
+    this.#table = new Table(document.getElementById('tunnels'), 'Tunnels by listener, WebSockets by route', [
+      {name: 'Listener or route', text: true}, {name: 'Kind', text: true}, {name: 'Open'}, {name: 'Opened'}, {name: 'Failed'},
+      {name: 'Denied', wide: true}, {name: 'Received', wide: true}, {name: 'Sent', wide: true},
+    ], 'No tunnel and no WebSocket has been opened yet.');
+  }
+
+  show(stats) {
+    const tunnels = stats.listeners
+        .filter(({tunnels}) => tunnels.total > 0 || total(tunnels.deniedByRule) > 0)
+        .map(({name, tunnels}) => ({
+          key: 'tunnel ' + name,
+          cells: [
+            name, 'tunnels', count(tunnels.active), count(tunnels.total), failed(total(tunnels.causes)),
+            count(total(tunnels.deniedByRule)), bytes(tunnels.receivedBytes), bytes(tunnels.sentBytes),
+          ],
+        }));
+    const webSockets = stats.routes.filter(route => route.websockets.total > 0).map(route => ({
+      key: 'websocket ' + route.listener + ' ' + route.route,
+      cells: [
+        `${route.route} (${route.listener})`, 'WebSockets', count(route.websockets.active), count(route.websockets.total),
+        failed(total(route.websockets.causes)), '', '', '',
+      ],
+    }));
+    this.#table.show([...tunnels, ...webSockets]);
+  }
+}
+
+const failed = number => badge(count(number), number > 0 ? 'warn' : 'plain');

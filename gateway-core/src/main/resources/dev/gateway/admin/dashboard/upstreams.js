@@ -1,0 +1,68 @@
+// Upstreams, and the health and pools of their endpoints.
+
+import {Table, badge, meter} from './elements.js';
+import {count, duration, percent, rate} from './format.js';
+import {quantile} from './history.js';
+
+export class Upstreams {
+  #table = new Table(document.getElementById('upstreams'), 'Upstreams and their endpoints',
+      [{name: 'Upstream', text: true}, {name: 'Health', text: true}, {name: 'Requests'}, {name: 'p50', wide: true}, {name: 'p99', wide: true},
+        {name: '5xx', wide: true}, {name: 'Not connected', wide: true}, {name: 'In use'}, {name: 'Idle'}, {name: 'Connecting', wide: true}, {name: 'Pending'}],
+      'No upstream is configured.', 120);
+
+  show(stats, recent) {
+    const rows = [];
+    for (const upstream of stats.upstreams) {
+      rows.push(whole(upstream, recent, stats.latencyBoundsSeconds));
+      for (const endpoint of upstream.endpoints) rows.push(part(upstream, endpoint));
+    }
+    this.#table.show(rows);
+  }
+}
+
+const healthy = endpoint => endpoint.state === 'healthy';
+
+function health(endpoints) {
+  if (endpoints.length === 0) return badge('by request', 'plain');
+  const well = endpoints.filter(healthy).length;
+  return badge(`${well} of ${endpoints.length}`, well === endpoints.length ? 'good' : well > 0 ? 'warn' : 'bad');
+}
+
+function whole(upstream, recent, bounds) {
+  const requests = recent ? recent.upstreamRate(upstream, each => each.attempts.total) : NaN;
+  const buckets = recent ? recent.upstreamBuckets(upstream) : [];
+  const errors = recent ? recent.upstreamRate(upstream, each => each.codes['5xx'] ?? 0) : NaN;
+  const unconnected = recent ? recent.upstreamRate(upstream, each => sum(each.connections.failures)) : NaN;
+  const {active, idle} = upstream.connections;
+  const failing = requests > 0 ? errors / requests : requests === 0 ? 0 : NaN;
+  return {
+    key: upstream.name,
+    level: 'group',
+    cells: [
+      upstream.name, health(upstream.endpoints), rate(requests), duration(quantile(0.5, buckets, bounds)),
+      duration(quantile(0.99, buckets, bounds)), badge(percent(failing), failing >= 0.05 ? 'bad' : failing >= 0.01 ? 'warn' : 'plain'),
+      refused(unconnected), meter(count(active - idle), active > 0 ? (active - idle) / active : 0), count(idle),
+      count(upstream.endpoints.reduce((total, each) => total + each.connecting, 0)), pending(upstream.pending.active),
+    ],
+  };
+}
+
+function part(upstream, endpoint) {
+  const {active, idle} = endpoint;
+  return {
+    key: upstream.name + ' ' + endpoint.address,
+    level: 'member',
+    cells: [
+      endpoint.address + (endpoint.weight === 1 ? '' : ` × ${endpoint.weight}`),
+      badge(endpoint.state.replaceAll('_', ' '), healthy(endpoint) ? 'good' : 'bad'), '', '', '', '', '',
+      meter(count(active), active + idle > 0 ? active / (active + idle) : 0), count(idle), count(endpoint.connecting),
+      pending(endpoint.pending),
+    ],
+  };
+}
+
+const sum = counts => Object.values(counts).reduce((total, each) => total + each, 0);
+
+const refused = number => badge(rate(number), number > 0 ? 'warn' : 'plain');
+
+const pending = number => badge(count(number), number > 0 ? 'warn' : 'plain');
