@@ -29,7 +29,7 @@ public final class Gateway implements AutoCloseable {
 
     private Gateway(GatewayConfig config, @Nullable ConfigFile file, Systemd systemd) {
         this.systemd = systemd;
-        this.loops = new Loops(config, metrics);
+        this.loops = new Loops(config, metrics, systemd.sockets());
         AdminPages pages = new AdminPages(
                 new Health(),
                 metrics,
@@ -81,6 +81,7 @@ public final class Gateway implements AutoCloseable {
     private void startAll(GatewayConfig config) throws StartException {
         loops.openDoors();
         generations.advance(config);
+        systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::inForce);
         metrics.watchUpstreams(upstreams::states);
         loops.keepHouse(upstreams);

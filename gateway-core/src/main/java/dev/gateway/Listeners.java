@@ -234,7 +234,7 @@ final class Listeners {
     void drain(long nanos) {
         long start = System.nanoTime();
         List<Listener> all = all();
-        all.forEach(Listener::stopAccepting);
+        stopAccepting(all);
         CompletableFuture<Void> drained = drained(all);
         if (!await(drained, nanos - (System.nanoTime() - start))) {
             log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
@@ -245,8 +245,13 @@ final class Listeners {
     /** Accepts no more connections and ends those there are. The admin listener goes on. */
     void close() {
         List<Listener> all = all();
-        all.forEach(Listener::stopAccepting);
+        stopAccepting(all);
         closeConnections(all, drained(all));
+    }
+
+    private void stopAccepting(List<Listener> all) {
+        all.forEach(Listener::stopAccepting);
+        loops.transport().inherited().close(); // whoever does not get in here should not wait, unless for a successor
     }
 
     private static CompletableFuture<Void> drained(List<Listener> all) {

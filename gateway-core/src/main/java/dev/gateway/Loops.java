@@ -8,6 +8,7 @@ import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.listener.ListenerLoop;
+import dev.gateway.net.InheritedSockets;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.observe.AccessLog;
@@ -53,12 +54,16 @@ final class Loops {
     private final Pools pools;
     private final AccessLog accessLog = new AccessLog();
 
-    /** Starts the event loops, which have nothing to do yet. */
-    Loops(GatewayConfig config, Metrics metrics) {
+    /**
+     * Starts the event loops, which have nothing to do yet.
+     *
+     * @param inherited sockets that listeners may take over
+     */
+    Loops(GatewayConfig config, Metrics metrics, InheritedSockets inherited) {
         this.config = config;
         this.metrics = metrics;
         metrics.add(accessLog);
-        this.transport = Transport.start(Assembly.transport(config.transport()), config.workers());
+        this.transport = Transport.start(Assembly.transport(config.transport()), config.workers(), inherited);
         for (EventLoop loop : transport.loops()) {
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);

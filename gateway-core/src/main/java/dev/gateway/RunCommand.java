@@ -82,15 +82,18 @@ final class RunCommand implements Callable<Integer> {
             Logging.level(level);
         }
         PrintWriter err = Main.err(spec);
-        Systemd systemd = Systemd.of(System.getenv(), ProcessHandle.current().pid());
         ConfigFile source = new ConfigFile(file);
         GatewayConfig config = Main.report(source.load(), err);
         return config == null
                 ? Main.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, source, systemd), err, gateway -> {
+                : serve(() -> Gateway.start(config, source, systemd()), err, gateway -> {
                     gateway.listenToSignals();
                     gateway.tellReady(); // now that signals are heard
                 });
+    }
+
+    private static Systemd systemd() throws StartException {
+        return Systemd.of(System.getenv(), ProcessHandle.current().pid());
     }
 
     /** What starts a gateway. */

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.net.InheritedSockets;
 import dev.gateway.net.NotifySocket;
 import java.io.IOException;
 import java.time.Duration;
@@ -11,12 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What systemd, or whatever else starts processes its way, has asked of this one by environment variables: to be told how
- * it is, and again and again that it lives. Does nothing where nothing was asked. Any thread but event loops.
+ * What systemd, or whatever else starts processes its way, has given to this one and asked of it by environment variables:
+ * listening sockets, and to be told how it is and that it lives. Does nothing where nothing was asked. Any thread but
+ * event loops.
  */
 final class Systemd {
     /** Asks for nothing. */
-    static final Systemd NONE = new Systemd(null, 0);
+    static final Systemd NONE = new Systemd(null, 0, InheritedSockets.none());
 
     private static final Logger log = LoggerFactory.getLogger(Systemd.class);
 
@@ -30,27 +32,39 @@ final class Systemd {
 
     private final @Nullable NotifySocket socket;
     private final long watchdogNanos;
+    private final InheritedSockets sockets;
 
-    private Systemd(@Nullable NotifySocket socket, long watchdogNanos) {
+    private Systemd(@Nullable NotifySocket socket, long watchdogNanos, InheritedSockets sockets) {
         this.socket = socket;
         this.watchdogNanos = watchdogNanos;
+        this.sockets = sockets;
     }
 
     /**
-     * Reads what was asked.
+     * Reads what was asked, and finds what was passed.
      *
      * @param pid of this process: what was meant for another one is not heeded
+     * @throws StartException if what was passed cannot be used
      */
-    static Systemd of(Map<String, String> environment, long pid) {
-        String address = environment.getOrDefault("NOTIFY_SOCKET", "");
+    static Systemd of(Map<String, String> environment, long pid) throws StartException {
+        NotifySocket socket = notifySocket(environment.getOrDefault("NOTIFY_SOCKET", ""));
+        try {
+            InheritedSockets sockets = InheritedSockets.of(environment, pid);
+            return new Systemd(socket, socket == null ? 0 : watchdogNanos(environment, pid), sockets);
+        } catch (IOException e) {
+            throw new StartException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static @Nullable NotifySocket notifySocket(String address) {
         if (address.isEmpty()) {
-            return NONE;
+            return null;
         }
         try {
-            return new Systemd(new NotifySocket(address), watchdogNanos(environment, pid));
+            return new NotifySocket(address);
         } catch (IOException e) {
             log.warn("The service's state cannot be told: {}", e.getMessage());
-            return NONE;
+            return null;
         }
     }
 
@@ -71,6 +85,11 @@ final class Systemd {
     /** Returns within what time it has to be told that the process lives, or 0 if it need not be. */
     long watchdogNanos() {
         return watchdogNanos;
+    }
+
+    /** Returns the listening sockets that were passed. */
+    InheritedSockets sockets() {
+        return sockets;
     }
 
     /** It serves, now or again. */

@@ -1,10 +1,12 @@
 package dev.gateway.listener;
 
 import dev.gateway.net.Transport;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -31,6 +33,7 @@ final class Acceptor {
     private final ConnectionInitializer initializer;
     private final List<Channel> sockets = new ArrayList<>();
     private boolean closed;
+    private boolean inherited; // the sockets are somebody else's too
 
     private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
         this.transport = transport;
@@ -61,12 +64,15 @@ final class Acceptor {
     }
 
     private void bindAll() throws IOException {
-        if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
-            SocketFile.removeStale(unix.path());
-            bind(loops.get(0), transport.unixAddress(unix.path()), false);
+        if (transport.inherited().take(settings.name(), address(settings.bound()), this::takeOver)) {
             return;
         }
-        InetSocketAddress address = ((ListenerSettings.Address.Tcp) settings.bound()).address();
+        if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
+            SocketFile.removeStale(unix.path());
+            bind(loops.get(0), address(unix), false);
+            return;
+        }
+        InetSocketAddress address = (InetSocketAddress) address(settings.bound());
         if (address.isUnresolved()) {
             throw new IOException("unknown host");
         }
@@ -81,20 +87,38 @@ final class Acceptor {
         }
     }
 
+    private SocketAddress address(ListenerSettings.Address address) {
+        return address instanceof ListenerSettings.Address.Unix unix
+                ? transport.unixAddress(unix.path())
+                : ((ListenerSettings.Address.Tcp) address).address();
+    }
+
+    private void takeOver(int descriptor, SocketAddress address) throws IOException {
+        inherited = true;
+        EventLoop loop = loops.get(sockets.size() % loops.size());
+        add(loop, prepared(transport.listening(loop, transport.group(), address, descriptor)).register());
+    }
+
     private void bind(EventLoop loop, SocketAddress address, boolean share) throws IOException {
-        ChannelFuture bound = transport
-                .server(loop, share ? loop : transport.group(), address, BACKLOG, share)
-                .option(ChannelOption.AUTO_READ, false)
-                .childHandler(initializer)
-                .bind()
-                .awaitUninterruptibly();
+        EventLoopGroup children = share ? loop : transport.group();
+        add(loop, prepared(transport.server(loop, children, address, BACKLOG, share)).bind());
+    }
+
+    private ServerBootstrap prepared(ServerBootstrap bootstrap) {
+        return bootstrap.option(ChannelOption.AUTO_READ, false).childHandler(initializer);
+    }
+
+    private void add(EventLoop loop, ChannelFuture bound) throws IOException {
+        bound.awaitUninterruptibly();
         if (!bound.isSuccess()) {
             Throwable cause = bound.cause();
             throw cause instanceof IOException e ? e : new IOException(cause);
         }
         Channel socket = bound.channel();
         sockets.add(socket);
-        socket.pipeline().addLast(new AcceptErrors(initializer.door(loop)));
+        // On the loop, because that is where Netty adds its acceptor, which comes before.
+        loop.submit(() -> socket.pipeline().addLast(new AcceptErrors(initializer.door(loop))))
+                .syncUninterruptibly();
     }
 
     /** Returns the address bound, with the port that the kernel chose if that was left to it. */
@@ -124,7 +148,7 @@ final class Acceptor {
         }
         closed = true;
         sockets.forEach(socket -> socket.close().awaitUninterruptibly());
-        if (settings.bound() instanceof ListenerSettings.Address.Unix unix && !sockets.isEmpty()) {
+        if (settings.bound() instanceof ListenerSettings.Address.Unix unix && !inherited && !sockets.isEmpty()) {
             remove(unix.path());
         }
     }

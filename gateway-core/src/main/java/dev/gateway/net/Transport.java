@@ -12,6 +12,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
@@ -54,9 +55,11 @@ public final class Transport {
     private final List<EventLoop> loops;
     private final OpenChannels open;
     private final ByteBufAllocator allocator;
+    private final InheritedSockets inherited;
 
-    private Transport(TransportKind kind, int loopCount) {
+    private Transport(TransportKind kind, int loopCount, InheritedSockets inherited) {
         this.kind = kind;
+        this.inherited = inherited;
         this.group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory());
         List<EventLoop> all = new ArrayList<>();
@@ -76,7 +79,20 @@ public final class Transport {
      * @param loopCount how many event loops, 0 for one per available processor
      */
     public static Transport start(TransportKind wanted, int loopCount) {
+        return start(wanted, loopCount, InheritedSockets.none());
+    }
+
+    /**
+     * Starts event loops that can take over sockets.
+     *
+     * @param inherited what was passed to this process; closed with the transport, or before
+     */
+    public static Transport start(TransportKind wanted, int loopCount, InheritedSockets inherited) {
         TransportKind kind = wanted;
+        if (!inherited.isEmpty() && !kind.takesDescriptors()) {
+            log.warn("Sockets were passed to this process, which only epoll can take over: {} is not used", kind);
+            kind = TransportKind.EPOLL; // which there is, or they had not been looked at
+        }
         Throwable missing = kind.unavailabilityCause();
         while (missing != null) {
             TransportKind next = kind.fallback();
@@ -86,7 +102,7 @@ public final class Transport {
         }
         int count = loopCount > 0 ? loopCount : Runtime.getRuntime().availableProcessors();
         log.info("Transport {}, {} event loops", kind, count);
-        return new Transport(kind, count);
+        return new Transport(kind, count, inherited);
     }
 
     /** Returns the kind of sockets in use. */
@@ -129,25 +145,47 @@ public final class Transport {
     public ServerBootstrap server(
             EventLoop loop, EventLoopGroup children, SocketAddress address, int backlog, boolean sharePort) {
         boolean tcp = TransportKind.isTcp(address);
-        ServerBootstrap bootstrap = new ServerBootstrap()
-                .group(loop, children)
-                .channelFactory(open.knownFrom(kind.serverFactory(tcp)))
-                .handler(open.accepting())
+        ServerBootstrap bootstrap = server(loop, children, tcp, kind.serverFactory(tcp))
                 .option(ChannelOption.SO_BACKLOG, backlog)
-                .option(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
-                // A client may end its sending side and still read: its FIN is an event, not a close.
-                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .localAddress(address);
         if (tcp) {
-            bootstrap.option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true);
+            bootstrap.option(ChannelOption.SO_REUSEADDR, true);
             if (sharePort && canSharePort()) {
                 bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
             }
         }
         return bootstrap;
+    }
+
+    /**
+     * Prepares a socket that listens already, with the options of accepted connections; the caller adds a handler and
+     * registers. Accepted connections live on {@code children}.
+     *
+     * @param descriptor of the socket, which is the channel's from then on
+     */
+    public ServerBootstrap listening(EventLoop loop, EventLoopGroup children, SocketAddress address, int descriptor) {
+        boolean tcp = TransportKind.isTcp(address);
+        return server(loop, children, tcp, kind.serverFactory(tcp, descriptor));
+    }
+
+    private ServerBootstrap server(
+            EventLoop loop, EventLoopGroup children, boolean tcp, ChannelFactory<ServerChannel> factory) {
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loop, children)
+                .channelFactory(open.knownFrom(factory))
+                .handler(open.accepting())
+                .option(ChannelOption.ALLOCATOR, allocator)
+                .childOption(ChannelOption.ALLOCATOR, allocator)
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                // A client may end its sending side and still read: its FIN is an event, not a close.
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        return tcp ? bootstrap.childOption(ChannelOption.TCP_NODELAY, true) : bootstrap;
+    }
+
+    /** Returns the sockets that were passed to this process. */
+    public InheritedSockets inherited() {
+        return inherited;
     }
 
     /** Returns the group of all event loops, for children of {@link #server} spread over them. */
@@ -193,6 +231,7 @@ public final class Transport {
      * @return done when the loops have ended
      */
     public Future<?> stop() {
+        inherited.close();
         open.closeAll(STOP_MILLIS);
         return group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS);
     }

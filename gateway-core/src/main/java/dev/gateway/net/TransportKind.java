@@ -81,6 +81,17 @@ public enum TransportKind {
         };
     }
 
+    /** Whether a listening socket that was passed to this process can be taken over. */
+    boolean takesDescriptors() {
+        return this == EPOLL; // neither of the others makes a channel of a descriptor
+    }
+
+    ChannelFactory<ServerChannel> serverFactory(boolean tcp, int descriptor) {
+        return tcp
+                ? () -> new EpollServerSocketChannel(descriptor)
+                : () -> new EpollServerDomainSocketChannel(descriptor, true);
+    }
+
     ChannelFactory<Channel> clientFactory(boolean tcp) {
         return switch (this) {
             case EPOLL -> tcp ? EpollSocketChannel::new : EpollDomainSocketChannel::new;

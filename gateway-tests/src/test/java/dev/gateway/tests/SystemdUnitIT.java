@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The service unit, as systemd itself reads it. */
+/** The units, as systemd itself reads them. */
 class SystemdUnitIT {
     /** Of ten; what remains is mostly that a gateway talks to the network. Services that nobody looked after have 9.6. */
     private static final String MAX_EXPOSURE = "20";
@@ -33,6 +33,14 @@ class SystemdUnitIT {
     @Test
     void everyDirectiveIsKnown() throws Exception {
         Tools.Result result = Tools.run(Tools.find("systemd-analyze"), "verify", unit.toString());
+        assertThat(result.output()).isEmpty();
+        assertThat(result.exit()).isZero();
+    }
+
+    @Test
+    void theSocketsAreThoseOfTheService() throws Exception {
+        Path sockets = Files.copy(Path.of("../deploy/systemd/gateway.socket"), directory.resolve("gateway.socket"));
+        Tools.Result result = Tools.run(Tools.find("systemd-analyze"), "verify", sockets.toString());
         assertThat(result.output()).isEmpty();
         assertThat(result.exit()).isZero();
     }

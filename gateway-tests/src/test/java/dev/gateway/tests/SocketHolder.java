@@ -1,0 +1,80 @@
+package dev.gateway.tests;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A process that holds listening sockets and starts gateways that inherit them. Closing it kills what still runs. */
+final class SocketHolder implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader output;
+    private final List<String> addresses = new ArrayList<>();
+
+    /**
+     * Makes the sockets.
+     *
+     * @param sockets {@code NAME=ADDRESS}, with port 0 for any free one, or the path of a socket file
+     * @param command starts a gateway
+     * @param environment what is added to that of the tests
+     */
+    SocketHolder(List<String> sockets, List<String> command, Map<String, String> environment) throws IOException {
+        List<String> all = new ArrayList<>(List.of(Tools.find("python3"), "activation/holder.py"));
+        all.addAll(sockets);
+        all.add("--");
+        all.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(all).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        process = builder.start();
+        output = process.inputReader(StandardCharsets.UTF_8);
+        for (int i = 0; i < sockets.size(); i++) {
+            addresses.add(line());
+        }
+    }
+
+    private String line() throws IOException {
+        String line = output.readLine();
+        if (line == null) {
+            throw new IOException("the holder of sockets has ended");
+        }
+        return line;
+    }
+
+    private String ask(String question) throws IOException {
+        OutputStream in = process.getOutputStream();
+        in.write((question + "\n").getBytes(StandardCharsets.UTF_8));
+        in.flush();
+        return line();
+    }
+
+    /** Returns the port of a socket. */
+    int port(int socket) {
+        String address = addresses.get(socket);
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    /** Starts a gateway that gets the sockets, and returns its process id. */
+    long start() throws IOException {
+        return Long.parseLong(ask("start"));
+    }
+
+    /** Ends a gateway in order, and returns its exit code. */
+    int stop(long pid) throws IOException {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroy);
+        return Integer.parseInt(ask("wait " + pid));
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.getOutputStream().close(); // the end of its input is its own
+        try {
+            process.waitFor();
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
