@@ -37,6 +37,9 @@ final class Listeners {
     /** How long connections that were closed by force may take to be gone. */
     private static final long FORCED_CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** How long a client whose first packet has come here may take for the next one. */
+    private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     final Loops loops;
     final AdminPages pages;
     private final ScheduledExecutorService thread;
@@ -234,6 +237,9 @@ final class Listeners {
     void drain(long nanos) {
         long start = System.nanoTime();
         List<Listener> all = all();
+        if (all.stream().filter(Listener::giveWay).count() > 0) {
+            pause(Math.min(HANDSHAKE_NANOS, nanos));
+        }
         stopAccepting(all);
         CompletableFuture<Void> drained = drained(all);
         if (!await(drained, nanos - (System.nanoTime() - start))) {
@@ -247,6 +253,14 @@ final class Listeners {
         List<Listener> all = all();
         stopAccepting(all);
         closeConnections(all, drained(all));
+    }
+
+    private static void pause(long nanos) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
+        }
     }
 
     private void stopAccepting(List<Listener> all) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param unix the Unix-domain socket bound instead of address and port, or null
  * @param tls not null exactly for {@link Protocol#HTTPS}, and for {@link Protocol#TLS} where it passes through
  * @param proxyProtocol null if no PROXY protocol header is expected
- * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}
+ * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}, as other processes may
  * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
  * @param trustedProxies peers whose forwarded headers and request ids are believed
  * @param forwardedHeaders which headers tell upstreams about the client

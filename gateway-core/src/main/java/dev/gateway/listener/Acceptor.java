@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.listener.ListenerSettings.Sharing;
 import dev.gateway.net.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -10,21 +11,18 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sockets bound to one address; another listener may take them over. One socket accepts and spreads connections over
  * the event loops in turn, or each loop has a socket of its own. Made and closed by threads that are not event loops.
  */
 final class Acceptor {
-    private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
     private static final int BACKLOG = 4096; // the kernel cuts it to net.core.somaxconn
 
     private final Transport transport;
@@ -33,7 +31,8 @@ final class Acceptor {
     private final ConnectionInitializer initializer;
     private final List<Channel> sockets = new ArrayList<>();
     private boolean closed;
-    private boolean inherited; // the sockets are somebody else's too
+    private @Nullable SocketFile file;
+    private @Nullable SharedPort shared;
 
     private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
         this.transport = transport;
@@ -68,22 +67,28 @@ final class Acceptor {
             return;
         }
         if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
-            SocketFile.removeStale(unix.path());
-            bind(loops.get(0), address(unix), false);
+            SocketFile prepared = SocketFile.prepare(unix.path(), settings.sharing() != Sharing.NONE);
+            bind(loops.get(0), transport.group(), transport.unixAddress(prepared.bound()));
+            file = prepared;
             return;
         }
         InetSocketAddress address = (InetSocketAddress) address(settings.bound());
         if (address.isUnresolved()) {
             throw new IOException("unknown host");
         }
-        boolean share = settings.reusePort() && transport.canSharePort() && loops.size() > 1;
-        bind(loops.get(0), address, share);
-        if (share) {
+        boolean share = settings.sharing() != Sharing.NONE && transport.canSharePort();
+        boolean spread = share && settings.sharing() == Sharing.SPREAD;
+        Set<String> earlier = share ? SharedPort.listening(address) : Set.of();
+        bind(loops.get(0), spread ? loops.get(0) : transport.group(), address);
+        if (spread) {
             // Port 0 is the kernel's choice once; the other sockets share what it chose.
             InetSocketAddress chosen = (InetSocketAddress) address();
             for (EventLoop loop : loops.subList(1, loops.size())) {
-                bind(loop, chosen, true);
+                bind(loop, loop, chosen);
             }
+        }
+        if (share) {
+            shared = new SharedPort((InetSocketAddress) address(), sockets, earlier);
         }
     }
 
@@ -94,13 +99,12 @@ final class Acceptor {
     }
 
     private void takeOver(int descriptor, SocketAddress address) throws IOException {
-        inherited = true;
         EventLoop loop = loops.get(sockets.size() % loops.size());
         add(loop, prepared(transport.listening(loop, transport.group(), address, descriptor)).register());
     }
 
-    private void bind(EventLoop loop, SocketAddress address, boolean share) throws IOException {
-        EventLoopGroup children = share ? loop : transport.group();
+    private void bind(EventLoop loop, EventLoopGroup children, SocketAddress address) throws IOException {
+        boolean share = settings.sharing() != Sharing.NONE;
         add(loop, prepared(transport.server(loop, children, address, BACKLOG, share)).bind());
     }
 
@@ -128,11 +132,17 @@ final class Acceptor {
 
     /** Whether it was bound to share the port. */
     boolean isReusePort() {
-        return settings.reusePort();
+        return settings.sharing() != Sharing.NONE;
     }
 
     /** Begins to accept connections. */
     void accept() {
+        if (file != null) {
+            file.publish();
+        }
+        if (shared != null) {
+            shared.join(settings.sharing() == Sharing.LAST_GETS_ALL);
+        }
         sockets.forEach(socket -> socket.config().setAutoRead(true));
     }
 
@@ -141,23 +151,28 @@ final class Acceptor {
         LoopConnections.onEach(owners, owner -> initializer.door(owner.loop.eventLoop()).owner = owner);
     }
 
+    /**
+     * Lets other processes that listen there too have new connections from now on. What is on its way here still comes.
+     *
+     * @return whether there is one
+     */
+    synchronized boolean giveWay() {
+        return shared != null && !closed && shared.giveWay();
+    }
+
     /** Closes the sockets, and waits until they are; connections stay. */
     synchronized void close() {
         if (closed) {
-            return; // its socket file may be somebody else's by now
+            return;
         }
         closed = true;
-        sockets.forEach(socket -> socket.close().awaitUninterruptibly());
-        if (settings.bound() instanceof ListenerSettings.Address.Unix unix && !inherited && !sockets.isEmpty()) {
-            remove(unix.path());
+        if (shared != null) {
+            shared.leave();
+            LoopConnections.awaitTurn(loops);
         }
-    }
-
-    private static void remove(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException e) {
-            log.warn("the socket file {} cannot be removed: {}", path, e.toString());
+        sockets.forEach(socket -> socket.close().awaitUninterruptibly());
+        if (file != null) {
+            file.remove();
         }
     }
 }

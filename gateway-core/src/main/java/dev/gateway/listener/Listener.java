@@ -96,6 +96,16 @@ public final class Listener {
         return limit.open();
     }
 
+    /**
+     * Lets other processes that listen at the same port have new connections, unless another listener has the sockets.
+     * What is on its way here still comes.
+     *
+     * @return whether there is such a process
+     */
+    public boolean giveWay() {
+        return !succeeded && acceptor.giveWay();
+    }
+
     /** Closes the listening sockets, unless another listener has them, and waits until they are; connections stay. */
     public void stopAccepting() {
         if (!succeeded) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param index the {@code listener} of its connections, the same in all generations
  * @param bound where
- * @param reusePort whether every event loop listens for itself with {@code SO_REUSEPORT}, where the platform can
+ * @param sharing who else may listen there, where the platform can
  * @param maxConnections at once, 0 for no limit; more are closed at once
  * @param tls null for cleartext
  * @param proxyProtocol null if connections begin with what their client sends
@@ -24,7 +24,7 @@ public record ListenerSettings(
         int index,
         String name,
         Address bound,
-        boolean reusePort,
+        Sharing sharing,
         int maxConnections,
         @Nullable ServerTls tls,
         @Nullable ProxyProtocol proxyProtocol,
@@ -32,7 +32,17 @@ public record ListenerSettings(
 
     /** Returns the same settings with another TLS. */
     public ListenerSettings with(ServerTls other) {
-        return new ListenerSettings(index, name, bound, reusePort, maxConnections, other, proxyProtocol, protocols);
+        return new ListenerSettings(index, name, bound, sharing, maxConnections, other, proxyProtocol, protocols);
+    }
+
+    /** Who else may listen at a listener's address. */
+    public enum Sharing {
+        /** Nobody. */
+        NONE,
+        /** Other processes, with {@code SO_REUSEPORT}, and each event loop for itself; the kernel spreads connections. */
+        SPREAD,
+        /** Other processes; the one that has come last gets all connections. */
+        LAST_GETS_ALL
     }
 
     /** Where a listener is bound; written as people write it. */

@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import io.netty.channel.EventLoop;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +33,16 @@ final class LoopConnections {
                         .map(each -> CompletableFuture.runAsync(() -> task.accept(each), each.loop.eventLoop()))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
+    }
+
+    /** Waits until each event loop has looked at its sockets. */
+    static void awaitTurn(List<EventLoop> loops) {
+        for (int i = 0; i < 2; i++) { // the first may be given while they are being looked at
+            CompletableFuture.allOf(loops.stream()
+                            .map(loop -> CompletableFuture.runAsync(() -> {}, loop))
+                            .toArray(CompletableFuture<?>[]::new))
+                    .join();
+        }
     }
 
     /** Returns what applies to connections that are accepted now. */

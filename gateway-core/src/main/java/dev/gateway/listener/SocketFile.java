@@ -8,25 +8,51 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The file of a Unix-domain socket, which outlives a process that was killed. Start and stop only. */
+/**
+ * The file of a Unix-domain socket, which outlives a process that was killed, and which another process may take over:
+ * it binds elsewhere and renames the file, so that there is no moment without one. Start and stop only.
+ */
 final class SocketFile {
-    private SocketFile() {}
+    private static final Logger log = LoggerFactory.getLogger(SocketFile.class);
+
+    private final Path path;
+    private final Path bound;
+    private @Nullable Object key; // of the file that is ours, once it has its name
+
+    private SocketFile(Path path, Path bound) {
+        this.path = path;
+        this.bound = bound;
+    }
 
     /**
-     * Removes a socket file that nobody listens on any more.
+     * Makes room for a file.
      *
-     * @throws BindException if somebody does, or it is no socket
-     * @throws IOException if it cannot be removed
+     * @param takeOver whether somebody may listen on it, whose clients this process gets from {@link #publish} on
+     * @throws BindException if somebody listens on it who should not, or it is no socket
+     * @throws IOException if a stale one cannot be removed
      */
-    static void removeStale(Path path) throws IOException {
-        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            return;
-        }
-        if (!Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
+    static SocketFile prepare(Path path, boolean takeOver) throws IOException {
+        boolean exists = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+        if (exists && !Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
             throw new BindException("the file exists and is not a socket");
         }
+        if (takeOver) {
+            String name = "." + path.getFileName() + "." + ProcessHandle.current().pid();
+            return new SocketFile(path, path.resolveSibling(name));
+        }
+        if (exists) {
+            removeStale(path);
+        }
+        return new SocketFile(path, path);
+    }
+
+    private static void removeStale(Path path) throws IOException {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.connect(UnixDomainSocketAddress.of(path));
         } catch (IOException refused) {
@@ -34,5 +60,40 @@ final class SocketFile {
             return;
         }
         throw new BindException("another process listens on it");
+    }
+
+    /** Returns where to bind. */
+    Path bound() {
+        return bound;
+    }
+
+    /** Lets clients come. */
+    void publish() {
+        try {
+            if (!bound.equals(path)) {
+                Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
+            }
+            key = key(path);
+        } catch (IOException e) {
+            log.error("the socket file {} cannot be taken over: {}", path, e.toString());
+        }
+    }
+
+    /** Removes the file, unless it is somebody else's by now. */
+    void remove() {
+        try {
+            if (key == null) {
+                Files.deleteIfExists(bound);
+            } else if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && key.equals(key(path))) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            log.warn("the socket file {} cannot be removed: {}", path, e.toString());
+        }
+    }
+
+    private static @Nullable Object key(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                .fileKey();
     }
 }

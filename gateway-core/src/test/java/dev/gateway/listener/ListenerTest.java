@@ -115,6 +115,25 @@ class ListenerTest {
         assertThat(file).hasContent("precious");
     }
 
+    @Test
+    void withReusePortASocketFileIsTakenOverAndLeftToItsNewOwner() throws Exception {
+        Path file = directory.resolve("gateway.sock");
+        rig.reusePort = true;
+        Listener first = listenOn(file);
+        try (ServerSocketChannel stranger = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            Files.delete(file);
+            stranger.bind(UnixDomainSocketAddress.of(file));
+            Listener second = listenOn(file);
+            first.stopAccepting();
+            try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
+                client.write(ByteBuffer.wrap(Clients.get("/").getBytes(StandardCharsets.US_ASCII)));
+                assertThat(Clients.response(Channels.newInputStream(client))).startsWith("HTTP/1.1 200 ");
+            }
+            second.stopAccepting();
+        }
+        assertThat(directory).isEmptyDirectory();
+    }
+
     private static ServerSocketChannel server(Path file) throws IOException {
         return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(file));
     }

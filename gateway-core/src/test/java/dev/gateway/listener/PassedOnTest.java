@@ -161,7 +161,7 @@ class PassedOnTest {
                 0,
                 "db",
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-                false,
+                ListenerSettings.Sharing.NONE,
                 0,
                 null,
                 null,

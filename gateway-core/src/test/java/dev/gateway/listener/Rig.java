@@ -86,7 +86,7 @@ final class Rig {
                 0,
                 name,
                 bound,
-                reusePort,
+                reusePort ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
                 maxConnections,
                 tls,
                 proxyProtocol,

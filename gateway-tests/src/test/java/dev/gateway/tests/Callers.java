@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that send one request after the other, each in a thread of its own, until this is closed. */
+/** Clients that send one request after the other, each in a thread of its own, until told to end. */
 final class Callers implements AutoCloseable {
     /** How a client uses connections. */
     enum Kind {
@@ -71,6 +71,11 @@ final class Callers implements AutoCloseable {
 
     @Override
     public void close() {
+        end();
+    }
+
+    /** Lets each have its last answer. */
+    void end() {
         ended = true;
         for (Caller each : callers) {
             try {

@@ -32,6 +32,7 @@ class SocketActivationIT {
             """
             routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {body: ok}}]}]}]
             drain: {timeout: 10s}
+            accessLog: {format: off}
             """;
 
     @TempDir
@@ -93,7 +94,7 @@ class SocketActivationIT {
                 systemd.await("READY=1\n");
                 callers.awaitAnswers(20);
                 assertThat(callers.failures()).isEmpty();
-                callers.close();
+                callers.end();
                 assertThat(holder.stop(second)).isZero();
             }
         }

@@ -156,7 +156,8 @@ final class ListenerSchema {
                         Types.BOOLEAN,
                         false,
                         ListenerConfig::reusePort,
-                        "Bind once per event loop with SO_REUSEPORT. Other processes may then bind the port too.");
+                        "Bind once per event loop with SO_REUSEPORT. Other processes may then bind the port too, or take"
+                                + " the Unix-domain socket over.");
                 var h2cUpgrade = o.defaulted(
                         "h2cUpgrade",
                         Types.BOOLEAN,

@@ -26,7 +26,14 @@ final class RootSchema {
                         AdminConfig::tokenFile,
                         "File of a bearer token that POST /reload, /drain and /quit need. Without one they are only taken"
                                 + " on a loopback address.");
-                return v -> new AdminConfig(v.position(), v.get(address), v.get(port), v.find(tokenFile));
+                var reusePort = o.defaulted(
+                        "reusePort",
+                        Types.BOOLEAN,
+                        false,
+                        AdminConfig::reusePort,
+                        "Let a gateway that is started later bind the port too, and have what comes from then on.");
+                return v -> new AdminConfig(
+                        v.position(), v.get(address), v.get(port), v.find(tokenFile), v.get(reusePort));
             });
 
     private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {

@@ -1,0 +1,105 @@
+package dev.gateway.listener;
+
+import dev.gateway.net.PortSharing;
+import io.netty.channel.Channel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sockets of a listener at a port where other processes may listen too, and who of them gets connections. The kernel
+ * numbers all of them as they came, and gives the number of one that closes to the last. Used as its acceptor is.
+ */
+final class SharedPort {
+    private static final Logger log = LoggerFactory.getLogger(SharedPort.class);
+
+    private final InetSocketAddress address;
+    private final List<Channel> sockets;
+    private final Set<String> earlier; // others' that were there before ours
+    private final Set<String> ours;
+
+    /**
+     * Makes it of sockets that have just been bound.
+     *
+     * @param earlier what listened there before
+     */
+    SharedPort(InetSocketAddress address, List<Channel> sockets, Set<String> earlier) {
+        this.address = address;
+        this.sockets = List.copyOf(sockets);
+        this.earlier = earlier;
+        this.ours = new HashSet<>(listening(address));
+        ours.removeAll(earlier);
+    }
+
+    /** Returns what listens at an address, by numbers that the kernel gives. */
+    static Set<String> listening(InetSocketAddress address) {
+        try {
+            return PortSharing.listening(address);
+        } catch (IOException e) {
+            log.warn("it cannot be told who listens at {}: {}", address, e.toString());
+            return Set.of();
+        }
+    }
+
+    private Set<String> others() {
+        Set<String> others = new HashSet<>(listening(address));
+        others.removeAll(ours);
+        return others;
+    }
+
+    /** Takes all connections, or a share of them. */
+    void join(boolean all) {
+        if (all && !earlier.isEmpty()) {
+            steer(earlier.size(), sockets.size());
+        } else {
+            PortSharing.spread(sockets.get(0)); // whatever one that left has made the kernel do
+        }
+    }
+
+    /**
+     * Lets the others have new connections from now on. What is on its way here still comes.
+     *
+     * @return whether there are any
+     */
+    boolean giveWay() {
+        Set<String> others = others();
+        if (cameAfter(others)) {
+            steer(sockets.size(), others.size());
+        } else if (others.equals(earlier)) {
+            steer(0, others.size());
+        }
+        return !others.isEmpty();
+    }
+
+    /** To be called right before the sockets are closed, which resets what waits in them. */
+    void leave() {
+        Set<String> others = others();
+        if (cameAfter(others)) {
+            // Not ours as long as one of ours is there, whatever the order, and nobody's after: unless the others are fewer.
+            steer(Math.max(sockets.size(), others.size()), 1);
+        } else if (others.equals(earlier)) {
+            steer(0, others.size());
+        }
+    }
+
+    /** Whether ours come first. If some were there before and some came after, nobody can tell their numbers any more. */
+    private boolean cameAfter(Set<String> others) {
+        return Collections.disjoint(others, earlier);
+    }
+
+    private void steer(int first, int count) {
+        if (count == 0) {
+            return;
+        }
+        try {
+            PortSharing.steer(sockets.get(0), first, count);
+        } catch (IOException e) {
+            log.warn("connections to {} cannot be steered to another process: {}", address, e.toString());
+        }
+    }
+}
