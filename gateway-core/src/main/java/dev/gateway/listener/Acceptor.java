@@ -100,12 +100,18 @@ final class Acceptor {
 
     private void takeOver(int descriptor, SocketAddress address) throws IOException {
         EventLoop loop = loops.get(sockets.size() % loops.size());
-        add(loop, prepared(transport.listening(loop, transport.group(), address, descriptor)).register());
+        add(
+                loop,
+                prepared(transport.listening(loop, transport.group(), address, descriptor))
+                        .register());
     }
 
     private void bind(EventLoop loop, EventLoopGroup children, SocketAddress address) throws IOException {
         boolean share = settings.sharing() != Sharing.NONE;
-        add(loop, prepared(transport.server(loop, children, address, BACKLOG, share)).bind());
+        add(
+                loop,
+                prepared(transport.server(loop, children, address, BACKLOG, share))
+                        .bind());
     }
 
     private ServerBootstrap prepared(ServerBootstrap bootstrap) {

@@ -80,7 +80,8 @@ final class SharedPort {
     void leave() {
         Set<String> others = others();
         if (cameAfter(others)) {
-            // Not ours as long as one of ours is there, whatever the order, and nobody's after: unless the others are fewer.
+            // Not ours as long as one of ours is there, whatever the order, and nobody's after: unless the others are
+            // fewer.
             steer(Math.max(sockets.size(), others.size()), 1);
         } else if (others.equals(earlier)) {
             steer(0, others.size());

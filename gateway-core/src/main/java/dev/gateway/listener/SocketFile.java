@@ -43,7 +43,8 @@ final class SocketFile {
             throw new BindException("the file exists and is not a socket");
         }
         if (takeOver) {
-            String name = "." + path.getFileName() + "." + ProcessHandle.current().pid();
+            String name =
+                    "." + path.getFileName() + "." + ProcessHandle.current().pid();
             return new SocketFile(path, path.resolveSibling(name));
         }
         if (exists) {

@@ -82,7 +82,8 @@ public final class InheritedSockets {
     private static Inherited inherit(int descriptor, String name) throws IOException {
         try {
             Socket socket = new Socket(descriptor);
-            if (socket.getIntOpt(SOL_SOCKET, SO_TYPE) != SOCK_STREAM || socket.getIntOpt(SOL_SOCKET, SO_ACCEPTCONN) == 0) {
+            if (socket.getIntOpt(SOL_SOCKET, SO_TYPE) != SOCK_STREAM
+                    || socket.getIntOpt(SOL_SOCKET, SO_ACCEPTCONN) == 0) {
                 throw new IOException("it does not listen for connections (Accept= must be no)");
             }
             boolean unix = socket.getIntOpt(SOL_SOCKET, SO_DOMAIN) == AF_UNIX;
@@ -118,7 +119,9 @@ public final class InheritedSockets {
         List<Inherited> found =
                 sockets.stream().filter(each -> each.name.equals(listener)).toList();
         if (found.isEmpty()) {
-            found = sockets.stream().filter(each -> isSame(each.address, wanted)).toList();
+            found = sockets.stream()
+                    .filter(each -> isSame(each.address, wanted))
+                    .toList();
         }
         for (Inherited each : found) {
             each.wanted = true;
@@ -163,7 +166,10 @@ public final class InheritedSockets {
     public void reportUnwanted() {
         for (Inherited each : sockets) {
             if (!each.wanted) {
-                log.warn("The socket {} ({}) was passed, but is no listener's: name or address must be the same", each.address, each.name);
+                log.warn(
+                        "The socket {} ({}) was passed, but is no listener's: name or address must be the same",
+                        each.address,
+                        each.name);
             }
         }
     }

@@ -52,7 +52,8 @@ final class Callers implements AutoCloseable {
 
     /** Waits until each has been answered some more times. */
     void awaitAnswers(int more) throws IOException {
-        List<Long> goals = callers.stream().map(each -> each.answers.get() + more).toList();
+        List<Long> goals =
+                callers.stream().map(each -> each.answers.get() + more).toList();
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(3 * Peer.PATIENCE_MILLIS);
         for (int i = 0; i < goals.size(); i++) {
             while (callers.get(i).answers.get() < goals.get(i)) {
@@ -107,7 +108,8 @@ final class Callers implements AutoCloseable {
                     call();
                     answers.incrementAndGet();
                 } catch (IOException | RuntimeException e) {
-                    failures.add(kind + ", request " + used + " of its connection, after " + answers + " answers: " + e);
+                    failures.add(
+                            kind + ", request " + used + " of its connection, after " + answers + " answers: " + e);
                     drop();
                     LockSupport.parkNanos(10_000_000);
                 }

@@ -58,7 +58,8 @@ class HandoverIT {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 SocketChannel web = port();
                 SocketChannel admin = port();
-                NotifyReceiver systemd = new NotifyReceiver(directory.resolve("notify").toString())) {
+                NotifyReceiver systemd =
+                        new NotifyReceiver(directory.resolve("notify").toString())) {
             String common =
                     """
                     listeners:
@@ -72,7 +73,8 @@ class HandoverIT {
                             .formatted(number(web), file, origin.port(), number(admin));
             Path before = Files.writeString(
                     directory.resolve("before.yaml"), common + "workers: 2\ndrain: {acceptFor: 500ms}\n");
-            Path after = Files.writeString(directory.resolve("after.yaml"), common + "workers: " + workers + "\ndrain: {acceptFor: 500ms}\n");
+            Path after = Files.writeString(
+                    directory.resolve("after.yaml"), common + "workers: " + workers + "\ndrain: {acceptFor: 500ms}\n");
             Map<String, String> environment = Map.of("NOTIFY_SOCKET", systemd.address());
             try (GatewayProcess first = GatewayProcess.start(before, environment)) {
                 systemd.await("READY=1\n");
@@ -87,7 +89,9 @@ class HandoverIT {
                         ending.terminate();
                         systemd.await("STOPPING=1\n");
                         for (int i = 0; formerEnds && i < 20; i++) {
-                            assertThat(statusOf(number(admin))).as("of the new one, which is ready").isEqualTo(200);
+                            assertThat(statusOf(number(admin)))
+                                    .as("of the new one, which is ready")
+                                    .isEqualTo(200);
                         }
                         assertThat(ending.awaitExit()).isZero();
                         callers.awaitAnswers(20);
@@ -116,7 +120,8 @@ class HandoverIT {
     private static String get(Path file) throws IOException {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(file));
-            byte[] request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+            byte[] request =
+                    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
             channel.write(ByteBuffer.wrap(request));
             ByteBuffer answer = ByteBuffer.allocate(4096);
             while (channel.read(answer) >= 0) {

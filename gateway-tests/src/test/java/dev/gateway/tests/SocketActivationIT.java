@@ -64,7 +64,8 @@ class SocketActivationIT {
     private static String get(Path file) throws IOException {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(file));
-            byte[] request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+            byte[] request =
+                    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
             channel.write(ByteBuffer.wrap(request));
             ByteBuffer answer = ByteBuffer.allocate(4096);
             while (channel.read(answer) >= 0) {
@@ -138,7 +139,8 @@ class SocketActivationIT {
     @Test
     void whatDoesNotListenIsAMistake() throws Exception {
         Files.writeString(config, "listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]\n" + ROUTES);
-        List<String> command = new ArrayList<>(List.of("sh", "-c", "export LISTEN_PID=$$; exec \"$@\" 3</dev/null", "sh"));
+        List<String> command =
+                new ArrayList<>(List.of("sh", "-c", "export LISTEN_PID=$$; exec \"$@\" 3</dev/null", "sh"));
         command.addAll(GatewayProcess.command(config));
         try (GatewayProcess gateway = GatewayProcess.start(command, Map.of("LISTEN_FDS", "1"))) {
             assertThat(gateway.awaitExit()).isEqualTo(3);
@@ -169,7 +171,10 @@ class SocketActivationIT {
                 .redirectOutput(log)
                 .start();
         try {
-            assertThat(awaitAnswer(socket, process)).as(Files.readString(log.toPath())).startsWith("HTTP/1.1 200").endsWith("ok");
+            assertThat(awaitAnswer(socket, process))
+                    .as(Files.readString(log.toPath()))
+                    .startsWith("HTTP/1.1 200")
+                    .endsWith("ok");
             process.toHandle().destroy();
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();

@@ -32,8 +32,8 @@ final class RootSchema {
                         false,
                         AdminConfig::reusePort,
                         "Let a gateway that is started later bind the port too, and have what comes from then on.");
-                return v -> new AdminConfig(
-                        v.position(), v.get(address), v.get(port), v.find(tokenFile), v.get(reusePort));
+                return v ->
+                        new AdminConfig(v.position(), v.get(address), v.get(port), v.find(tokenFile), v.get(reusePort));
             });
 
     private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
