@@ -3,35 +3,22 @@ package dev.gateway.observe;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
-/** What is counted of one listener on one event loop. Only the loop adds to the map; its keys are configured names. */
+/** What is counted of one listener on one event loop. */
 final class ListenerMeters extends ConnectionMeters {
     private static final int BEGUN = 0;
     private static final int COMPLETED = 1;
     private static final int ANSWERED_BY_FAILURE = 2;
     private static final int BROKEN_OFF = 3;
 
-    private final String name;
     private final Counts counts = new Counts(4);
-    private final Map<String, RouteMeters> routes = new ConcurrentHashMap<>();
-    private String lastRouteName = "";
-    private @Nullable RouteMeters lastRoute;
+    private final ByName<RouteMeters> routes = new ByName<>(name -> new RouteMeters());
     final TunnelMeters tunnels = new TunnelMeters();
     private long httpReceivedBytes; // as told last, guarded by this
     private long httpSentBytes;
 
-    ListenerMeters(String name) {
-        this.name = name;
-    }
-
-    String name() {
-        return name;
-    }
-
     Map<String, RouteMeters> routes() {
-        return routes;
+        return routes.all();
     }
 
     void begun() {
@@ -39,13 +26,7 @@ final class ListenerMeters extends ConnectionMeters {
     }
 
     private RouteMeters route(ExchangeRecord exchange) {
-        RouteMeters last = lastRoute;
-        if (last == null || !exchange.route.equals(lastRouteName)) {
-            last = routes.computeIfAbsent(exchange.route, route -> new RouteMeters());
-            lastRoute = last;
-            lastRouteName = exchange.route;
-        }
-        return last;
+        return routes.onLoop(exchange.route);
     }
 
     void tunnelOpened(ExchangeRecord exchange) {

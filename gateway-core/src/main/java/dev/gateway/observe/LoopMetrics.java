@@ -5,7 +5,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopMetrics implements ExchangeObserver {
     private final TimerWheel clock;
-    private final Map<String, ListenerMeters> listeners = new ConcurrentHashMap<>();
-    private final Map<String, UpstreamMeters> upstreams = new ConcurrentHashMap<>();
-    private ListenerMeters lastListener = new ListenerMeters("");
-    private UpstreamMeters lastUpstream = new UpstreamMeters();
-    private String lastUpstreamName = "";
+    private final ByName<ListenerMeters> listeners = new ByName<>(name -> new ListenerMeters());
+    private final ByName<UpstreamMeters> upstreams = new ByName<>(name -> new UpstreamMeters());
 
     private final LoopHealth health;
 
@@ -34,40 +30,28 @@ public final class LoopMetrics implements ExchangeObserver {
 
     /** Returns what counts the connections of a listener on this loop; callable from any thread. */
     public ConnectionObserver listener(String name) {
-        return listeners.computeIfAbsent(name, ListenerMeters::new);
+        return listeners.get(name);
     }
 
     /** Returns what counts the connections to an upstream on this loop; callable from any thread. */
     public UpstreamObserver upstream(String name) {
-        return upstreamMeters(name);
-    }
-
-    private UpstreamMeters upstreamMeters(String name) {
-        return upstreams.computeIfAbsent(name, n -> new UpstreamMeters());
+        return upstreams.get(name);
     }
 
     Map<String, ListenerMeters> listeners() {
-        return listeners;
+        return listeners.all();
     }
 
     Map<String, UpstreamMeters> upstreams() {
-        return upstreams;
+        return upstreams.all();
     }
 
     private ListenerMeters of(ExchangeRecord exchange) {
-        String name = exchange.connection.listenerName();
-        if (!name.equals(lastListener.name())) {
-            lastListener = listeners.computeIfAbsent(name, ListenerMeters::new);
-        }
-        return lastListener;
+        return listeners.onLoop(exchange.connection.listenerName());
     }
 
     private UpstreamMeters upstreamOf(ExchangeRecord exchange) {
-        if (!exchange.upstream.equals(lastUpstreamName)) {
-            lastUpstreamName = exchange.upstream;
-            lastUpstream = upstreamMeters(lastUpstreamName);
-        }
-        return lastUpstream;
+        return upstreams.onLoop(exchange.upstream);
     }
 
     @Override

@@ -321,6 +321,58 @@ class MetricsTest {
     }
 
     @Test
+    void aSampledTraceIsTheExampleOfItsBucketInOpenMetricsOnly() {
+        ExchangeRecord record = Records.record("/", 200, null); // 3 ms
+        record.sampledTrace = new TraceLink("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        exchange(first, record);
+        exchange(second, Records.record("/", 200, null));
+        Metrics.Scrape scrape = metrics.scrape("application/openmetrics-text;version=1.0.0,text/plain;q=0.3");
+        assertThat(scrape.type()).isEqualTo("application/openmetrics-text; version=1.0.0; charset=utf-8");
+        String bucket = "gateway_downstream_request_duration_seconds_bucket"
+                + "{code_class=\"2xx\",listener=\"web\",route=\"shop\",le=\"0.005\"}";
+        assertThat(scrape.text().lines().filter(line -> line.contains("_bucket{") && line.contains("trace_id")))
+                .hasSize(1)
+                .allSatisfy(line -> assertThat(line)
+                        .startsWith(bucket + " 2 # {")
+                        .contains("trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\"")
+                        .contains("span_id=\"00f067aa0ba902b7\"")
+                        .contains("} 0.003 "));
+        assertThat(scrape.text()).endsWith("# EOF\n");
+        assertThat(metrics.metricsText()).doesNotContain("trace_id");
+    }
+
+    @Test
+    void countersOfManyNamesAreNotMixedUp() {
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 700; i++) {
+                ExchangeRecord record = Records.record("/", 200, null);
+                record.route = "route-" + i; // another string each time, as after a reload
+                exchange(first, record);
+            }
+        }
+        Map<String, Double> samples = scrape();
+        for (int i = 0; i < 700; i++) {
+            assertThat(samples)
+                    .containsEntry(
+                            "gateway_downstream_requests_total{cause=\"\",code=\"200\",listener=\"web\","
+                                    + "method=\"GET\",route=\"route-" + i + "\"}",
+                            3.0);
+        }
+    }
+
+    @Test
+    void keptConnectionsAreIdle() {
+        UpstreamObserver app = first.upstream("app");
+        app.onOpened(HttpVersion.HTTP_2, true);
+        app.onIdle(HttpVersion.HTTP_2);
+        second.upstream("app").onIdle(HttpVersion.HTTP_2);
+        app.onIdleEnded(HttpVersion.HTTP_2);
+        assertThat(scrape())
+                .containsEntry("gateway_upstream_connections_idle{protocol=\"h2\",upstream=\"app\"}", 1.0)
+                .containsEntry("gateway_upstream_connections_idle{protocol=\"http1\",upstream=\"app\"}", 0.0);
+    }
+
+    @Test
     void anExpositionWithoutTrafficParses() {
         assertThat(scrape()).isNotEmpty();
     }
