@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class LoadReconciliationIT {
     private static final int REQUESTS = 150; // of each connection
+    private static final int GOAWAY_BYTES = 17;
     private static final int TUNNELS = 5; // of each thread
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -190,6 +191,8 @@ class LoadReconciliationIT {
     }
 
     private void assertConnectionsAndBytes() throws Exception {
+        // Those that answer a client's FIN may be overtaken by the connection's end.
+        double goaways = rig.metric("gateway_h2_goaways_total", "side=\"downstream\"", "direction=\"sent\"");
         for (Map.Entry<String, CountingRelay> each :
                 Map.of("web", toWeb, "egress", toEgress).entrySet()) {
             String listener = "listener=\"" + each.getKey() + "\"";
@@ -203,7 +206,7 @@ class LoadReconciliationIT {
                     .isEqualTo((double) relay.bytesThere());
             assertThat(rig.metric("gateway_downstream_sent_bytes_total", listener))
                     .as("sent by " + each.getKey())
-                    .isEqualTo((double) relay.bytesBack());
+                    .isBetween((double) relay.bytesBack(), relay.bytesBack() + GOAWAY_BYTES * goaways);
         }
         for (Map.Entry<String, CountingRelay> each :
                 Map.of("one", toOne, "two", toTwo).entrySet()) {
