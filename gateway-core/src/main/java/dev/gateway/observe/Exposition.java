@@ -12,9 +12,9 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * readers never disturb each other.
  */
 final class Exposition {
-    private final Map<String, Family> families = new TreeMap<>();
+    private final Map<String, Family> families = new HashMap<>(); // what is made of it sorts
 
     private enum Kind {
         COUNTER,
@@ -34,8 +34,8 @@ final class Exposition {
     private static final class Family {
         final Kind kind;
         final String help;
-        final Map<Labels, double[]> values = new TreeMap<>();
-        final Map<Labels, Sum> sums = new TreeMap<>();
+        final Map<Labels, double[]> values = new HashMap<>();
+        final Map<Labels, Sum> sums = new HashMap<>();
 
         Family(Kind kind, String help) {
             this.kind = kind;
