@@ -84,6 +84,9 @@ final class ProcessMeters implements Exposition.Source {
 
     private static Map<String, Long> endpointsByState(UpstreamState upstream) {
         Map<String, Long> counts = new TreeMap<>();
+        if (upstream.endpoints().isEmpty()) {
+            return counts; // requests name them
+        }
         counts.put(UpstreamState.HEALTHY, 0L); // also where there is none, for those who watch it
         upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
         return counts;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.UpstreamState.EndpointState;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -12,6 +13,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -358,6 +360,18 @@ class MetricsTest {
                                     + "method=\"GET\",route=\"route-" + i + "\"}",
                             3.0);
         }
+    }
+
+    @Test
+    void endpointsAreCountedByStateUnlessRequestsNameThem() {
+        EndpointState bad = new EndpointState("a.test:1", 1, "ejected", 0, 0, 0, 0);
+        metrics.watchUpstreams(() -> List.of(
+                new UpstreamState("app", "auto", List.of(bad, bad)),
+                new UpstreamState("connect-1", "auto", List.of())));
+        assertThat(scrape())
+                .containsEntry("gateway_upstream_endpoints{state=\"healthy\",upstream=\"app\"}", 0.0)
+                .containsEntry("gateway_upstream_endpoints{state=\"ejected\",upstream=\"app\"}", 2.0)
+                .doesNotContainKey("gateway_upstream_endpoints{state=\"healthy\",upstream=\"connect-1\"}");
     }
 
     @Test

@@ -74,8 +74,7 @@ class EveryCauseIT {
         scenarios.put(Cause.CLIENT_CLOSED, this::clientClosed);
         scenarios.put(Cause.CLIENT_TIMEOUT, this::clientTimeout);
         scenarios.put(
-                Cause.CLIENT_PROTOCOL_ERROR,
-                cause -> refused(cause, Rig.to(1), "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"));
+                Cause.CLIENT_PROTOCOL_ERROR, cause -> refused(cause, Rig.to(1), "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"));
         scenarios.put(
                 Cause.BODY_TOO_LARGE,
                 cause -> refused(
@@ -86,7 +85,8 @@ class EveryCauseIT {
         scenarios.put(Cause.OVERLOAD, cause -> oneTunnelTooMany(cause, "maxTunnels"));
         scenarios.put(Cause.AUTHZ_DENIED, this::foreignOrigin);
         scenarios.put(Cause.PROXY_AUTH, this::proxyAuth);
-        scenarios.put(Cause.POLICY_PORT, cause -> noTunnel(cause, "allowedPorts: [1], allow: ['*'], denyPrivate: false"));
+        scenarios.put(
+                Cause.POLICY_PORT, cause -> noTunnel(cause, "allowedPorts: [1], allow: ['*'], denyPrivate: false"));
         scenarios.put(Cause.POLICY_HOST, cause -> noTunnel(cause, "allowedPorts: [1-65535], allow: [a.test]"));
         scenarios.put(Cause.POLICY_ADDRESS, cause -> noTunnel(cause, "allowedPorts: [1-65535], allow: ['*']"));
         scenarios.put(Cause.POLICY_SNI, cause -> endedTunnel(cause, "sni: mustMatch", "not TLS at all"));
@@ -329,8 +329,7 @@ class EveryCauseIT {
 
     private static void endedTunnel(Cause cause, String connect, String firstBytes) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
-                Rig rig = Rig.start(
-                        egress("allowedPorts: [1-65535], allow: ['*'], denyPrivate: false, " + connect));
+                Rig rig = Rig.start(egress("allowedPorts: [1-65535], allow: ['*'], denyPrivate: false, " + connect));
                 Http1Peer client = Http1Peer.connect(rig.port("egress"))) {
             assertThat(connect(client, silent.getLocalPort()).receiveFinal().status())
                     .isEqualTo(200);

@@ -150,13 +150,14 @@ class LoadReconciliationIT {
     @ParameterizedTest
     @ValueSource(strings = {"--h1", "-m10"})
     void whatALoadGeneratorReportsIsWhatWasCounted(String how) throws Exception {
-        Tools.Result result = Tools.run(
-                Tools.find("h2load"), "-n1000", "-c5", how, "http://127.0.0.1:" + toWeb.port() + "/two");
+        Tools.Result result =
+                Tools.run(Tools.find("h2load"), "-n1000", "-c5", how, "http://127.0.0.1:" + toWeb.port() + "/two");
         assertThat(result.output()).contains("1000 succeeded, 0 failed, 0 errored, 0 timeout");
         Matcher traffic = Pattern.compile("traffic: .*?\\((\\d+)\\) total").matcher(result.output());
         assertThat(traffic.find()).as(result.output()).isTrue();
         awaitEnd();
-        assertThat(rig.metric("gateway_downstream_requests_total", "code=\"200\"")).isEqualTo(1000);
+        assertThat(rig.metric("gateway_downstream_requests_total", "code=\"200\""))
+                .isEqualTo(1000);
         assertThat(rig.metric("gateway_downstream_requests_total")).isEqualTo(1000);
         assertThat(rig.metric("gateway_downstream_connections_total", "listener=\"web\""))
                 .isEqualTo(5);
@@ -291,7 +292,8 @@ class LoadReconciliationIT {
             Exposed exposed = Exposed.parse(rig.admin("/metrics"));
             exposed.series().forEach((sample, value) -> {
                 String name = exposed.metric(sample.replaceAll("\\{.*", ""));
-                if (name.startsWith("gateway_") && !"gauge".equals(exposed.types().get(name))) {
+                if (name.startsWith("gateway_")
+                        && !"gauge".equals(exposed.types().get(name))) {
                     Double earlier = before.put(sample, value);
                     assertThat(earlier == null || earlier <= value)
                             .as(sample + " fell from " + earlier + " to " + value)

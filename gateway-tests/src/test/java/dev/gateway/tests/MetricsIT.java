@@ -272,7 +272,9 @@ class MetricsIT {
                 }
                 Matcher by = BY.matcher(expression);
                 while (by.find() && !recorded.contains(name)) {
-                    assertThat(allLabels(expression, exposed)).as(expression).contains(by.group(1).split(", *"));
+                    assertThat(allLabels(expression, exposed))
+                            .as(expression)
+                            .contains(by.group(1).split(", *"));
                 }
             }
         }
@@ -303,8 +305,8 @@ class MetricsIT {
     }
 
     private static List<Map<?, ?>> rules() throws IOException {
-        Map<?, ?> document = (Map<?, ?>)
-                new Load(LoadSettings.builder().build()).loadFromString(Files.readString(RULES));
+        Map<?, ?> document =
+                (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(RULES));
         List<Map<?, ?>> rules = new ArrayList<>();
         for (Object group : list(document, "groups")) {
             list((Map<?, ?>) group, "rules").forEach(rule -> rules.add((Map<?, ?>) rule));
