@@ -9,13 +9,18 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import dev.gateway.tests.peer.StreamResetException;
+import java.io.Closeable;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -25,9 +30,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** A tunnel ends as its ends do: each direction by itself, whichever is first, or both at once by a reset. */
+/**
+ * A tunnel ends as its ends do: each direction by itself, whichever is first, or both at once by a reset. WebSockets are
+ * tunnels, and so is what a CONNECT leads to.
+ */
 class TunnelEndsIT {
     /** More than the windows and most buffers on the way hold, so that the end comes while bytes are under way. */
     private static final int LENGTH = 8 << 20;
@@ -48,53 +55,92 @@ class TunnelEndsIT {
         BOTH
     }
 
-    static List<Arguments> cleartext() {
-        return ways(Peers.HTTP1, Peers.H2C);
+    /** What a tunnel leads to. */
+    enum Target {
+        WEBSOCKET_BY_HTTP1,
+        WEBSOCKET_BY_H2C,
+        CONNECT
     }
 
     static List<Arguments> everyWay() {
-        List<Arguments> ways = ways(Peers.values());
-        // A direction of TLS that its client ends is, with BoringSSL, the end of both; HTTP/2 ends it by a frame.
-        ways.removeIf(way -> way.get()[0] == Peers.HTTP1_TLS && way.get()[2] != First.SERVER);
-        return ways;
-    }
-
-    private static List<Arguments> ways(Peers... clients) {
         List<Arguments> ways = new ArrayList<>();
-        for (Peers client : clients) {
-            for (String upstream : List.of("http1", "h2c")) {
+        for (Peers client : Peers.values()) {
+            for (Target target : Target.values()) {
                 for (First first : First.values()) {
-                    ways.add(Arguments.of(client, upstream, first));
+                    ways.add(Arguments.of(client, target, first));
                 }
             }
         }
         return ways;
     }
 
-    /** An origin whose tunnels a test takes out of a queue, to be what they are until the test is over. */
-    private static final class Tunnels implements AutoCloseable {
-        final BlockingQueue<PeerStream> streams = new LinkedBlockingQueue<>();
-        final CompletableFuture<Void> over = new CompletableFuture<>();
-        final Origin origin;
+    /** Leaves out the direction of TLS that its client ends: that is the end of both. HTTP/2 ends it by a frame. */
+    static List<Arguments> everyWayToEndOne() {
+        return everyWay().stream()
+                .filter(way -> way.get()[0] != Peers.HTTP1_TLS || way.get()[2] == First.SERVER)
+                .toList();
+    }
 
-        Tunnels() throws IOException {
-            origin = Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1).on("/", (stream, head) -> {
-                Handshake.accept(stream, head);
-                streams.add(stream);
-                over.get();
-            });
+    /** A tunnel of a gateway of its own, and its two ends. */
+    private static final class Ends implements AutoCloseable {
+        private final BlockingQueue<PeerStream> streams = new LinkedBlockingQueue<>();
+        private final CompletableFuture<Void> over = new CompletableFuture<>();
+        private final List<Closeable> servers = new ArrayList<>();
+        final Rig rig;
+        final Peer peer;
+        final PeerStream mine;
+        final PeerStream theirs;
+
+        Ends(Peers client, Target target) throws Exception {
+            if (target == Target.CONNECT) {
+                ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                servers.add(server);
+                rig = Rig.to(1)
+                        .top(
+                                """
+                                connect:
+                                  - parentRefs: [{name: clear}, {name: secure}]
+                                    allowedPorts: [%d]
+                                    allow: [127.0.0.1]
+                                    trustedDestinations: [127.0.0.1]
+                                """
+                                        .formatted(server.getLocalPort()))
+                        .start();
+                peer = rig.connect(client);
+                mine = Handshake.connect(peer, "127.0.0.1:" + server.getLocalPort());
+                Socket socket = server.accept(); // the tunnel is open, so the connection is there
+                servers.add(socket);
+                theirs = Handshake.raw(socket);
+            } else {
+                Origin origin = Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1)
+                        .on("/", (stream, head) -> {
+                            Handshake.accept(stream, head);
+                            streams.add(stream);
+                            over.get();
+                        });
+                servers.add(origin::close);
+                rig = Rig.to(origin.port())
+                        .upstreamProtocol(target == Target.WEBSOCKET_BY_H2C ? "h2c" : "http1")
+                        .start();
+                peer = rig.connect(client);
+                mine = Handshake.open(peer, "/");
+                theirs = Objects.requireNonNull(streams.poll(20, TimeUnit.SECONDS));
+            }
         }
 
-        PeerStream take() throws InterruptedException {
-            PeerStream stream = streams.poll(20, TimeUnit.SECONDS);
-            assertThat(stream).isNotNull();
-            return stream;
+        /** Returns the last line of the access log that is about the tunnel. */
+        String logged() throws IOException {
+            return rig.awaitAccessLog(2).get(1); // the first is of its begin
         }
 
         @Override
         public void close() throws IOException {
             over.complete(null);
-            origin.close();
+            peer.close();
+            rig.close();
+            for (Closeable server : servers) {
+                server.close();
+            }
         }
     }
 
@@ -149,14 +195,11 @@ class TunnelEndsIT {
     }
 
     @ParameterizedTest
-    @MethodSource("everyWay")
-    void everyByteArrivesWhoeverEndsFirst(Peers client, String upstream, First first) throws Exception {
-        try (Tunnels tunnels = new Tunnels();
-                Rig rig =
-                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
-                Peer peer = rig.connect(client)) {
-            PeerStream mine = Handshake.open(peer, "/");
-            PeerStream theirs = tunnels.take();
+    @MethodSource("everyWayToEndOne")
+    void everyByteArrivesWhoeverEndsFirst(Peers client, Target target, First first) throws Exception {
+        try (Ends ends = new Ends(client, target)) {
+            PeerStream mine = ends.mine;
+            PeerStream theirs = ends.theirs;
             CompletableFuture<Void> up = null;
             CompletableFuture<Void> down = null;
             if (first != First.SERVER) {
@@ -186,26 +229,23 @@ class TunnelEndsIT {
             }
             up.get(20, TimeUnit.SECONDS);
             down.get(20, TimeUnit.SECONDS);
-            String line = rig.awaitAccessLog(2).get(1);
+            String line = ends.logged();
             assertThat(line).contains(Integer.toString(LENGTH)).doesNotContain("\"cause\":\"");
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"http1", "h2c"})
-    void whatAClientOfTlsHasEndedIsNotTakenForDelivered(String upstream) throws Exception {
-        try (Tunnels tunnels = new Tunnels();
-                Rig rig =
-                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
-                Peer peer = rig.connect(Peers.HTTP1_TLS)) {
-            PeerStream mine = Handshake.open(peer, "/");
-            PeerStream theirs = tunnels.take();
+    @EnumSource
+    void whatAClientOfTlsHasEndedIsNotTakenForDelivered(Target target) throws Exception {
+        try (Ends ends = new Ends(Peers.HTTP1_TLS, target)) {
+            PeerStream mine = ends.mine;
+            PeerStream theirs = ends.theirs;
             CompletableFuture<Void> up = sending(mine, UP);
             assertThat(received(theirs)).isEqualTo(whole(UP));
             up.get(20, TimeUnit.SECONDS);
             CompletableFuture<Void> down = sendingUntilReset(theirs, DOWN);
             assertThatThrownBy(() -> down.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
-            assertThat(rig.awaitAccessLog(2).get(1)).contains("client_closed");
+            assertThat(ends.logged()).contains("client_closed");
         }
     }
 
@@ -225,14 +265,11 @@ class TunnelEndsIT {
     }
 
     @ParameterizedTest
-    @MethodSource("cleartext")
-    void aResetByTheClientIsOneForTheServer(Peers client, String upstream, First first) throws Exception {
-        try (Tunnels tunnels = new Tunnels();
-                Rig rig =
-                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
-                Peer peer = rig.connect(client)) {
-            PeerStream mine = Handshake.open(peer, "/");
-            PeerStream theirs = tunnels.take();
+    @MethodSource("everyWay")
+    void aResetByTheClientIsOneForTheServer(Peers client, Target target, First first) throws Exception {
+        try (Ends ends = new Ends(client, target)) {
+            PeerStream mine = ends.mine;
+            PeerStream theirs = ends.theirs;
             byte[] little = Arrays.copyOf(UP, 1000);
             mine.send(little, first == First.CLIENT); // maybe its direction has ended before
             if (first == First.SERVER) {
@@ -250,19 +287,16 @@ class TunnelEndsIT {
             } else {
                 assertReset(theirs, UP);
             }
-            assertThat(rig.awaitAccessLog(2).get(1)).contains("client_closed");
+            assertThat(ends.logged()).contains("client_closed");
         }
     }
 
     @ParameterizedTest
-    @MethodSource("cleartext")
-    void aResetByTheServerIsOneForTheClient(Peers client, String upstream, First first) throws Exception {
-        try (Tunnels tunnels = new Tunnels();
-                Rig rig =
-                        Rig.to(tunnels.origin.port()).upstreamProtocol(upstream).start();
-                Peer peer = rig.connect(client)) {
-            PeerStream mine = Handshake.open(peer, "/");
-            PeerStream theirs = tunnels.take();
+    @MethodSource("everyWay")
+    void aResetByTheServerIsOneForTheClient(Peers client, Target target, First first) throws Exception {
+        try (Ends ends = new Ends(client, target)) {
+            PeerStream mine = ends.mine;
+            PeerStream theirs = ends.theirs;
             theirs.send(Arrays.copyOf(DOWN, 1000), first == First.SERVER);
             if (first == First.CLIENT) {
                 mine.send("", true);
@@ -274,28 +308,37 @@ class TunnelEndsIT {
                 CompletableFuture<Void> writing = sendingUntilReset(mine, UP);
                 assertThatThrownBy(() -> writing.get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(IllegalStateException.class);
-            } else {
+            } else if (client != Peers.HTTP1_TLS || first != First.CLIENT) { // to which TLS has said that all is well
                 assertReset(mine, DOWN);
             }
-            assertThat(rig.awaitAccessLog(2).get(1)).contains("upstream_reset_in_body");
+            assertThat(ends.logged()).contains("upstream_reset_in_body");
         }
     }
 
     @ParameterizedTest
-    @EnumSource
-    void aResetOvertakesWhatIsUnderWay(Pairing pairing) throws Exception {
-        try (Tunnels tunnels = new Tunnels();
-                Rig rig = Rig.to(tunnels.origin, pairing).start();
-                Peer peer = rig.connect(pairing)) {
-            PeerStream mine = Handshake.open(peer, "/");
-            PeerStream theirs = tunnels.take();
-            CompletableFuture<Void> up = sendingUntilReset(mine, UP);
-            CompletableFuture<Void> down = sendingUntilReset(theirs, DOWN);
-            assertThat(mine.receive(new byte[1000])).isPositive();
-            assertThat(theirs.receive(new byte[1000])).isPositive();
-            theirs.reset();
+    @MethodSource("everyWay")
+    void aResetOvertakesWhatIsUnderWay(Peers client, Target target, First first) throws Exception {
+        try (Ends ends = new Ends(client, target)) {
+            CompletableFuture<Void> up = sendingUntilReset(ends.mine, UP);
+            CompletableFuture<Void> down = sendingUntilReset(ends.theirs, DOWN);
+            assertReceived(ends.mine, DOWN);
+            assertReceived(ends.theirs, UP);
+            if (first != First.SERVER) {
+                ends.mine.reset();
+            }
+            if (first != First.CLIENT) {
+                ends.theirs.reset();
+            }
             assertThatThrownBy(() -> up.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> down.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+            assertThat(ends.logged()).containsAnyOf("client_closed", "upstream_reset_in_body");
         }
+    }
+
+    private static void assertReceived(PeerStream stream, byte[] sent) throws IOException {
+        byte[] buffer = new byte[1000];
+        int length = stream.receive(buffer);
+        assertThat(length).isPositive();
+        assertThat(Arrays.equals(buffer, 0, length, sent, 0, length)).isTrue();
     }
 }

@@ -1,6 +1,8 @@
 package dev.gateway.tests.peer;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -9,7 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 
-/** How a stream becomes a WebSocket: RFC 6455 over HTTP/1.1, RFC 8441 over HTTP/2. */
+/** How a stream becomes a tunnel: a WebSocket by RFC 6455 over HTTP/1.1 or RFC 8441 over HTTP/2, or by CONNECT. */
 public final class Handshake {
     /** The setting by which a server offers extended CONNECT. */
     public static final int ENABLE_CONNECT_PROTOCOL = 8;
@@ -49,6 +51,32 @@ public final class Handshake {
         if (answer.status() != (stream instanceof Http2Stream ? 200 : 101)) {
             throw new IOException("refused: " + answer);
         }
+        return stream;
+    }
+
+    /** Has a proxy connect to somewhere; what follows are bytes both ways. */
+    public static PeerStream connect(Peer client, String authority, String... fields) throws IOException {
+        PeerStream stream = client.open();
+        List<String> all = new ArrayList<>(List.of("Host", authority));
+        all.addAll(List.of(fields));
+        boolean http2 = stream instanceof Http2Stream;
+        stream.send(Head.request("CONNECT", authority, all.toArray(new String[0])), !http2);
+        Head answer = stream.receiveHead();
+        if (answer.status() != 200) {
+            throw new IOException("refused: " + answer);
+        }
+        if (stream instanceof Http1Peer.Exchange http1) {
+            http1.becomeTunnel();
+        }
+        return stream;
+    }
+
+    /** Takes a connection as one half of a tunnel, whatever is spoken on it. */
+    public static PeerStream raw(Socket socket) throws IOException {
+        Sockets.configure(socket);
+        Http1Peer.Exchange stream =
+                new Http1Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), false).open();
+        stream.becomeTunnel();
         return stream;
     }
 

@@ -13,16 +13,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import javax.net.ssl.SSLSocket;
 
 /** An HTTP/1.1 connection. It sends what a test tells it to, right or wrong; bytes and text are ISO 8859-1. */
 public final class Http1Peer implements Peer {
     private final Socket socket;
+    private final Socket transport; // below TLS, or the same
     private final InputStream in;
     private final OutputStream out;
     private final boolean client;
 
     public Http1Peer(Socket socket, InputStream in, boolean client) throws IOException {
+        this(socket, socket, in, client);
+    }
+
+    Http1Peer(SSLSocket socket, Socket transport, boolean client) throws IOException {
+        this(socket, transport, new BufferedInputStream(socket.getInputStream(), 65536), client);
+    }
+
+    private Http1Peer(Socket socket, Socket transport, InputStream in, boolean client) throws IOException {
         this.socket = socket;
+        this.transport = transport;
         this.in = in;
         this.out = socket.getOutputStream();
         this.client = client;
@@ -81,7 +92,7 @@ public final class Http1Peer implements Peer {
 
     @Override
     public void abort() throws IOException {
-        Sockets.abort(socket);
+        Sockets.abort(transport); // past TLS, which would say that all is well
     }
 
     @Override

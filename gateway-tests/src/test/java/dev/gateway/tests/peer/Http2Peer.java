@@ -106,7 +106,7 @@ public final class Http2Peer implements Peer {
 
     /** Connects by TLS and ALPN. */
     public static Http2Peer connectTls(int port, long... settings) throws IOException {
-        return client(Sockets.connectTls(port, "h2"), settings);
+        return client(Sockets.secure(Sockets.connect(port), "h2"), settings);
     }
 
     private static Http2Peer client(Socket socket, long... settings) throws IOException {
@@ -437,10 +437,10 @@ public final class Http2Peer implements Peer {
         if (head.status() > 0) {
             headers.status(Integer.toString(head.status()));
         } else {
-            headers.method(head.method())
-                    .path(head.target())
-                    .scheme("http")
-                    .authority(head.get("host").orElse("gateway.test"));
+            headers.method(head.method()).authority(head.get("host").orElse("gateway.test"));
+            if (!head.method().equals("CONNECT") || head.get(":protocol").isPresent()) {
+                headers.path(head.target()).scheme("http");
+            }
         }
         head.fields().stream()
                 .filter(f -> !f.getKey().equalsIgnoreCase("host"))

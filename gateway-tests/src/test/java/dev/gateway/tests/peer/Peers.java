@@ -1,7 +1,7 @@
 package dev.gateway.tests.peer;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.net.Socket;
 import javax.net.ssl.SSLSocket;
 
 /** What a client speaks, and how it connects. */
@@ -17,8 +17,9 @@ public enum Peers {
             case HTTP1 -> Http1Peer.connect(port);
             case H2C -> Http2Peer.connect(port);
             case HTTP1_TLS -> {
-                SSLSocket socket = Sockets.connectTls(port, "http/1.1");
-                yield new Http1Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true);
+                Socket transport = Sockets.connect(port);
+                SSLSocket socket = Sockets.secure(transport, "http/1.1");
+                yield new Http1Peer(socket, transport, true);
             }
             case H2_TLS -> Http2Peer.connectTls(port);
         };

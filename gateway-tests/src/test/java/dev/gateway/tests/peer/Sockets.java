@@ -33,11 +33,10 @@ final class Sockets {
         socket.setSoTimeout(Peer.PATIENCE_MILLIS);
     }
 
-    /** Connects by TLS, offering one protocol, to whoever answers. */
-    static SSLSocket connectTls(int port, String protocol) throws IOException {
-        SSLSocket socket = (SSLSocket) clientContext().getSocketFactory().createSocket();
-        configure(socket);
-        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), Peer.PATIENCE_MILLIS);
+    /** Connects by TLS over a connected socket, offering one protocol, to whoever answers. */
+    static SSLSocket secure(Socket transport, String protocol) throws IOException {
+        SSLSocket socket =
+                (SSLSocket) clientContext().getSocketFactory().createSocket(transport, null, transport.getPort(), true);
         SSLParameters parameters = socket.getSSLParameters();
         parameters.setApplicationProtocols(new String[] {protocol});
         socket.setSSLParameters(parameters);
