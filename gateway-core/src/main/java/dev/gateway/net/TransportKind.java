@@ -22,7 +22,6 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringDatagramChannel;
 import io.netty.channel.uring.IoUringDomainSocketChannel;
-import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
@@ -68,7 +67,7 @@ public enum TransportKind {
     IoHandlerFactory newHandlerFactory() {
         return switch (this) {
             case EPOLL -> EpollHandler.factory();
-            case IO_URING -> IoUringIoHandler.newFactory();
+            case IO_URING -> IoUringHandler.factory();
             case NIO -> NioIoHandler.newFactory();
         };
     }

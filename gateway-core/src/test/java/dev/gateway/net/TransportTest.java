@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class TransportTest {
     private static final int CONNECTIONS = 20;
+    private static final int WRITTEN = 16 << 20;
 
     /** What handlers hold is released when they hear of the end, such as the state of TLS. */
     @ParameterizedTest
@@ -134,6 +138,41 @@ class TransportTest {
                 assertThat(reset.await(20, TimeUnit.SECONDS)).isTrue();
                 client.closeFuture().sync();
             }
+        } finally {
+            transport.stop().sync();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsWrittenAfterThePeersFinArrivesHoweverSlowlyItIsRead(TransportKind kind) throws Exception {
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
+        Transport transport = Transport.start(kind, 1);
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CountDownLatch written = new CountDownLatch(1);
+            Channel client = transport
+                    .client(transport.loops().get(0), server.getLocalSocketAddress(), 0)
+                    .handler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                            if (event instanceof ChannelInputShutdownEvent) {
+                                // More than the kernel takes at once.
+                                ctx.writeAndFlush(Unpooled.directBuffer(WRITTEN).writeZero(WRITTEN))
+                                        .addListener(ChannelFutureListener.CLOSE);
+                                written.countDown();
+                            }
+                        }
+                    })
+                    .connect()
+                    .sync()
+                    .channel();
+            try (Socket peer = server.accept()) {
+                peer.setSoTimeout(20_000);
+                peer.shutdownOutput();
+                assertThat(written.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(peer.getInputStream().readAllBytes()).hasSize(WRITTEN);
+            }
+            client.closeFuture().sync();
         } finally {
             transport.stop().sync();
         }
