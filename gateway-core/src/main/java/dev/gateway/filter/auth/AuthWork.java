@@ -1,7 +1,9 @@
 package dev.gateway.filter.auth;
 
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,11 +14,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class AuthWork {
     private static final int WAITING_PER_THREAD = 64;
+    /** So that who tries passwords leaves room for others; who shows right ones, does not show many different ones. */
+    private static final int HASHING_PER_CLIENT = 16;
+
     private static final int WAITING_FILES = 1024;
     private static final int IDLE_SECONDS = 10;
 
     private final Executor hashing;
     private final Executor files;
+    private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
     /** Makes it with as many threads for hashing; they never keep more processors busy than that. */
     public AuthWork(int threads) {
@@ -42,9 +48,35 @@ public final class AuthWork {
         return pool;
     }
 
-    /** Returns what hashes passwords. */
-    Executor hashing() {
-        return hashing;
+    /**
+     * Has a password hashed.
+     *
+     * @param client whose it is
+     * @return false if too many of this client's wait or are being hashed already
+     * @throws RejectedExecutionException if too many wait in all
+     */
+    boolean hash(Object client, Runnable task) {
+        if (hashingOf.merge(client, 1, Integer::sum) > HASHING_PER_CLIENT) {
+            hashed(client);
+            return false;
+        }
+        try {
+            hashing.execute(() -> {
+                try {
+                    task.run();
+                } finally {
+                    hashed(client);
+                }
+            });
+            return true;
+        } catch (RejectedExecutionException e) {
+            hashed(client);
+            throw e;
+        }
+    }
+
+    private void hashed(Object client) {
+        hashingOf.computeIfPresent(client, (same, count) -> count == 1 ? null : count - 1);
     }
 
     /** Returns what asks the system for short answers: files, interfaces. */

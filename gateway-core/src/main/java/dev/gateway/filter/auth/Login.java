@@ -6,6 +6,7 @@ import dev.gateway.filter.auth.AccountFiles.State;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -18,14 +19,19 @@ import org.jspecify.annotations.Nullable;
  * for a look at the files and for hashing. Nothing is answered once it is cancelled.
  */
 final class Login {
+    private static final int IPV6_NETWORK_BYTES = 8; // a /64
+
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many passwords wait to be checked"));
+    private static final Verdict LIMITED = new Verdict.Refuse(
+            Failure.of(Cause.RATE_LIMITED, "too many passwords from this client's address wait to be checked"));
 
     private final ProxyAuthentication filter;
     private final Credentials shown;
     private final FilterContext context;
     private final Verdict.Wait waiting = new Verdict.Wait(this::cancel);
-    private volatile boolean cancelled;
+    private PasswordChecks.@Nullable Check check;
+    private boolean cancelled;
 
     Login(ProxyAuthentication filter, Credentials shown, FilterContext context) {
         this.filter = filter;
@@ -35,6 +41,9 @@ final class Login {
 
     private void cancel() {
         cancelled = true;
+        if (check != null) {
+            check.leave(this);
+        }
     }
 
     Verdict begin() {
@@ -74,12 +83,30 @@ final class Login {
         if (known != null) {
             return answer(known);
         }
-        try {
-            filter.work().hashing().execute(() -> hash(digest, state));
-            return waiting;
-        } catch (RejectedExecutionException e) {
-            return OVERLOAD;
+        return switch (filter.checks().add(this, digest, state)) {
+            case WAITS -> waiting;
+            case CLIENT_HAS_TOO_MANY -> LIMITED;
+            case TOO_MANY -> OVERLOAD;
+        };
+    }
+
+    /** Returns whose passwords count together: an address, or the network that one client has of IPv6. */
+    Object client() {
+        InetSocketAddress peer = context.connection().peer();
+        if (peer == null) {
+            return "unix";
         }
+        byte[] address = peer.getAddress().getAddress();
+        return ByteBuffer.wrap(address, 0, Math.min(address.length, IPV6_NETWORK_BYTES));
+    }
+
+    void waitsFor(PasswordChecks.Check made) {
+        check = made;
+    }
+
+    /** Takes the answer, on whatever thread; null for a wrong password. */
+    void onChecked(@Nullable Identity identity) {
+        onLoop(() -> context.resume(answer(identity)));
     }
 
     private @Nullable Identity owner(State state) {
@@ -87,21 +114,9 @@ final class Login {
         return name == null ? null : state.groups().identity(name);
     }
 
-    private void hash(Digest digest, State state) {
-        if (cancelled) {
-            return;
-        }
-        // While this one waited, another request of the same client may have had it checked.
-        Identity known = filter.verified().find(digest, state);
-        Identity identity = known != null ? known : check(state);
-        if (identity != null) {
-            filter.verified().add(digest, identity, state);
-        }
-        onLoop(() -> context.resume(answer(identity)));
-    }
-
-    /** Hashes the password whether the user exists or not. */
-    private @Nullable Identity check(State state) {
+    /** Hashes the password whether the user exists or not. Called on one of the threads for that. */
+    @Nullable
+    Identity check(State state) {
         int colon = shown.colon();
         String user = utf8(shown.secret(), colon);
         PasswordHash hash = user == null ? null : state.users().hashes().get(user);

@@ -25,6 +25,7 @@ public final class ProxyAuthentication implements Filter {
     private final AccountFiles files;
     private final AuthWork work;
     private final VerifiedCredentials verified;
+    private final PasswordChecks checks;
     private final AsciiString[] challenges;
 
     /**
@@ -57,6 +58,7 @@ public final class ProxyAuthentication implements Filter {
         this.work = work;
         this.files = new AccountFiles(settings, nanoClock);
         this.verified = new VerifiedCredentials(nanoClock);
+        this.checks = new PasswordChecks(work, verified);
         String realm = "realm=\"" + settings.realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
         AsciiString basic = new AsciiString("Basic " + realm + ", charset=\"UTF-8\"");
         AsciiString bearer = new AsciiString("Bearer " + realm);
@@ -120,6 +122,10 @@ public final class ProxyAuthentication implements Filter {
 
     VerifiedCredentials verified() {
         return verified;
+    }
+
+    PasswordChecks checks() {
+        return checks;
     }
 
     AuthWork work() {

@@ -229,7 +229,7 @@ class ProxyAuthenticationTest {
 
     /** A browser opens many connections at once, all with the same password. */
     @Test
-    void whatWaitedBehindTheSamePasswordIsNotHashedAgain() throws Exception {
+    void aPasswordThatManyShowAtOnceIsHashedOnce() throws Exception {
         ProxyAuthentication filter = filter();
         List<FakeContext> contexts = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
@@ -239,7 +239,7 @@ class ProxyAuthenticationTest {
                     .isInstanceOf(Verdict.Wait.class);
         }
 
-        assertThat(run(hashing)).isEqualTo(5);
+        assertThat(run(hashing)).isEqualTo(1);
         assertThat(filter.verified().size()).isEqualTo(1);
         for (FakeContext context : contexts) {
             context.runLoop();
@@ -278,6 +278,42 @@ class ProxyAuthenticationTest {
 
         assertThat(failure(verdict).cause()).isEqualTo(Cause.OVERLOAD);
         assertThat(failure(verdict).status()).isEqualTo(503);
+    }
+
+    @Test
+    void whoTriesManyPasswordsAtOnceIsToldToSlowDownAndOthersAreNot() throws Exception {
+        ProxyAuthentication filter = filter();
+        for (int i = 0; i < 16; i++) {
+            assertThat(filter.onRequest(connect(basic("ann", "guess" + i)), FakeContext.from("2001:db8::" + i)))
+                    .isInstanceOf(Verdict.Wait.class);
+        }
+
+        Verdict verdict = filter.onRequest(connect(basic("ann", "guess16")), FakeContext.from("2001:db8::16"));
+        assertThat(failure(verdict).cause()).isEqualTo(Cause.RATE_LIMITED);
+        assertThat(failure(verdict).status()).isEqualTo(429);
+        FakeContext other = FakeContext.from("2001:db8:0:1::1");
+        assertThat(filter.onRequest(connect(basic("ann", "secret")), other)).isInstanceOf(Verdict.Wait.class);
+
+        assertThat(run(hashing)).isEqualTo(17);
+        other.runLoop();
+        assertThat(other.resumed).containsExactly(Verdict.PROCEED);
+        assertThat(filter.onRequest(connect(basic("ann", "guess16")), FakeContext.from("2001:db8::16")))
+                .isInstanceOf(Verdict.Wait.class);
+    }
+
+    @Test
+    void aPasswordWhoseClientsHaveAllGoneIsNotHashed() throws Exception {
+        ProxyAuthentication filter = filter();
+        FakeContext gone = FakeContext.from("192.0.2.9");
+        ((Verdict.Wait) filter.onRequest(connect(basic("ann", "secret")), gone)).cancel().run();
+
+        run(hashing);
+        assertThat(filter.verified().size()).isZero();
+        FakeContext next = FakeContext.from("192.0.2.9");
+        assertThat(filter.onRequest(connect(basic("ann", "secret")), next)).isInstanceOf(Verdict.Wait.class);
+        run(hashing);
+        next.runLoop();
+        assertThat(next.resumed).containsExactly(Verdict.PROCEED);
     }
 
     @Test
@@ -423,7 +459,7 @@ class ProxyAuthenticationTest {
         AuthWork work = new AuthWork(1);
         CountDownLatch done = new CountDownLatch(2);
         List<String> names = new ArrayList<>();
-        Executor[] executors = {work.hashing(), work.files()};
+        List<Executor> executors = List.of(task -> work.hash("a client", task), work.files());
         for (Executor executor : executors) {
             executor.execute(() -> {
                 synchronized (names) {
@@ -443,7 +479,7 @@ class ProxyAuthenticationTest {
         AuthWork work = new AuthWork(1);
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
-        work.hashing().execute(() -> {
+        work.hash("a client", () -> {
             begun.countDown();
             try {
                 finish.await();
@@ -455,7 +491,7 @@ class ProxyAuthenticationTest {
         try {
             assertThatThrownBy(() -> {
                         for (int i = 0; i <= 64; i++) {
-                            work.hashing().execute(() -> {});
+                            work.hash(i, () -> {});
                         }
                     })
                     .isInstanceOf(RejectedExecutionException.class);
