@@ -37,14 +37,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Turns an entry of the connect section into what serves it: a route that every CONNECT of its listeners takes, and the
- * upstream that the route leads to.
+ * upstreams that the route leads to.
  */
 final class ConnectAssembly {
     /** Of plain requests; what nothing is configured for is as in a route. */
@@ -61,20 +65,22 @@ final class ConnectAssembly {
     private final ConnectConfig config;
     private final TunnelState state;
     private final ConnectTally tally;
-    private final AddressRules addresses;
+    private final Map<ConnectPolicy, Way> ways = new LinkedHashMap<>();
 
     private ConnectAssembly(ConnectConfig config, TunnelState state) {
         this.config = config;
         this.state = state;
         this.tally = state.tally(config.name());
-        this.addresses = new AddressRules(addressSettings(), state.own(), tally);
     }
+
+    /** Where what a policy allows is dialled. Whoever dials does not know for whom, so each set of denied blocks has one. */
+    private record Way(AddressRules addresses, Upstream upstream) {}
 
     /**
      * An entry at run time.
      *
      * @param tunnels routes every CONNECT
-     * @param upstream where that leads
+     * @param upstreams where that leads
      * @param policies who may reach what, for those who ask about it
      * @param tally what is counted and seen of it
      * @param clients what they are told of it
@@ -82,7 +88,7 @@ final class ConnectAssembly {
      */
     record Entry(
             Router tunnels,
-            Upstream upstream,
+            List<Upstream> upstreams,
             Policies policies,
             ConnectTally tally,
             ProxyAutoConfig clients,
@@ -120,19 +126,24 @@ final class ConnectAssembly {
 
     private Entry entry() throws IOException, AuthFileException {
         Policies policies = policies();
-        Upstream upstream = new Upstream(config.name(), List.of(), new NamedByRequest(), upstreamSettings());
         Route route = new Route(
                 config.name(),
                 FilterOrder.inOrder(filters(policies)),
-                () -> upstream,
+                client -> way(policies.of(client)).upstream,
                 new Route.Timeouts(
                         0, 0, STREAM_IDLE_MILLIS, tunnel(config.timeouts().tunnel())),
                 Route.Retry.NONE,
                 Route.Upgrades.NONE,
                 true);
         Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
-        ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings());
-        return new Entry(tunnels, upstream, policies, tally, clients, page(clients));
+        ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings(config.access()));
+        List<Upstream> upstreams =
+                ways.values().stream().map(Way::upstream).distinct().toList();
+        return new Entry(tunnels, upstreams, policies, tally, clients, page(clients));
+    }
+
+    private Way way(ConnectPolicy policy) {
+        return Objects.requireNonNull(ways.get(policy));
     }
 
     private @Nullable Page page(ProxyAutoConfig clients) {
@@ -166,7 +177,7 @@ final class ConnectAssembly {
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
         }
         filters.add(
-                new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, addresses, tally, config.audit())));
+                new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
         ConnectConfig.Limits limits = config.limits();
         filters.add(new Placed(
                 FilterOrder.TUNNEL_LIMITS,
@@ -179,7 +190,8 @@ final class ConnectAssembly {
         return filters;
     }
 
-    private Policies policies() {
+    private Policies policies() throws IOException {
+        Map<Set<String>, Way> byDenied = new HashMap<>();
         List<Policies.Assigned> assigned = new ArrayList<>();
         for (ConnectConfig.Policy each : config.policies()) {
             String label = "policies[" + assigned.size() + "]";
@@ -188,9 +200,28 @@ final class ConnectAssembly {
                     each.access(),
                     label + ".",
                     each.limits().maxTunnels());
+            ways.put(policy, way(each.access(), byDenied));
             assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
         }
-        return new Policies(policy(config.name(), config.access(), "", 0), assigned);
+        ConnectPolicy otherwise = policy(config.name(), config.access(), "", 0);
+        ways.put(otherwise, way(config.access(), byDenied));
+        return new Policies(otherwise, assigned);
+    }
+
+    private Way way(ConnectConfig.Access access, Map<Set<String>, Way> byDenied) throws IOException {
+        Set<String> blocks = access.deny().stream()
+                .filter(Destination.Block.class::isInstance)
+                .map(Destination::text)
+                .collect(Collectors.toSet());
+        Way way = byDenied.get(blocks);
+        if (way == null) {
+            AddressRules addresses = new AddressRules(addressSettings(access), state.own(), tally);
+            way = new Way(
+                    addresses,
+                    new Upstream(config.name(), List.of(), new NamedByRequest(), upstreamSettings(addresses)));
+            byDenied.put(blocks, way);
+        }
+        return way;
     }
 
     private ConnectPolicy policy(String name, ConnectConfig.Access access, String label, int maxTunnels) {
@@ -220,7 +251,7 @@ final class ConnectAssembly {
     }
 
     /** No limits but those of tunnels, which the policies have. */
-    private UpstreamSettings upstreamSettings() throws IOException {
+    private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
         long connect = Assembly.millis(config.timeouts().connect());
         return new UpstreamSettings(
                 UpstreamSettings.Protocol.AUTO,
@@ -237,23 +268,15 @@ final class ConnectAssembly {
                 new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE));
     }
 
-    private AddressRules.Settings addressSettings() {
+    private AddressRules.Settings addressSettings(ConnectConfig.Access access) {
         String listeners =
                 config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
         return new AddressRules.Settings(
                 listeners,
                 config.denyPrivate(),
                 rules(config.trustedDestinations(), "trustedDestinations"),
-                rules(deniedToAll(), "deny"),
+                rules(access.deny(), "deny"),
                 config.audit());
-    }
-
-    /** Whoever dials an address does not know for whom, so what some policy does not deny is left to the rules. */
-    private List<Destination> deniedToAll() {
-        return config.access().deny().stream()
-                .filter(denied -> config.policies().stream().allMatch(policy -> policy.access().deny().stream()
-                        .anyMatch(other -> other.text().equals(denied.text()))))
-                .toList();
     }
 
     private ParentRules parents() throws IOException {

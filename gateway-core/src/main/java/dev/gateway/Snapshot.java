@@ -67,7 +67,7 @@ record Snapshot(
             table.add(policies.get(i));
         }
         List<Upstream> all = new ArrayList<>(upstreams);
-        connect.values().forEach(entry -> all.add(entry.upstream()));
+        connect.values().forEach(entry -> all.addAll(entry.upstreams()));
         return new Snapshot(generation, table, all, connect);
     }
 

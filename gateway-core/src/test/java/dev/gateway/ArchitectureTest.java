@@ -45,7 +45,7 @@ class ArchitectureTest {
     static final ArchRule observeUses = mayUse("observe", "message", "stream", "time");
 
     @ArchTest
-    static final ArchRule routeUses = mayUse("route", "message", "upstream", "filter", "observe");
+    static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
     static final ArchRule http1Uses = mayUse("http1", "message", "stream", "net", "time");

@@ -83,7 +83,8 @@ class ConnectAssemblyTest {
                 deny: [203.0.113.0/24]
                 trustedDestinations: [10.1.2.0/24, registry.example]
                 """)
-                .upstream()
+                .upstreams()
+                .get(0)
                 .settings()
                 .dialling()
                 .addresses());
@@ -110,7 +111,8 @@ class ConnectAssemblyTest {
                   - {hosts: [.example], proxy: "socks5://[2001:db8::1]:1080", credentialsFile: parent}
                   - {hosts: ["*"], proxy: "https://proxy.example:3128"}
                 """)
-                .upstream()
+                .upstreams()
+                .get(0)
                 .settings()
                 .dialling()
                 .parents();

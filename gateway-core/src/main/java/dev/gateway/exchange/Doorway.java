@@ -123,7 +123,7 @@ final class Doorway {
             if (target == null) {
                 exchange.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
             } else {
-                exchange.sendTo(target.choose(), route);
+                exchange.sendTo(target.choose(filters == null ? null : filters.identity()), route);
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.gateway.route;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.observe.LogPolicy;
+import dev.gateway.stream.Identity;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -40,8 +41,12 @@ public record Route(
 
     /** Where requests go. */
     public interface Target {
-        /** Chooses an upstream by weight; called on any event loop. */
-        Upstream choose();
+        /**
+         * Chooses an upstream; called on any event loop.
+         *
+         * @param client whose request it is, null if no filter has found out
+         */
+        Upstream choose(@Nullable Identity client);
     }
 
     /**

@@ -1,8 +1,10 @@
 package dev.gateway.route;
 
+import dev.gateway.stream.Identity;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Spreads requests over upstreams by weight: in the long run exactly, and evenly at every scale, for the choices follow
@@ -45,11 +47,11 @@ public final class WeightedTarget implements Route.Target {
             throw new IllegalArgumentException("no upstream with a weight above 0");
         }
         Upstream only = taking.get(0).upstream;
-        return taking.size() == 1 ? () -> only : new WeightedTarget(taking);
+        return taking.size() == 1 ? client -> only : new WeightedTarget(taking);
     }
 
     @Override
-    public Upstream choose() {
+    public Upstream choose(@Nullable Identity client) {
         long fraction = count.getAndIncrement() * GOLDEN;
         long point = Math.multiplyHigh(fraction >>> 1, ends[ends.length - 1] << 1);
         int i = 0;

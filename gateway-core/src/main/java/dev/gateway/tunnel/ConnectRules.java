@@ -8,6 +8,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.upstream.AddressPolicy;
 import java.net.InetAddress;
+import java.util.function.Function;
 
 /**
  * Lets a request to another host pass if the client's policy allows its target, and has it dialled as it was judged: the
@@ -16,16 +17,21 @@ import java.net.InetAddress;
  */
 public final class ConnectRules implements Filter {
     private final Policies policies;
-    private final AddressPolicy addresses;
+    private final Function<ConnectPolicy, AddressPolicy> addresses;
     private final ConnectTally tally;
     private final boolean audit;
 
     /**
      * Makes the filter of an entry.
      *
-     * @param addresses judges a target that is an address: at once, and even if another proxy is to dial it
+     * @param addresses what judges, for each policy, a target that is an address: at once, and even if another proxy is
+     *     to dial it
      */
-    public ConnectRules(Policies policies, AddressPolicy addresses, ConnectTally tally, boolean audit) {
+    public ConnectRules(
+            Policies policies,
+            Function<ConnectPolicy, AddressPolicy> addresses,
+            ConnectTally tally,
+            boolean audit) {
         this.policies = policies;
         this.addresses = addresses;
         this.tally = tally;
@@ -38,7 +44,8 @@ public final class ConnectRules implements Filter {
         if (target == null) {
             return new Verdict.Refuse(Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "the target is not a host and a port"));
         }
-        Decision decision = policies.of(context.identity()).decide(target);
+        ConnectPolicy policy = policies.of(context.identity());
+        Decision decision = policy.decide(target);
         if (audit) {
             tally.audit().seen(target, decision);
         }
@@ -50,7 +57,8 @@ public final class ConnectRules implements Filter {
             }
         }
         InetAddress address = audit ? null : target.address(); // audit mode hears of addresses once, from who dials
-        String prohibited = address == null ? null : addresses.refuse(target.host(), address, target.port());
+        String prohibited =
+                address == null ? null : addresses.apply(policy).refuse(target.host(), address, target.port());
         if (prohibited != null) {
             return new Verdict.Refuse(Failure.of(Cause.POLICY_ADDRESS, target + ": " + prohibited));
         }

@@ -304,7 +304,7 @@ final class Fakes {
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
-            Route route = new Route("app", filters, () -> upstream, timeouts, retry, upgrades, preserveHost);
+            Route route = new Route("app", filters, client -> upstream, timeouts, retry, upgrades, preserveHost);
             Router.Match match = new Router.Match(route, 0);
             router = head -> head.path().startsWith("/") ? match : null;
         }

@@ -29,7 +29,7 @@ class WeightedTargetTest {
     private static Map<String, Integer> choose(Route.Target target, int times) {
         Map<String, Integer> counts = new HashMap<>();
         for (int i = 0; i < times; i++) {
-            counts.merge(target.choose().name(), 1, Integer::sum);
+            counts.merge(target.choose(null).name(), 1, Integer::sum);
         }
         return counts;
     }

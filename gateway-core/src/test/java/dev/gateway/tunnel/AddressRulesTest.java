@@ -76,7 +76,7 @@ class AddressRulesTest {
         ConnectPolicy everything = new ConnectPolicy(new ConnectPolicy.Settings(
                 "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), List.of(), SniMode.OFF, 0));
         RequestHead head = Heads.request("CONNECT", authority, "");
-        Verdict verdict = new ConnectRules(Rules.only(everything), rules, tally, false)
+        Verdict verdict = new ConnectRules(Rules.only(everything), each -> rules, tally, false)
                 .onRequest(head, FakeContext.from("192.0.2.9"));
         if (verdict != Verdict.PROCEED) {
             return List.of();

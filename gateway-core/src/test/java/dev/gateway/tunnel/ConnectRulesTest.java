@@ -31,7 +31,7 @@ class ConnectRulesTest {
     }
 
     private Verdict ask(ConnectPolicy policy, String authority) {
-        return new ConnectRules(Rules.only(policy), ANY, tally, false)
+        return new ConnectRules(Rules.only(policy), each -> ANY, tally, false)
                 .onRequest(connect(authority), FakeContext.from("192.0.2.9"));
     }
 
@@ -95,7 +95,7 @@ class ConnectRulesTest {
 
     @Test
     void theHeadIsBroughtIntoTheFormThatWasJudged() {
-        ConnectRules rules = new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), ANY, tally, false);
+        ConnectRules rules = new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), each -> ANY, tally, false);
         RequestHead mapped = connect("[::ffff:192.0.2.1]:443");
         RequestHead name = connect("Example.COM.:443");
         RequestHead plain = connect("example.com:443");
@@ -119,7 +119,7 @@ class ConnectRulesTest {
                 List.of(),
                 SniMode.OFF,
                 0));
-        ConnectRules rules = new ConnectRules(Rules.only(policy), ANY, tally, false);
+        ConnectRules rules = new ConnectRules(Rules.only(policy), each -> ANY, tally, false);
         RequestHead head = Heads.get("A.example", "/x", "Host: A.example");
 
         assertThat(rules.onRequest(head, FakeContext.from("192.0.2.9"))).isSameAs(Verdict.PROCEED);
@@ -139,7 +139,7 @@ class ConnectRulesTest {
                 List.of(
                         Rules.forIdentity("ci", Rules.policy(Rules.allow("ci.example"), List.of())),
                         Rules.forGroup("builders", Rules.policy(Rules.allow("builders.example"), List.of()))));
-        ConnectRules rules = new ConnectRules(policies, ANY, tally, false);
+        ConnectRules rules = new ConnectRules(policies, each -> ANY, tally, false);
 
         assertThat(passes(rules, "everybody.example", FakeContext.from("192.0.2.9")))
                 .isTrue();
@@ -186,7 +186,7 @@ class ConnectRulesTest {
     void anAddressIsJudgedAtOnceAndANameOnceItIsResolved() {
         AddressPolicy none = (host, address, port) -> host + " on " + port + " is not for you";
         ConnectRules rules =
-                new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), none, tally, false);
+                new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), each -> none, tally, false);
 
         Failure failure = failure(rules.onRequest(connect("[::ffff:10.0.0.1]:443"), FakeContext.from("192.0.2.9")));
 
@@ -201,7 +201,7 @@ class ConnectRulesTest {
         String[] names =
                 IntStream.range(0, 1000).mapToObj(i -> ".n" + i + ".example").toArray(String[]::new);
         Policies policies = Rules.only(Rules.policy(Rules.allow(names), Rules.deny(names[1], "10.0.0.0/8")));
-        ConnectRules rules = new ConnectRules(policies, ANY, tally, false);
+        ConnectRules rules = new ConnectRules(policies, each -> ANY, tally, false);
         TunnelLimits limits = new TunnelLimits(new TunnelLimits.Settings(10, 10, 10), policies, tally.tunnels());
         RequestHead head = connect("some.host.n7.example:443");
         FakeContext context = FakeContext.from("192.0.2.9");
@@ -224,7 +224,7 @@ class ConnectRulesTest {
     @Test
     void auditModeLetsThroughAndCountsWhatItWouldRefuse() {
         Policies policies = Rules.only(Rules.policy(Rules.allow("a.example"), List.of()));
-        ConnectRules rules = new ConnectRules(policies, ANY, tally, true);
+        ConnectRules rules = new ConnectRules(policies, each -> ANY, tally, true);
 
         assertThat(passes(rules, "a.example", FakeContext.from("192.0.2.9"))).isTrue();
         assertThat(passes(rules, "b.example", FakeContext.from("192.0.2.9"))).isTrue();

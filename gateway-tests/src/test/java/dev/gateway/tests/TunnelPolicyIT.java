@@ -377,6 +377,40 @@ class TunnelPolicyIT {
         }
     }
 
+    /** Nobody's name gives away where it leads; connections to a place are not shared with those who may not go there. */
+    @Test
+    void whatAPolicyDeniesIsDeniedWhateverNameLeadsThere() throws Exception {
+        Files.writeString(directory.resolve("users"), ANN);
+        Files.writeString(directory.resolve("tokens"), "ci:tok-1\n");
+        String target = "inner.test:" + echo.port();
+        try (NameServer dns = new NameServer().answers("inner.test", "127.0.0.1");
+                Rig rig = rig(
+                        """
+                allowedPorts: [%d]
+                allow: ["*"]
+                trustedDestinations: [127.0.0.0/8]
+                auth: {basic: {usersFile: %s}, bearer: {tokensFile: %s}}
+                policies: [{identities: [ann], deny: [127.0.0.0/16]}]
+                """
+                                .formatted(echo.port(), directory.resolve("users"), directory.resolve("tokens")),
+                        "resolver: {nameServers: ['127.0.0.1:" + dns.port() + "']}")) {
+            String get = "GET http://" + target + "/ HTTP/1.1\r\nHost: " + target + "\r\n";
+            try (Client ci = new Client(rig)) {
+                String token = "Proxy-Authorization: Bearer tok-1";
+                assertThat(ci.send(get + token + "\r\n\r\n").status()).isEqualTo(200); // leaves a connection behind
+                assertThat(ci.receive(2)).isEqualTo("hi");
+                assertThat(ci.connect(target, token).status()).isEqualTo(200);
+            }
+            assertRefused(ask(rig, target, basic("ann:secret")), 403, "policy_address");
+            try (Client ann = new Client(rig)) {
+                assertRefused(ann.send(get + basic("ann:secret") + "\r\n\r\n").head(), 403, "policy_address");
+            }
+            assertRefused(ask(rig, "[::ffff:127.0.0.1]:" + echo.port(), basic("ann:secret")), 403, "policy_host");
+            assertRefused(ask(rig, "[64:ff9b::7f00:1]:" + echo.port(), basic("ann:secret")), 403, "policy_address");
+            assertThat(echo.connections).hasValue(2);
+        }
+    }
+
     @Test
     void credentialsGoNoFurtherThanTheGateway() throws Exception {
         Files.writeString(directory.resolve("users"), ANN);
