@@ -176,8 +176,9 @@ final class ConnectAssembly {
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
         }
-        filters.add(
-                new Placed(FilterOrder.CONNECT_RULES, new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
+        filters.add(new Placed(
+                FilterOrder.CONNECT_RULES,
+                new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
         ConnectConfig.Limits limits = config.limits();
         filters.add(new Placed(
                 FilterOrder.TUNNEL_LIMITS,

@@ -28,10 +28,7 @@ public final class ConnectRules implements Filter {
      *     to dial it
      */
     public ConnectRules(
-            Policies policies,
-            Function<ConnectPolicy, AddressPolicy> addresses,
-            ConnectTally tally,
-            boolean audit) {
+            Policies policies, Function<ConnectPolicy, AddressPolicy> addresses, ConnectTally tally, boolean audit) {
         this.policies = policies;
         this.addresses = addresses;
         this.tally = tally;

@@ -95,7 +95,8 @@ class ConnectRulesTest {
 
     @Test
     void theHeadIsBroughtIntoTheFormThatWasJudged() {
-        ConnectRules rules = new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), each -> ANY, tally, false);
+        ConnectRules rules =
+                new ConnectRules(Rules.only(Rules.policy(Rules.allow("*"), List.of())), each -> ANY, tally, false);
         RequestHead mapped = connect("[::ffff:192.0.2.1]:443");
         RequestHead name = connect("Example.COM.:443");
         RequestHead plain = connect("example.com:443");

@@ -305,7 +305,9 @@ class ProxyAuthenticationTest {
     void aPasswordWhoseClientsHaveAllGoneIsNotHashed() throws Exception {
         ProxyAuthentication filter = filter();
         FakeContext gone = FakeContext.from("192.0.2.9");
-        ((Verdict.Wait) filter.onRequest(connect(basic("ann", "secret")), gone)).cancel().run();
+        ((Verdict.Wait) filter.onRequest(connect(basic("ann", "secret")), gone))
+                .cancel()
+                .run();
 
         run(hashing);
         assertThat(filter.verified().size()).isZero();
