@@ -54,19 +54,25 @@ public final class Handshake {
         return stream;
     }
 
-    /** Has a proxy connect to somewhere; what follows are bytes both ways. */
-    public static PeerStream connect(Peer client, String authority, String... fields) throws IOException {
-        PeerStream stream = client.open();
+    /** Asks a proxy for a tunnel and returns the answer, after which the stream is one if it was a success. */
+    public static Head askTunnel(PeerStream stream, String authority, String... fields) throws IOException {
         List<String> all = new ArrayList<>(List.of("Host", authority));
         all.addAll(List.of(fields));
         boolean http2 = stream instanceof Http2Stream;
         stream.send(Head.request("CONNECT", authority, all.toArray(new String[0])), !http2);
         Head answer = stream.receiveHead();
+        if (stream instanceof Http1Peer.Exchange http1 && answer.status() == 200) {
+            http1.becomeTunnel();
+        }
+        return answer;
+    }
+
+    /** Has a proxy connect to somewhere; what follows are bytes both ways. */
+    public static PeerStream connect(Peer client, String authority, String... fields) throws IOException {
+        PeerStream stream = client.open();
+        Head answer = askTunnel(stream, authority, fields);
         if (answer.status() != 200) {
             throw new IOException("refused: " + answer);
-        }
-        if (stream instanceof Http1Peer.Exchange http1) {
-            http1.becomeTunnel();
         }
         return stream;
     }

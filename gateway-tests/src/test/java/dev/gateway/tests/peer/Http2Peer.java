@@ -106,10 +106,10 @@ public final class Http2Peer implements Peer {
 
     /** Connects by TLS and ALPN. */
     public static Http2Peer connectTls(int port, long... settings) throws IOException {
-        return client(Sockets.secure(Sockets.connect(port), "h2"), settings);
+        return client(Sockets.secure(Sockets.connect(port), Sockets.clientContext(), "h2"), settings);
     }
 
-    private static Http2Peer client(Socket socket, long... settings) throws IOException {
+    static Http2Peer client(Socket socket, long... settings) throws IOException {
         Http2Peer peer =
                 new Http2Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true, s -> {}, settings);
         peer.out.write(PREFACE);

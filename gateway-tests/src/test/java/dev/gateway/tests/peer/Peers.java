@@ -2,6 +2,7 @@ package dev.gateway.tests.peer;
 
 import java.io.IOException;
 import java.net.Socket;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
 /** What a client speaks, and how it connects. */
@@ -11,17 +12,22 @@ public enum Peers {
     HTTP1_TLS,
     H2_TLS;
 
-    /** Connects to a port of this host. */
+    /** Connects to a port of this host, trusting whoever answers. */
     public Peer connect(int port) throws IOException {
+        return connect(port, Sockets.clientContext());
+    }
+
+    /** Connects to a port of this host; by TLS as the context says. */
+    public Peer connect(int port, SSLContext context) throws IOException {
         return switch (this) {
             case HTTP1 -> Http1Peer.connect(port);
             case H2C -> Http2Peer.connect(port);
             case HTTP1_TLS -> {
                 Socket transport = Sockets.connect(port);
-                SSLSocket socket = Sockets.secure(transport, "http/1.1");
+                SSLSocket socket = Sockets.secure(transport, context, "http/1.1");
                 yield new Http1Peer(socket, transport, true);
             }
-            case H2_TLS -> Http2Peer.connectTls(port);
+            case H2_TLS -> Http2Peer.client(Sockets.secure(Sockets.connect(port), context, "h2"));
         };
     }
 
