@@ -58,7 +58,8 @@ func serve() {
 				return
 			}
 			io.WriteString(connection, line)
-			io.Copy(connection, in)
+			// By a small buffer of its own: for sockets io.Copy would keep a pipe for each.
+			io.CopyBuffer(struct{ io.Writer }{connection}, struct{ io.Reader }{in}, make([]byte, 512))
 		}()
 	}
 }
