@@ -1,6 +1,7 @@
 package dev.gateway;
 
 import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
@@ -92,9 +93,8 @@ final class Assembly {
 
     private static Upstream upstream(UpstreamConfig config) {
         List<Endpoint> endpoints = new ArrayList<>();
-        for (var endpoint : config.endpoints()) {
-            String host = endpoint.unix() != null ? "unix:" + endpoint.unix() : String.valueOf(endpoint.host());
-            endpoints.add(new Endpoint(endpoints.size(), host, endpoint.port(), endpoint.weight()));
+        for (EndpointConfig endpoint : config.endpoints()) {
+            endpoints.add(endpoint(endpoint, endpoints.size()));
         }
         UpstreamConfig.Tls tls = config.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -124,6 +124,11 @@ final class Assembly {
     static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {
         return new UpstreamSettings.Tls(
                 tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
+    }
+
+    static Endpoint endpoint(EndpointConfig config, int index) {
+        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(config.host());
+        return new Endpoint(index, host, config.port(), config.weight());
     }
 
     private static Dialling dialling(UpstreamConfig.SendProxyProtocol wanted) {

@@ -193,20 +193,37 @@ final class ConnectAssembly {
 
     private Policies policies() throws IOException {
         Map<Set<String>, Way> byDenied = new HashMap<>();
+        List<Policies.Assigned> assigned = assigned(config);
+        for (int i = 0; i < assigned.size(); i++) {
+            ways.put(assigned.get(i).policy(), way(config.policies().get(i).access(), byDenied));
+        }
+        ConnectPolicy otherwise = otherwise(config);
+        ways.put(otherwise, way(config.access(), byDenied));
+        return new Policies(otherwise, assigned);
+    }
+
+    /** Makes the policies of an entry; their rules have labels that {@link ConnectExplainer} leads back to the file. */
+    static Policies policies(ConnectConfig config) {
+        return new Policies(otherwise(config), assigned(config));
+    }
+
+    private static ConnectPolicy otherwise(ConnectConfig config) {
+        return policy(config.name(), config.access(), config.access(), "", 0);
+    }
+
+    private static List<Policies.Assigned> assigned(ConnectConfig config) {
         List<Policies.Assigned> assigned = new ArrayList<>();
         for (ConnectConfig.Policy each : config.policies()) {
             String label = "policies[" + assigned.size() + "]";
             ConnectPolicy policy = policy(
                     config.name() + "/" + label,
                     each.access(),
+                    config.access(),
                     label + ".",
                     each.limits().maxTunnels());
-            ways.put(policy, way(each.access(), byDenied));
             assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
         }
-        ConnectPolicy otherwise = policy(config.name(), config.access(), "", 0);
-        ways.put(otherwise, way(config.access(), byDenied));
-        return new Policies(otherwise, assigned);
+        return assigned;
     }
 
     private Way way(ConnectConfig.Access access, Map<Set<String>, Way> byDenied) throws IOException {
@@ -225,8 +242,8 @@ final class ConnectAssembly {
         return way;
     }
 
-    private ConnectPolicy policy(String name, ConnectConfig.Access access, String label, int maxTunnels) {
-        ConnectConfig.Access entry = config.access();
+    private static ConnectPolicy policy(
+            String name, ConnectConfig.Access access, ConnectConfig.Access entry, String label, int maxTunnels) {
         return new ConnectPolicy(new ConnectPolicy.Settings(
                 name,
                 access.allowedPorts().stream()
@@ -270,6 +287,11 @@ final class ConnectAssembly {
     }
 
     private AddressRules.Settings addressSettings(ConnectConfig.Access access) {
+        return addressSettings(config, access);
+    }
+
+    /** Returns what is judged of the addresses that tunnels of those would lead to who have an access. */
+    static AddressRules.Settings addressSettings(ConnectConfig config, ConnectConfig.Access access) {
         String listeners =
                 config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
         return new AddressRules.Settings(

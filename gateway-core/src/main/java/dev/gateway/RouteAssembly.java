@@ -27,6 +27,7 @@ import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,7 +49,7 @@ final class RouteAssembly {
                     route.hostnames().stream().map(RouteConfig.Hostname::value).toList();
             for (int r = 0; r < route.rules().size(); r++) {
                 RuleConfig rule = route.rules().get(r);
-                String name = route.rules().size() == 1 ? route.name() : route.name() + "/" + (r + 1);
+                String name = name(route, r);
                 try {
                     // One object for all listeners, so that weights are kept whichever a request came by.
                     Route runtime =
@@ -66,6 +67,11 @@ final class RouteAssembly {
             }
         }
         return builders.stream().map(RouterBuilder::build).toList();
+    }
+
+    /** Returns what logs and metrics call a rule. */
+    static String name(RouteConfig route, int rule) {
+        return route.rules().size() == 1 ? route.name() : route.name() + "/" + (rule + 1);
     }
 
     private static Route route(
@@ -123,7 +129,14 @@ final class RouteAssembly {
         return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
     }
 
-    private static RouteMatch match(MatchConfig match) {
+    /** Returns the filters of a rule in the order in which they see requests. */
+    static List<FilterConfig> inOrder(List<FilterConfig> filters) {
+        List<FilterConfig> sorted = new ArrayList<>(filters);
+        sorted.sort(Comparator.comparing(each -> filter(each).place()));
+        return sorted;
+    }
+
+    static RouteMatch match(MatchConfig match) {
         return new RouteMatch(
                 new RouteMatch.Path(
                         switch (match.path().type()) {

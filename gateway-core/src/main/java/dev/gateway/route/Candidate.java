@@ -68,6 +68,23 @@ final class Candidate {
         return true;
     }
 
+    /** Adds what {@link #accepts} finds wanting, all of it. */
+    void addMisses(RequestHead head, List<Miss> misses) {
+        if (method != null && !method.equals(head.routedMethod())) {
+            misses.add(new Miss(Miss.Part.METHOD, 0));
+        }
+        for (int i = 0; i < headers.length; i++) {
+            if (!headers[i].accepts(head)) {
+                misses.add(new Miss(Miss.Part.HEADER, i));
+            }
+        }
+        for (int i = 0; i < queries.length; i++) {
+            if (!queries[i].accepts(head)) {
+                misses.add(new Miss(Miss.Part.QUERY, i));
+            }
+        }
+    }
+
     private record HeaderTest(FieldName name, AsciiString value, @Nullable Pattern pattern) {
         static HeaderTest of(RouteMatch.Header header) {
             return new HeaderTest(

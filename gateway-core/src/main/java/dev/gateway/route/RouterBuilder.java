@@ -124,7 +124,8 @@ public final class RouterBuilder {
         return new Candidate(added.match, new Router.Match(added.route, prefixLength), added.position);
     }
 
-    private static AsciiString path(String value) {
+    /** Returns a path as it is compared. */
+    static AsciiString path(String value) {
         AsciiString bytes = new AsciiString(value, StandardCharsets.UTF_8);
         AsciiString normal = PathNormalizer.normalize(bytes);
         if (normal == null || !value.startsWith("/") || value.indexOf('?') >= 0 || !normal.equals(bytes)) {

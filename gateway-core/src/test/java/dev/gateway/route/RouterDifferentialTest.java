@@ -150,16 +150,18 @@ class RouterDifferentialTest {
     }
 
     @Test
-    void theTableFindsWhatTryingEveryRouteFinds() {
+    void theTableFindsWhatTryingEveryRouteFindsAndExplainsIt() {
         int matched = 0;
         int unmatched = 0;
         for (int table = 0; table < 150; table++) {
             List<Rule> rules = new ArrayList<>();
             RouterBuilder builder = new RouterBuilder();
+            RouteTrials<Route> trials = new RouteTrials<>();
             for (int i = random.nextInt(table + 2); i > 0; i--) {
                 Rule rule = rule(rules.size());
                 rules.add(rule);
                 builder.add(rule.hosts, List.of(rule.match), rule.route);
+                trials.add(rule.hosts, List.of(rule.match), rule.route);
             }
             Router router = builder.build();
             for (int i = 0; i < 100; i++) {
@@ -168,6 +170,13 @@ class RouterDifferentialTest {
                 Router.Match actual = router.match(head);
                 assertThat(actual == null ? null : actual.route())
                         .as("%s %s%s%n%s among %s", head.method(), head.authority(), head.path(), head.fields(), rules)
+                        .isSameAs(expected);
+                // Who explains which route is taken tries all of them, and comes to the same.
+                List<RouteTrials.Trial<Route>> tried = trials.of(head);
+                boolean accepted = !tried.isEmpty() && tried.get(0).isAccepted();
+                assertThat(tried).hasSameSizeAs(rules);
+                assertThat(accepted ? tried.get(0).rule() : null)
+                        .as("%s %s%s among %s", head.method(), head.authority(), head.path(), rules)
                         .isSameAs(expected);
                 if (expected == null) {
                     unmatched++;

@@ -3,15 +3,25 @@ package dev.gateway.config.yaml;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Durations as GEP-2257 of the Gateway API writes them. */
-final class Durations {
+public final class Durations {
     static final String PATTERN = "([0-9]{1,5}(h|m|s|ms)){1,4}";
 
     private static final Pattern WHOLE = Pattern.compile(PATTERN);
     private static final Pattern PART = Pattern.compile("([0-9]{1,5})(ms|h|m|s)");
 
     private Durations() {}
+
+    /** Returns the duration that a text stands for, or null if it is none. */
+    public static @Nullable Duration tryParse(String text) {
+        try {
+            return parse(text);
+        } catch (InvalidException e) {
+            return null;
+        }
+    }
 
     static Duration parse(String text) throws InvalidException {
         if (!WHOLE.matcher(text).matches()) {
@@ -34,7 +44,8 @@ final class Durations {
         return sum;
     }
 
-    static String print(Duration duration) {
+    /** Writes a duration as configurations do. */
+    public static String print(Duration duration) {
         if (duration.isZero()) {
             return "0s";
         }

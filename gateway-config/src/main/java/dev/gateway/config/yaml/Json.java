@@ -4,10 +4,11 @@ import java.util.List;
 import java.util.Map;
 
 /** Writes maps, lists, strings, numbers and booleans as indented JSON. */
-final class Json {
+public final class Json {
     private Json() {}
 
-    static String write(Object value) {
+    /** Returns the JSON of a value, with a line break at its end. */
+    public static String write(Object value) {
         StringBuilder out = new StringBuilder();
         write(out, value, "\n");
         return out.append('\n').toString();

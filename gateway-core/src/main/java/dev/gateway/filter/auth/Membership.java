@@ -1,0 +1,19 @@
+package dev.gateway.filter.auth;
+
+import dev.gateway.filter.auth.Accounts.Groups;
+import dev.gateway.stream.Identity;
+import java.nio.file.Path;
+
+/** Tells of which groups a client would be a member, for who asks what would become of its requests. */
+public final class Membership {
+    private Membership() {}
+
+    /**
+     * Reads a file of groups; blocks.
+     *
+     * @throws AuthFileException if it cannot be used
+     */
+    public static Identity of(String name, Path groupsFile) throws AuthFileException {
+        return new WatchedFile<>(groupsFile, Groups::parse).value().identity(name);
+    }
+}

@@ -1,0 +1,164 @@
+package dev.gateway.route;
+
+import dev.gateway.message.Authority;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Miss.Part;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Finds the route of a request as the {@link Router} of the same rules does, and tells what every other match lacks:
+ * slowly, by trying them all. For those who ask why; used by one thread at a time.
+ *
+ * @param <T> what the asker knows a rule by
+ */
+public final class RouteTrials<T> {
+    private static final int NO_HOST = -1;
+    private static final int ANY_HOST = 0;
+    private static final int EXACT_HOST = Integer.MAX_VALUE; // wildcards are between, the longer the better
+
+    private static final Router.Match NOWHERE = new Router.Match(
+            new Route("", List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, true), 0);
+
+    private final List<Added<T>> matches = new ArrayList<>();
+
+    private record Added<T>(T rule, int number, List<String> hostnames, RouteMatch match, Candidate candidate) {}
+
+    /**
+     * How a request fares with a match.
+     *
+     * @param match which of the rule's matches
+     * @param hostname which of the rule's host names covers the request, -1 if none does or the rule has none
+     * @param misses what the request lacks; empty if it is accepted
+     */
+    public record Trial<T>(T rule, int match, int hostname, List<Miss> misses) {
+        /** Whether the match accepts the request. */
+        public boolean isAccepted() {
+            return misses.isEmpty();
+        }
+    }
+
+    private record Ranked<T>(Trial<T> trial, int host, int path, Candidate candidate) {}
+
+    /** Adds a rule, as {@link RouterBuilder#add} does. */
+    public RouteTrials<T> add(List<String> hostnames, List<RouteMatch> of, T rule) {
+        List<RouteMatch> all = of.isEmpty() ? List.of(RouteMatch.ANY) : of;
+        for (int i = 0; i < all.size(); i++) {
+            Candidate candidate = new Candidate(all.get(i), NOWHERE, matches.size());
+            matches.add(new Added<>(rule, i, hostnames, all.get(i), candidate));
+        }
+        return this;
+    }
+
+    /**
+     * Tries every match.
+     *
+     * @param head with its path in normal form
+     * @return those that accept the request, in order of precedence, so that the first is the router's; then the others,
+     *     those that lack least first
+     */
+    public List<Trial<T>> of(RequestHead head) {
+        String host = host(head.authority());
+        List<Ranked<T>> ranked = new ArrayList<>();
+        for (Added<T> added : matches) {
+            ranked.add(rank(added, head, host));
+        }
+        ranked.sort(Comparator.<Ranked<T>>comparingInt(each -> distance(each.trial))
+                .thenComparing(each -> -each.host)
+                .thenComparing(each -> -each.path)
+                .thenComparing(Ranked::candidate, Candidate.PRECEDENCE));
+        return ranked.stream().map(Ranked::trial).toList();
+    }
+
+    /** Returns how far a request is from being accepted: a host says more about what was meant than a header. */
+    private static int distance(Trial<?> trial) {
+        int distance = 0;
+        for (Miss miss : trial.misses) {
+            distance += switch (miss.part()) {
+                case HOST -> 1_000;
+                case PATH -> 100;
+                case METHOD, HEADER, QUERY -> 1;
+            };
+        }
+        return distance;
+    }
+
+    private static <T> Ranked<T> rank(Added<T> added, RequestHead head, String host) {
+        int hostRank = added.hostnames.isEmpty() ? ANY_HOST : NO_HOST;
+        int hostname = -1;
+        for (int i = 0; i < added.hostnames.size(); i++) {
+            int rank = rank(added.hostnames.get(i), host);
+            if (rank > hostRank) {
+                hostRank = rank;
+                hostname = i;
+            }
+        }
+        List<Miss> misses = new ArrayList<>();
+        if (hostRank == NO_HOST) {
+            misses.add(new Miss(Part.HOST, 0));
+        }
+        if (!accepts(added, head)) {
+            misses.add(new Miss(Part.PATH, 0));
+        }
+        added.candidate.addMisses(head, misses);
+        return new Ranked<>(
+                new Trial<>(added.rule, added.number, hostname, List.copyOf(misses)),
+                hostRank,
+                rank(added.match.path()),
+                added.candidate);
+    }
+
+    private static String host(AsciiString authority) {
+        String host = authority.toString(0, Authority.hostLength(authority)).toLowerCase(Locale.ROOT);
+        return withoutDot(host);
+    }
+
+    private static String withoutDot(String host) {
+        return host.length() > 1 && host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+    }
+
+    private static int rank(String hostname, String host) {
+        if (hostname.equals("*")) {
+            return ANY_HOST;
+        }
+        String name = withoutDot(hostname.toLowerCase(Locale.ROOT));
+        if (name.startsWith("*.")) {
+            String suffix = name.substring(1);
+            return host.endsWith(suffix) && host.length() > suffix.length() ? suffix.length() : NO_HOST;
+        }
+        return name.equals(host) ? EXACT_HOST : NO_HOST;
+    }
+
+    private static int rank(RouteMatch.Path path) {
+        return switch (path.type()) {
+            case EXACT -> Integer.MAX_VALUE;
+            case REGEX -> Integer.MAX_VALUE - 1;
+            case PREFIX -> prefix(path).length();
+        };
+    }
+
+    private static AsciiString prefix(RouteMatch.Path path) {
+        AsciiString value = RouterBuilder.path(path.value());
+        int length = value.length();
+        return value.byteAt(length - 1) == '/' ? value.subSequence(0, length - 1) : value;
+    }
+
+    private static <T> boolean accepts(Added<T> added, RequestHead head) {
+        RouteMatch.Path path = added.match.path();
+        AsciiString actual = head.path().subSequence(0, head.queryStart());
+        return switch (path.type()) {
+            case EXACT -> actual.contentEquals(RouterBuilder.path(path.value()));
+            case REGEX -> new RegexPath(path.value(), added.candidate).matches(head.path(), head.queryStart());
+            case PREFIX -> {
+                AsciiString prefix = prefix(path);
+                yield actual.startsWith(prefix)
+                        && (prefix.isEmpty()
+                                || actual.length() == prefix.length()
+                                || actual.byteAt(prefix.length()) == '/');
+            }
+        };
+    }
+}
