@@ -52,7 +52,12 @@ final class Assembly {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream);
-            upstreams.put(upstream.name(), same != null ? same : upstream(upstream));
+            Upstream used = same != null ? same : upstream(upstream);
+            Upstream former = before == null ? null : before.upstream(upstream.name());
+            if (former != null && former != used) {
+                EndpointDrain.inherit(former, used);
+            }
+            upstreams.put(upstream.name(), used);
         }
         Map<String, ConnectAssembly.Entry> connect = new LinkedHashMap<>();
         Map<String, ConnectAssembly.Entry> connectOf = new HashMap<>();

@@ -10,13 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A running gateway: everything between its start and the end of its drain. Safe from any thread but event loops. */
 public final class Gateway implements AutoCloseable {
-    private static final Logger log = LoggerFactory.getLogger(Gateway.class);
-
     private final Metrics metrics = new Metrics(version());
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
@@ -31,16 +27,18 @@ public final class Gateway implements AutoCloseable {
         this.systemd = systemd;
         this.loops = new Loops(config, metrics, systemd.sockets());
         AdminPages pages = new AdminPages(
-                new Health(),
-                metrics,
-                new Operations(),
-                new TunnelPages(this::inForce, this::port),
-                loops.housekeeping());
+                new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
         this.reloads = file == null ? null : new Reloads(file, generations, loops, thread, systemd);
+        new StatusPages(this::inForce, listeners, loops, certificates, generations.tunnels()).addTo(pages);
+        new AdminActions(
+                        this,
+                        new LogLevels(thread.executor()),
+                        new EndpointDrain(generations, loops, thread.executor()))
+                .addTo(pages);
     }
 
     /**
@@ -111,7 +109,7 @@ public final class Gateway implements AutoCloseable {
     public CompletableFuture<Outcome> reload(String reason) {
         return reloads == null
                 ? CompletableFuture.completedFuture(
-                        new Outcome(false, "this gateway was not started from a file that could be read again"))
+                        Outcome.failed("this gateway was not started from a file that could be read again"))
                 : reloads.request(reason);
     }
 
@@ -165,6 +163,13 @@ public final class Gateway implements AutoCloseable {
         systemd.stopping(generations.required().config.drain().timeout());
         lifecycle.drain();
         lifecycle.stop();
+    }
+
+    /** Does the same but that the admin listener, and the process, stay. */
+    void drainAndStay() {
+        systemd.changed("Draining");
+        lifecycle.drain();
+        systemd.changed("Drained");
     }
 
     /** Stops at once, ending whatever runs. Returns when everything has ended; does nothing if it already has. */
@@ -248,33 +253,6 @@ public final class Gateway implements AutoCloseable {
                 case DRAINING -> "draining, connections open: " + listeners.connections();
                 case DRAINED, STOPPED -> "drained";
             };
-        }
-    }
-
-    /** What an operator may have done; each in a thread of its own, because it takes as long as exchanges do. */
-    private final class Operations implements AdminPages.Operations {
-        @Override
-        public CompletableFuture<Outcome> reload(String asker) {
-            return Gateway.this.reload("asked for by " + asker);
-        }
-
-        @Override
-        public void drain(String asker) {
-            log.info("Drain asked for by {}", asker);
-            new Thread(
-                            () -> {
-                                systemd.changed("Draining");
-                                lifecycle.drain();
-                                systemd.changed("Drained");
-                            },
-                            "drain")
-                    .start();
-        }
-
-        @Override
-        public void quit(String asker) {
-            log.info("End asked for by {}", asker);
-            new Thread(Gateway.this::drain, "quit").start();
         }
     }
 }

@@ -44,6 +44,11 @@ final class Generations {
         metrics.addDenials(tunnels::readDenials);
     }
 
+    /** Returns what the connect sections of all generations share. */
+    TunnelState tunnels() {
+        return tunnels;
+    }
+
     /** Returns what is in force, once there is a generation. */
     InForce required() {
         return Objects.requireNonNull(inForce, "no generation yet");

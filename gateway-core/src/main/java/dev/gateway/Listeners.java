@@ -4,6 +4,7 @@ import dev.gateway.admin.AdminPages;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
+import dev.gateway.listener.OpenConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.GeneralSecurityException;
@@ -218,6 +219,18 @@ final class Listeners {
         List<Listener> all = new ArrayList<>(leaving);
         serving.forEach(each -> all.add(each.listener()));
         return all;
+    }
+
+    /** Returns those that finish what they have. */
+    List<Listener> leaving() {
+        return leaving;
+    }
+
+    /** Looks at clients' connections, without those of the admin listener; as {@link Listener#view} does. */
+    List<CompletableFuture<List<OpenConnection>>> view(long after, int limit) {
+        return all().stream()
+                .flatMap(listener -> listener.view(after, limit).stream())
+                .toList();
     }
 
     /** Counts clients' connections, without those of the admin listener. */

@@ -7,6 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
+import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.InheritedSockets;
 import dev.gateway.net.Resolver;
@@ -32,6 +33,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -225,6 +227,23 @@ final class Loops {
             exchanges = exchanges.thenCombine(here, Integer::sum);
         }
         return exchanges;
+    }
+
+    /**
+     * Looks at open tunnels; one part of the answer comes from each event loop, in their order.
+     *
+     * @param after those numbered after this one, by the numbers of each loop
+     * @param limit how many of each loop at most, the first in order
+     */
+    List<CompletableFuture<List<OpenTunnel>>> tunnels(LongUnaryOperator after, int limit) {
+        List<CompletableFuture<List<OpenTunnel>>> parts = new ArrayList<>();
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            long first = after.applyAsLong(i);
+            parts.add(CompletableFuture.supplyAsync(
+                    () -> handler.tunnels(first, limit), transport.loops().get(i)));
+        }
+        return parts;
     }
 
     /** Ends everything, and returns when it has ended. */

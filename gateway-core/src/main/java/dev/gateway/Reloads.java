@@ -61,7 +61,7 @@ final class Reloads {
 
     private Outcome reload(String reason) {
         if (thread.isFinished()) {
-            return new Outcome(false, ReloadThread.REFUSED);
+            return Outcome.failed(ReloadThread.REFUSED);
         }
         log.info("Reloading: {}", reason);
         systemd.reloading();
@@ -109,13 +109,13 @@ final class Reloads {
         String number = "generation " + generations.number() + " is in force";
         log.info("Reloaded: {}", number);
         lines.add(number);
-        return new Outcome(true, String.join("\n", lines));
+        return Outcome.done(String.join("\n", lines));
     }
 
     private Outcome failed(List<String> lines) {
         log.error("The reload failed, so generation {} stays in force", generations.number());
         failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
                 + String.join("\n", lines);
-        return new Outcome(false, String.join("\n", lines));
+        return Outcome.failed(String.join("\n", lines));
     }
 }

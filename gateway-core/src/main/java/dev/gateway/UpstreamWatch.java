@@ -58,7 +58,7 @@ final class UpstreamWatch {
             endpoints.add(new EndpointState(
                     endpoint.toString(),
                     endpoint.weight(),
-                    UpstreamState.HEALTHY,
+                    UpstreamView.state(upstream, endpoint),
                     count.idle(),
                     count.active(),
                     count.connecting(),

@@ -37,7 +37,7 @@ public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
     static final AdminAccess NONE = new AdminAccess(null, false);
 
     /** Returns why a request is refused, or null if it is not. */
-    AdminPages.@Nullable Content refusal(RequestHead head) {
+    @Nullable Content refusal(RequestHead head) {
         if (tokenFile != null) {
             return withToken(head, tokenFile);
         }
@@ -56,13 +56,24 @@ public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
         return null;
     }
 
-    private static AdminPages.@Nullable Content withToken(RequestHead head, Path file) {
+    /**
+     * Returns why a request is not told what goes on in detail, or null. A web page whose own name leads to this machine
+     * could read what a browser here is shown.
+     */
+    @Nullable
+    Content refusalToShow(RequestHead head) {
+        return loopback && !isLocalName(head.authority())
+                ? refused("ask for localhost or 127.0.0.1, not for " + head.authority())
+                : null;
+    }
+
+    private static @Nullable Content withToken(RequestHead head, Path file) {
         byte[] token;
         try {
             token = Files.readString(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
         } catch (IOException e) {
             log.warn("The token of the admin listener cannot be read: {}", e.toString());
-            return AdminPages.Content.text(503, "the token cannot be read; the log tells why");
+            return Content.text(503, "the token cannot be read; the log tells why");
         }
         AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);
         if (sent != null && sent.toString().regionMatches(true, 0, BEARER, 0, BEARER.length())) {
@@ -71,15 +82,15 @@ public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
                 return null;
             }
         }
-        return new AdminPages.Content(
+        return new Content(
                 401,
-                AdminPages.TEXT,
+                Content.TEXT,
                 "this needs the token of admin.tokenFile: Authorization: Bearer TOKEN\n",
                 Map.of(WWW_AUTHENTICATE, BEARER_REALM));
     }
 
-    private static AdminPages.Content refused(String why) {
-        return AdminPages.Content.text(403, why);
+    private static Content refused(String why) {
+        return Content.text(403, why);
     }
 
     private static boolean isLocalName(AsciiString authority) {

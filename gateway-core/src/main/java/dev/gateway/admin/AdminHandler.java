@@ -29,7 +29,12 @@ public final class AdminHandler implements RequestHandler {
     private static final AsciiString ALLOW = new AsciiString("Allow");
     private static final AsciiString GET_AND_HEAD = new AsciiString("GET, HEAD");
     private static final AsciiString POST = new AsciiString("POST");
+    private static final AsciiString ALL = new AsciiString("GET, HEAD, POST");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
+    private static final AsciiString NO_CACHE = new AsciiString("no-cache"); // keep it, and ask whether it has changed
+    private static final AsciiString CONTENT_TYPE_OPTIONS = new AsciiString("X-Content-Type-Options");
+    private static final AsciiString NO_SNIFF = new AsciiString("nosniff"); // what was asked stands in some answers
+    private static final FieldName IF_NONE_MATCH = FieldName.of("If-None-Match");
 
     private final AdminPages pages;
     private final Executor loop;
@@ -47,23 +52,31 @@ public final class AdminHandler implements RequestHandler {
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
         head.refuseUpgrade();
-        Reply reply = new Reply(stream, head.method().equals(Method.HEAD));
-        AdminPages.Page page = pages.find(path(head));
-        if (page == null) {
-            reply.send(AdminPages.Content.text(404, "no such page; / lists them"));
-        } else if (!page.takes(head.method())) {
-            AsciiString allowed = page.acts() ? POST : GET_AND_HEAD;
-            reply.send(new AdminPages.Content(405, AdminPages.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed)));
+        Method method = head.method();
+        Reply reply = new Reply(stream, head);
+        boolean acts = !method.equals(Method.GET) && !method.equals(Method.HEAD);
+        String path = head.path().toString(0, head.queryStart());
+        Page page = acts && !method.equals(Method.POST) ? null : pages.find(path, acts);
+        if (page != null) {
+            answer(reply, head, page.answer().to(new Asked(head, Query.decode(path.substring(page.path().length())))));
         } else {
-            answer(reply, head, page.content(head));
+            reply.send(refusal(pages.find(path, false) != null, pages.find(path, true) != null));
         }
         return reply;
     }
 
-    private void answer(Reply reply, RequestHead head, CompletableFuture<AdminPages.Content> content) {
-        CompletableFuture<AdminPages.Content> told = content.exceptionally(failure -> {
+    private static Content refusal(boolean shown, boolean acts) {
+        if (!shown && !acts) {
+            return Content.text(404, "no such page; / lists them");
+        }
+        AsciiString allowed = shown && acts ? ALL : acts ? POST : GET_AND_HEAD;
+        return new Content(405, Content.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed));
+    }
+
+    private void answer(Reply reply, RequestHead head, CompletableFuture<Content> content) {
+        CompletableFuture<Content> told = content.exceptionally(failure -> {
             log.warn("admin page {} failed", head.path(), failure);
-            return AdminPages.Content.text(500, "the page could not be made; the log tells why");
+            return Content.text(500, "the page could not be made; the log tells why");
         });
         if (told.isDone()) {
             reply.send(told.join());
@@ -72,40 +85,44 @@ public final class AdminHandler implements RequestHandler {
         }
     }
 
-    private static String path(RequestHead head) {
-        return head.path().subSequence(0, head.queryStart()).toString();
-    }
-
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        boolean isHead = head != null && head.method().equals(Method.HEAD);
-        new Reply(stream, isHead).send(AdminPages.Content.text(failure.status(), failure.detail()));
+        new Reply(stream, head).send(Content.text(failure.status(), failure.detail()));
     }
 
     /** One request: its body is dropped, its answer sent once. */
     private static final class Reply implements StreamEvents {
         private final ServerStream stream;
         private final boolean withoutBody;
+        private final @Nullable AsciiString known; // what the client has of the page already
         private boolean over;
 
-        Reply(ServerStream stream, boolean withoutBody) {
+        Reply(ServerStream stream, @Nullable RequestHead head) {
             this.stream = stream;
-            this.withoutBody = withoutBody;
+            this.withoutBody = head != null && head.method().equals(Method.HEAD);
+            this.known = head == null ? null : head.fields().first(IF_NONE_MATCH);
         }
 
-        void send(AdminPages.Content content) {
+        void send(Content content) {
             if (over) {
                 return; // the client has gone
             }
             over = true;
-            byte[] body = content.text().getBytes(StandardCharsets.UTF_8);
+            AsciiString tag = content.fields().get(Content.ETAG);
             Fields fields = new Fields();
-            fields.add(FieldName.CONTENT_TYPE, content.type());
-            fields.add(FieldName.CACHE_CONTROL, NO_STORE);
-            content.fields().forEach(fields::add);
-            stream.head(new ResponseHead(content.status(), null, fields, body.length), withoutBody);
-            if (!withoutBody) {
-                stream.data(Unpooled.wrappedBuffer(body), true);
+            fields.add(FieldName.CACHE_CONTROL, tag == null ? NO_STORE : NO_CACHE);
+            if (tag != null && known != null && known.contains(tag)) {
+                fields.add(Content.ETAG, tag);
+                stream.head(new ResponseHead(304, null, fields, RequestHead.UNKNOWN_LENGTH), true);
+            } else {
+                byte[] body = content.text().getBytes(StandardCharsets.UTF_8);
+                fields.add(FieldName.CONTENT_TYPE, content.type());
+                fields.add(CONTENT_TYPE_OPTIONS, NO_SNIFF);
+                content.fields().forEach(fields::add);
+                stream.head(new ResponseHead(content.status(), null, fields, body.length), withoutBody);
+                if (!withoutBody) {
+                    stream.data(Unpooled.wrappedBuffer(body), true);
+                }
             }
             stream.flush();
         }

@@ -1,34 +1,32 @@
 package dev.gateway.admin;
 
-import dev.gateway.message.Authority;
-import dev.gateway.message.FieldName;
-import dev.gateway.message.Method;
-import dev.gateway.message.RequestHead;
 import dev.gateway.observe.Metrics;
 import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin listener shows and does. Any thread may ask. */
+/**
+ * What the admin listener shows and does. Pages are added before it is asked for the first; then any thread may ask.
+ * {@code openapi.json} describes each, and a test holds it to that.
+ */
 public final class AdminPages {
-    static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString HTML = new AsciiString("text/html; charset=utf-8");
-    private static final AsciiString JSON = new AsciiString("application/json");
     private static final AsciiString PAC = new AsciiString("application/x-ns-proxy-autoconfig");
     private static final Set<String> OF_LISTENERS = Set.of("/proxy.pac", "/no-proxy", "/allow-list");
     private static final String LISTENER = "?listener=";
-    private static final AsciiString FORMAT_JSON = new AsciiString("format=json");
-    private static final AsciiString JSON_TYPE = new AsciiString("application/json");
 
-    private static final int MAX_ASKER = 64;
-
-    private final Map<String, Page> pages = new LinkedHashMap<>();
+    private final Map<String, Page> pages = new LinkedHashMap<>(); // those that act have POST before their path
     private final Executor worker;
     private volatile AdminAccess access = AdminAccess.NONE;
 
@@ -66,103 +64,88 @@ public final class AdminPages {
         String allowList(String listener);
     }
 
-    /** What can be had done; each returns at once. */
-    public interface Operations {
-        /**
-         * Reads the configuration again.
-         *
-         * @param asker who wants it, for the log
-         */
-        CompletableFuture<Outcome> reload(String asker);
-
-        /** Stops taking new work and finishes what runs; the process stays. */
-        void drain(String asker);
-
-        /** Drains, then ends the process. */
-        void quit(String asker);
-    }
-
     /**
      * What came of something that was asked for.
      *
+     * @param status of the answer
      * @param text lines for people
      */
-    public record Outcome(boolean succeeded, String text) {}
-
-    /** A page; the answer need not be there at once. */
-    interface Page {
-        CompletableFuture<Content> content(RequestHead head);
-
-        /** Whether it does something, and so is asked for by POST; else by GET. */
-        default boolean acts() {
-            return false;
+    public record Outcome(int status, String text) {
+        /** Whether it is done, or has begun. */
+        public boolean succeeded() {
+            return status < 300;
         }
 
-        default boolean takes(Method method) {
-            return acts() ? method.equals(Method.POST) : method.equals(Method.GET) || method.equals(Method.HEAD);
-        }
-    }
-
-    /**
-     * An answer.
-     *
-     * @param fields besides those that every answer has
-     */
-    record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
-        Content(int status, AsciiString type, String text) {
-            this(status, type, text, Map.of());
+        /** It is done. */
+        public static Outcome done(String text) {
+            return new Outcome(200, text);
         }
 
-        static Content text(int status, String line) {
-            return new Content(status, TEXT, line + "\n");
+        /** It has begun, and takes its time. */
+        public static Outcome begun(String text) {
+            return new Outcome(202, text);
+        }
+
+        /** There is nothing of that name. */
+        public static Outcome unknown(String text) {
+            return new Outcome(404, text);
+        }
+
+        /** It could not be done, and nothing has changed. */
+        public static Outcome failed(String text) {
+            return new Outcome(422, text);
         }
     }
 
     /**
-     * Makes the pages of a process.
+     * Makes the pages that every process has; others are added.
      *
      * @param worker does what must not be done on event loops
      */
-    public AdminPages(Health health, Metrics metrics, Operations operations, Tunnels tunnels, Executor worker) {
+    public AdminPages(Health health, Metrics metrics, Tunnels tunnels, Executor worker) {
         this.worker = worker;
-        quick("/", head -> new Content(200, HTML, index(tunnels)));
-        slow(Dashboard.PATH, head -> Dashboard.page());
-        quick("/healthz", head -> Content.text(200, "ok"));
-        quick("/live", head -> Content.text(200, "ok"));
-        quick("/ready", head -> Content.text(health.isReady() ? 200 : 503, health.detail()));
-        quick("/startup", head -> Content.text(health.isStarted() ? 200 : 503, health.detail()));
+        quick("/", asked -> new Content(200, HTML, index(tunnels)));
+        slow(Dashboard.PATH, asked -> Dashboard.page());
+        add(new Page(Dashboard.FILES, false, false, onWorker(asked -> Dashboard.file(asked.rest()))));
+        quick("/healthz", asked -> Content.text(200, "ok"));
+        quick("/live", asked -> Content.text(200, "ok"));
+        quick("/ready", asked -> Content.text(health.isReady() ? 200 : 503, health.detail()));
+        quick("/startup", asked -> Content.text(health.isStarted() ? 200 : 503, health.detail()));
         slow(
                 "/stats",
-                head -> wantsJson(head)
-                        ? new Content(200, JSON, metrics.statsJson())
-                        : new Content(200, TEXT, metrics.statsText()));
-        slow("/metrics", head -> scrape(metrics.scrape(accept(head))));
-        slow("/proxy.pac", head -> ofListener(head, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, host(head))));
-        slow("/no-proxy", head -> ofListener(head, tunnels, TEXT, tunnels::noProxy));
-        slow("/allow-list", head -> ofListener(head, tunnels, TEXT, tunnels::allowList));
-        action("/reload", asker -> operations.reload(asker).thenApply(AdminPages::told));
-        action("/drain", asker -> begun("draining; /ready tells how far", () -> operations.drain(asker)));
-        action("/quit", asker -> begun("draining, then ending", () -> operations.quit(asker)));
+                asked -> asked.wantsJson()
+                        ? Content.json(metrics.statsJson())
+                        : Content.text(200, metrics.statsText()));
+        slow("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
+        slow("/openapi.json", asked -> Content.json(description()).kept());
+        slow(
+                "/proxy.pac",
+                asked -> ofListener(asked, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, asked.host())));
+        slow("/no-proxy", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::noProxy));
+        slow("/allow-list", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::allowList));
+    }
+
+    private static String description() {
+        try (InputStream in = Objects.requireNonNull(AdminPages.class.getResourceAsStream("openapi.json"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Content scrape(Metrics.Scrape scrape) {
+        return new Content(200, new AsciiString(scrape.type()), scrape.text());
     }
 
     /** Answers for the listener that the query names, or for the only one there is. */
     private static Content ofListener(
-            RequestHead head, Tunnels tunnels, AsciiString type, Function<String, @Nullable String> page) {
+            Asked asked, Tunnels tunnels, AsciiString type, Function<String, @Nullable String> page) {
         List<String> listeners = tunnels.listeners();
-        String query = head.path().toString(head.queryStart());
-        String name = query.startsWith(LISTENER)
-                ? query.substring(LISTENER.length())
-                : listeners.size() == 1 ? listeners.get(0) : "";
+        String name = asked.query().first("listener", listeners.size() == 1 ? listeners.get(0) : "");
         String text = listeners.contains(name) ? page.apply(name) : null;
         return text == null
                 ? Content.text(404, "name a listener with ?listener=, one of: " + String.join(", ", listeners))
                 : new Content(200, type, text.endsWith("\n") ? text : text + "\n");
-    }
-
-    private static String host(RequestHead head) {
-        AsciiString authority = head.authority();
-        String host = authority.subSequence(0, Authority.hostLength(authority)).toString();
-        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
     /** Lets others have something done from now on. */
@@ -170,85 +153,92 @@ public final class AdminPages {
         access = others;
     }
 
-    private void quick(String path, Function<RequestHead, Content> content) {
-        pages.put(path, head -> CompletableFuture.completedFuture(content.apply(head)));
+    /** Adds a page that is there at once; it is made on an event loop. */
+    private void quick(String path, Function<Asked, Content> content) {
+        add(new Page(path, false, true, asked -> CompletableFuture.completedFuture(content.apply(asked))));
     }
 
-    private void slow(String path, Function<RequestHead, Content> content) {
-        pages.put(path, head -> CompletableFuture.supplyAsync(() -> content.apply(head), worker));
+    private void slow(String path, Function<Asked, Content> content) {
+        add(new Page(path, false, true, onWorker(content)));
     }
 
-    private void action(String path, Function<String, CompletableFuture<Content>> action) {
-        pages.put(path, new Page() {
-            @Override
-            public CompletableFuture<Content> content(RequestHead head) {
-                return CompletableFuture.supplyAsync(() -> access.refusal(head), worker)
-                        .thenCompose(refusal -> refusal == null
-                                ? action.apply(asker(head))
-                                : CompletableFuture.completedFuture(refusal));
-            }
-
-            @Override
-            public boolean acts() {
-                return true;
-            }
-        });
+    private Page.Answer onWorker(Function<Asked, Content> content) {
+        return asked -> CompletableFuture.supplyAsync(() -> content.apply(asked), worker);
     }
 
-    private static CompletableFuture<Content> begun(String line, Runnable operation) {
-        operation.run();
-        return CompletableFuture.completedFuture(Content.text(202, line));
+    /**
+     * Adds a page about what is going on in detail; {@link IllegalArgumentException} says what is wrong with the question.
+     *
+     * @param content made by another thread than event loops
+     */
+    public void show(String path, Function<Asked, Content> content) {
+        showLater(path, asked -> CompletableFuture.completedFuture(content.apply(asked)));
+    }
+
+    /** Adds a page about what is going on in detail, whose answer others give. */
+    public void showLater(String path, Function<Asked, CompletableFuture<Content>> content) {
+        add(new Page(path, false, true, asked -> CompletableFuture.supplyAsync(
+                        () -> {
+                            Content refusal = access.refusalToShow(asked.head());
+                            if (refusal != null) {
+                                return CompletableFuture.completedFuture(refusal);
+                            }
+                            try {
+                                return content.apply(asked);
+                            } catch (IllegalArgumentException e) {
+                                return CompletableFuture.completedFuture(
+                                        Content.text(400, String.valueOf(e.getMessage())));
+                            }
+                        },
+                        worker)
+                .thenCompose(answer -> answer)));
+    }
+
+    /**
+     * Adds something that can be had done, by those who may.
+     *
+     * @param path with a slash at its end if what follows says more
+     * @param action called by another thread than event loops; returns at once
+     */
+    public void act(String path, Function<Asked, CompletableFuture<Outcome>> action) {
+        add(new Page(path, true, true, asked -> CompletableFuture.supplyAsync(
+                        () -> {
+                            Content refusal = access.refusal(asked.head());
+                            return refusal == null
+                                    ? action.apply(asked).thenApply(AdminPages::told)
+                                    : CompletableFuture.completedFuture(refusal);
+                        },
+                        worker)
+                .thenCompose(answer -> answer)));
+    }
+
+    private void add(Page page) {
+        pages.put((page.acts() ? "POST " : "") + page.path(), page);
     }
 
     private static Content told(Outcome outcome) {
-        return Content.text(outcome.succeeded() ? 200 : 422, outcome.text());
+        return Content.text(outcome.status(), outcome.text());
     }
 
-    /** Returns what the asker says of itself, as far as it is fit for a log. */
-    private static String asker(RequestHead head) {
-        AsciiString name = head.fields().first(AdminAccess.REQUESTED_BY);
-        if (name == null) {
-            return "the holder of the token";
-        }
-        String text = name.toString().replaceAll("[^ -~]", "?");
-        return text.substring(0, Math.min(text.length(), MAX_ASKER));
-    }
-
+    /** Returns the page of a path that is shown, or that acts; null if there is none. */
     @Nullable
-    Page find(String path) {
-        return path.startsWith(Dashboard.FILES)
-                ? head -> CompletableFuture.supplyAsync(
-                        () -> Dashboard.file(path.substring(Dashboard.FILES.length())), worker)
-                : pages.get(path);
-    }
-
-    private static Content scrape(Metrics.Scrape scrape) {
-        return new Content(200, new AsciiString(scrape.type()), scrape.text());
-    }
-
-    private static String accept(RequestHead head) {
-        AsciiString accept = head.fields().first(FieldName.ACCEPT);
-        return accept == null ? "" : accept.toString();
-    }
-
-    private static boolean wantsJson(RequestHead head) {
-        if (head.path().contains(FORMAT_JSON)) {
-            return true;
-        }
-        AsciiString accept = head.fields().first(FieldName.ACCEPT);
-        return accept != null && accept.contains(JSON_TYPE);
+    Page find(String path, boolean acts) {
+        String kind = acts ? "POST " : "";
+        Page page = pages.get(kind + path);
+        int slash = path.indexOf('/', 1);
+        return page != null || slash < 0 ? page : pages.get(kind + path.substring(0, slash + 1));
     }
 
     private String index(Tunnels tunnels) {
         StringBuilder html = new StringBuilder("<!doctype html><title>Gateway</title><h1>Gateway</h1><ul>");
-        pages.forEach((path, page) -> {
+        pages.values().stream().filter(Page::listed).forEach(page -> {
             if (page.acts()) {
-                html.append("<li>POST ").append(path);
-            } else if (OF_LISTENERS.contains(path)) {
+                html.append("<li>POST ").append(page.path());
+            } else if (OF_LISTENERS.contains(page.path())) {
                 // Names of the configuration, which need no escaping.
-                tunnels.listeners().forEach(name -> link(html, path + LISTENER + name));
-            } else if (path.length() > 1) {
-                link(html, path);
+                tunnels.listeners().forEach(name -> link(html, page.path() + LISTENER + name));
+            } else if (page.path().length() > 1) {
+                link(html, page.path());
             }
         });
         return html.append("</ul>\n").toString();

@@ -34,20 +34,18 @@ final class Dashboard {
             new AsciiString("Content-Security-Policy"),
             new AsciiString("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                     + "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
-            new AsciiString("X-Content-Type-Options"),
-            new AsciiString("nosniff"),
             new AsciiString("Referrer-Policy"),
             new AsciiString("no-referrer"));
 
     private Dashboard() {}
 
     /** Returns the page. */
-    static AdminPages.Content page() {
+    static Content page() {
         return content("index.html", Dashboard.class.getResourceAsStream("dashboard/index.html"));
     }
 
     /** Returns a file of the page, by its name without a path. */
-    static AdminPages.Content file(String name) {
+    static Content file(String name) {
         if (name.equals(LIBRARY_NAME)) {
             return content(name, Dashboard.class.getClassLoader().getResourceAsStream(LIBRARY));
         }
@@ -56,20 +54,20 @@ final class Dashboard {
                 : none();
     }
 
-    private static AdminPages.Content content(String name, @Nullable InputStream resource) {
+    private static Content content(String name, @Nullable InputStream resource) {
         if (resource == null) {
             return none();
         }
         try (resource) {
             String text = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-            AsciiString type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), AdminPages.TEXT);
-            return new AdminPages.Content(200, type, text, FIELDS);
+            AsciiString type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), Content.TEXT);
+            return new Content(200, type, text, FIELDS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static AdminPages.Content none() {
-        return AdminPages.Content.text(404, "the dashboard has no such file");
+    private static Content none() {
+        return Content.text(404, "the dashboard has no such file");
     }
 }

@@ -327,6 +327,9 @@ final class Exchange implements StreamEvents {
         }
         request.discard();
         doorway.end();
+        if (tunnel != null) {
+            handler.ended(tunnel);
+        }
         handler.completed(record, tenure);
     }
 

@@ -12,6 +12,9 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,8 @@ public final class ExchangeHandler implements RequestHandler {
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
     private @Nullable Tenure[] tenures = {}; // by listener
+    private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
+    private long tunnelsOpened;
     private int active;
 
     /** Makes the handler of an event loop; {@link #use} must follow before its first request. */
@@ -135,6 +140,31 @@ public final class ExchangeHandler implements RequestHandler {
         active--;
         observer.onCompleted(record);
         tenure.end();
+    }
+
+    /** Takes note of a tunnel, and returns its number. */
+    long open(Tunnel tunnel) {
+        tunnels.add(tunnel);
+        return ++tunnelsOpened;
+    }
+
+    void ended(Tunnel tunnel) {
+        tunnels.remove(tunnel);
+    }
+
+    /**
+     * Returns some of the open tunnels.
+     *
+     * @param after those numbered after this one
+     * @param limit how many at most, the first in order
+     */
+    public List<OpenTunnel> tunnels(long after, int limit) {
+        long now = wheel.nanoTime();
+        return tunnels.stream()
+                .filter(tunnel -> tunnel.number() > after)
+                .limit(limit)
+                .map(tunnel -> tunnel.view(now))
+                .toList();
     }
 
     /** Returns how many exchanges this loop carries. */

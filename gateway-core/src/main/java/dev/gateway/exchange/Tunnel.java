@@ -5,7 +5,9 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,8 @@ final class Tunnel {
     private final Exchange exchange;
     private final ExchangeRecord record;
     private final @Nullable Farewell farewell; // null if a tunnel of its kind has none
+    private long number;
+    private long movedNanos;
     private long reportedBytes;
     private @Nullable Failure leaving; // why it is told to end
 
@@ -35,6 +39,8 @@ final class Tunnel {
         record.openedNanos = record.respondedNanos;
         exchange.deadlines.tunnel(limits, record.openedNanos);
         record.reportedNanos = record.openedNanos;
+        movedNanos = record.openedNanos;
+        number = exchange.handler.open(this);
         exchange.handler.observer.onTunnelOpened(record);
         if (record.receivedBytes > 0) {
             onReceived(record.receivedBytes); // ahead of the answer
@@ -51,11 +57,13 @@ final class Tunnel {
 
     /** Bytes came from the client. */
     void onReceived(long bytes) {
+        movedNanos = exchange.handler.wheel.recentNanos();
         exchange.handler.observer.onTunnelBytes(record, bytes, 0);
     }
 
     /** Bytes go to the client. */
     void onSent(long bytes) {
+        movedNanos = exchange.handler.wheel.recentNanos();
         exchange.handler.observer.onTunnelBytes(record, 0, bytes);
     }
 
@@ -101,6 +109,33 @@ final class Tunnel {
         exchange.response.sayFarewell(farewell);
         exchange.response.flush();
         return !exchange.state.isDone();
+    }
+
+    long number() {
+        return number;
+    }
+
+    /** Returns what there is to be seen of it. */
+    OpenTunnel view(long now) {
+        ConnectionInfo connection = record.connection;
+        String path = record.path.toString();
+        int question = path.indexOf('?');
+        String visible = question < 0 ? path : path.substring(0, question); // a query may hold secrets
+        return new OpenTunnel(
+                number,
+                record.kind,
+                connection.listenerName(),
+                connection.version().text().toString(),
+                connection.peer() == null ? "unix" : NetUtil.toSocketAddressString(connection.peer()),
+                record.kind == Kind.TUNNEL ? record.authority.toString() : record.authority + visible,
+                record.identity,
+                record.route,
+                record.upstream,
+                record.endpoint == null ? "" : record.endpoint.toString(),
+                now - record.openedNanos,
+                now - movedNanos,
+                record.receivedBytes,
+                record.sentBytes);
     }
 
     /** Returns why it ended if it was told to, else null. */

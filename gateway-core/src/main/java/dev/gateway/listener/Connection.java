@@ -4,6 +4,7 @@ import dev.gateway.http1.Http1ServerConnection;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
@@ -22,6 +23,7 @@ import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.Callback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
+
+    /** Names connections for those who look at them, in the order in which they were accepted. */
+    private static final AtomicLong NUMBERS = new AtomicLong();
 
     private static final AsciiString UNIX = new AsciiString("unix");
     private static final byte[] HTTP_ON_TLS = String.join(
@@ -49,14 +54,17 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     final LoopConnections owner;
     final Terms terms; // those in force when it was accepted, to its end
     private final Channel channel;
+    private final ByteCounter bytes;
+    private final long number = NUMBERS.incrementAndGet();
     private @Nullable InetSocketAddress peer;
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
     private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
-    private boolean counted;
+    private @Nullable HttpVersion version; // null until it is known
 
-    Connection(Channel channel, LoopConnections owner) {
+    Connection(Channel channel, LoopConnections owner, ByteCounter bytes) {
         this.channel = channel;
+        this.bytes = bytes;
         this.owner = owner;
         this.terms = owner.terms();
     }
@@ -185,8 +193,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
 
     /** Counts the connection once, by the protocol it begins with: one that is upgraded stays what it was. */
     private void count(HttpVersion version) {
-        if (!counted) {
-            counted = true;
+        if (this.version == null) {
+            this.version = version;
             boolean secure = tls != null;
             ConnectionObserver observer = owner.loop.observer();
             observer.onOpened(version, secure);
@@ -210,6 +218,25 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (protocol != null) {
             protocol.discourage();
         }
+    }
+
+    /** Returns what there is to be seen of it. */
+    OpenConnection view(long now) {
+        return new OpenConnection(
+                number,
+                settings().name(),
+                version == null ? "" : version.text().toString(),
+                peer == null ? "unix" : NetUtil.toSocketAddressString(peer),
+                tls,
+                owner.isDraining(),
+                now - bytes.openedNanos(),
+                now - bytes.movedNanos(),
+                bytes.received(),
+                bytes.sent());
+    }
+
+    long number() {
+        return number;
     }
 
     /** Lets the protocol finish; as long as there is none, it is told as soon as it is there. */

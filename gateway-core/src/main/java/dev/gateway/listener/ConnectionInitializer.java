@@ -28,13 +28,14 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
         LoopConnections owner = door(channel.eventLoop()).owner;
-        Connection connection = new Connection(channel, owner);
+        ByteCounter counter = new ByteCounter(owner.loop.observer(), owner.loop.timers());
+        Connection connection = new Connection(channel, owner, counter);
         if (!owner.add(connection)) {
             channel.close();
             return;
         }
         channel.closeFuture().addListener(closed -> owner.remove(connection));
-        channel.pipeline().addLast(new ByteCounter(owner.loop.observer()));
+        channel.pipeline().addLast(counter);
         connection.start();
     }
 }

@@ -106,6 +106,18 @@ public final class Listener {
         return !succeeded && acceptor.giveWay();
     }
 
+    /**
+     * Looks at open connections; the answer comes from the event loops, one part from each.
+     *
+     * @param after those numbered after this one
+     * @param limit how many of each loop at most, the first in order
+     */
+    public List<CompletableFuture<List<OpenConnection>>> view(long after, int limit) {
+        return loops.stream()
+                .map(each -> CompletableFuture.supplyAsync(() -> each.view(after, limit), each.loop.eventLoop()))
+                .toList();
+    }
+
     /** Closes the listening sockets, unless another listener has them, and waits until they are; connections stay. */
     public void stopAccepting() {
         if (!succeeded) {

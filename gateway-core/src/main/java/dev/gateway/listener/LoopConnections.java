@@ -109,6 +109,16 @@ final class LoopConnections {
         return drained;
     }
 
+    /** Returns some of the connections, those numbered after the given one and first in order. */
+    List<OpenConnection> view(long after, int limit) {
+        long now = loop.timers().nanoTime();
+        return connections.stream() // in the order in which they came
+                .filter(connection -> connection.number() > after)
+                .limit(limit)
+                .map(connection -> connection.view(now))
+                .toList();
+    }
+
     void endAll() {
         List.copyOf(connections).forEach(connection -> connection.end(CUT_OFF));
     }

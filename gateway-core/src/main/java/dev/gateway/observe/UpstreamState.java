@@ -11,6 +11,9 @@ public record UpstreamState(String name, String protocol, List<EndpointState> en
     /** The state of an endpoint that requests are sent to. */
     public static final String HEALTHY = "healthy";
 
+    /** The state of an endpoint that gets no new requests, as an operator wants it. */
+    public static final String DRAINING = "draining";
+
     /**
      * An endpoint with its pooled connections of all event loops; tunnels are counted by their upstream only.
      *

@@ -151,7 +151,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
             return;
         }
         connectedNanos = now();
-        connected.pipeline().addLast(new ByteCounter(claimant.observer), steps);
+        connected.pipeline().addLast(new ByteCounter(claimant.observer, claimant.loopPools.wheel), steps);
         introduce(connected);
         if (way.parent() != null && claimant.settings.connectMillis() > 0) {
             long left = claimant.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;

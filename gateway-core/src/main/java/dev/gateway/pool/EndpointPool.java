@@ -418,6 +418,17 @@ final class EndpointPool extends Claimant {
         connections.forEachAvailable(this::retire);
     }
 
+    /** Keeps connections again, after {@link #retire()}. */
+    void restore() {
+        retired = false;
+    }
+
+    /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
+    @Nullable
+    HttpVersion known() {
+        return known;
+    }
+
     /** Ends everything at once. */
     void close() {
         retired = true;

@@ -70,6 +70,18 @@ final class LoopPools implements StreamOpener {
         return counts;
     }
 
+    void drain(Upstream upstream, String endpoint, boolean drain) {
+        LoopUpstream known = upstreams.get(upstream);
+        if (known != null) {
+            known.drain(endpoint, drain);
+        }
+    }
+
+    LoopView view(Upstream upstream) {
+        LoopUpstream known = upstreams.get(upstream);
+        return known == null ? LoopView.NONE : known.view();
+    }
+
     /** Counts endpoints that requests have named and that connections are kept to. */
     int namedEndpoints(Upstream upstream) {
         LoopUpstream known = upstreams.get(upstream);

@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Demand;
@@ -31,6 +32,7 @@ final class LoopUpstream {
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
     private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Tunnels tunnels;
+    private boolean retired;
 
     LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
         this.loopPools = loopPools;
@@ -80,10 +82,44 @@ final class LoopUpstream {
         return pool;
     }
 
+    /** Keeps no connection to an endpoint any longer than it is used, or keeps them again. */
+    void drain(String address, boolean drain) {
+        for (EndpointPool pool : List.copyOf(pools)) {
+            if (pool.way.endpoint().index() != NamedByRequest.INDEX
+                    && pool.way.endpoint().toString().equals(address)) {
+                if (drain) {
+                    pool.retire();
+                } else if (!retired) {
+                    pool.restore();
+                }
+            }
+        }
+    }
+
+    /** Returns what there is to be seen of it. */
+    LoopView view() {
+        Map<Endpoint, LoopView.EndpointView> own = new LinkedHashMap<>();
+        PoolCounts others = PoolCounts.NONE;
+        for (EndpointPool pool : pools) {
+            if (pool.way.endpoint().index() == NamedByRequest.INDEX) {
+                others = others.plus(pool.counts());
+            } else {
+                LoopView.EndpointView before = own.get(pool.way.endpoint());
+                PoolCounts counts = before == null ? pool.counts() : before.counts().plus(pool.counts());
+                HttpVersion learned = before == null ? pool.known() : before.learned();
+                own.put(pool.way.endpoint(), new LoopView.EndpointView(pool.way.endpoint(), learned, counts));
+            }
+        }
+        return new LoopView(List.copyOf(own.values()), named.size(), others, tunnels.counts());
+    }
+
     /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
     EndpointPool addHttp1(Way way) {
         EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
+        if (retired || shared.upstream.isDraining(way.endpoint())) {
+            pool.retire();
+        }
         return pool;
     }
 
@@ -109,6 +145,7 @@ final class LoopUpstream {
     }
 
     void retire() {
+        retired = true;
         List.copyOf(pools).forEach(EndpointPool::retire);
     }
 

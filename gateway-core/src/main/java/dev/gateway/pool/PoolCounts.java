@@ -12,7 +12,8 @@ public record PoolCounts(int idle, int active, int connecting, int pending) {
     /** Counts of nothing. */
     public static final PoolCounts NONE = new PoolCounts(0, 0, 0, 0);
 
-    PoolCounts plus(PoolCounts other) {
+    /** Returns the sums. */
+    public PoolCounts plus(PoolCounts other) {
         return new PoolCounts(
                 idle + other.idle, active + other.active, connecting + other.connecting, pending + other.pending);
     }

@@ -132,6 +132,20 @@ public final class Pools implements AutoCloseable {
         onAll(pools -> pools.remove(upstream)).thenRun(shared::close);
     }
 
+    /** Keeps no connections to an endpoint any longer than they are used, or keeps them again. */
+    public void drain(Upstream upstream, String endpoint, boolean drain) {
+        for (LoopPools pools : loops) {
+            run(pools.loop, () -> pools.drain(upstream, endpoint, drain));
+        }
+    }
+
+    /** Looks at the connections of an upstream; the answer comes from the event loops, one from each in their order. */
+    public List<CompletableFuture<LoopView>> view(Upstream upstream) {
+        Function<LoopPools, CompletableFuture<LoopView>> ask =
+                pools -> CompletableFuture.supplyAsync(() -> pools.view(upstream), pools.loop);
+        return loops.stream().map(ask).toList();
+    }
+
     /** Counts connections and waiting requests of all upstreams, also of those retired; the answer is the loops'. */
     public CompletableFuture<PoolCounts> counts() {
         return upstreams.keySet().stream()

@@ -18,6 +18,7 @@ public final class TimerWheel {
 
     private final ScheduledExecutorService loop;
     private final LongSupplier nanoClock;
+    private long recentNanos;
     private final long startNanos;
     private final @Nullable Timer[] slots = new @Nullable Timer[SLOTS];
     private long tick; // every slot up to here has been emptied
@@ -34,6 +35,7 @@ public final class TimerWheel {
         this.loop = loop;
         this.nanoClock = nanoClock;
         this.startNanos = nanoClock.getAsLong();
+        this.recentNanos = startNanos;
     }
 
     /** Returns the event loop, as what runs tasks on it; safe from any thread. */
@@ -43,7 +45,13 @@ public final class TimerWheel {
 
     /** Returns the wheel's clock, for durations. */
     public long nanoTime() {
-        return nanoClock.getAsLong();
+        recentNanos = nanoClock.getAsLong();
+        return recentNanos;
+    }
+
+    /** Returns a time that costs nothing: the last that anybody has read, which is not long ago while anything moves. */
+    public long recentNanos() {
+        return recentNanos;
     }
 
     /** Arms a timer to expire after the delay; if it was armed, the old delay is forgotten. */
@@ -86,7 +94,7 @@ public final class TimerWheel {
     }
 
     private long elapsedTicks() {
-        return (nanoClock.getAsLong() - startNanos) / (TICK_MILLIS * 1_000_000);
+        return (nanoTime() - startNanos) / (TICK_MILLIS * 1_000_000);
     }
 
     private void turn() {

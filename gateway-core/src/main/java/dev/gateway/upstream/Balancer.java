@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import dev.gateway.message.RequestHead;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses the endpoint of each attempt. Called on any event loop, concurrently. */
@@ -14,4 +15,9 @@ public interface Balancer {
      */
     @Nullable
     Endpoint choose(RequestHead head, @Nullable Endpoint previous);
+
+    /** Returns what balances, the same way, over these endpoints only; itself if it has none of its own. */
+    default Balancer over(List<Endpoint> endpoints) {
+        return this;
+    }
 }

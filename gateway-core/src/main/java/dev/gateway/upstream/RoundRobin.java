@@ -68,4 +68,9 @@ public final class RoundRobin implements Balancer {
         }
         return chosen;
     }
+
+    @Override
+    public Balancer over(List<Endpoint> endpoints) {
+        return new RoundRobin(endpoints);
+    }
 }

@@ -1,6 +1,8 @@
 package dev.gateway.upstream;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A named group of endpoints with one policy. Immutable but for what its balancer and limits count; shared by all event
@@ -9,7 +11,9 @@ import java.util.List;
 public final class Upstream {
     private final String name;
     private final List<Endpoint> endpoints;
-    private final Balancer balancer;
+    private final Balancer all;
+    private volatile Balancer balancer; // over those that do not drain
+    private volatile Set<Endpoint> draining = Set.of();
     private final UpstreamSettings settings;
     private final Limit connections;
     private final Limit pendingRequests;
@@ -19,6 +23,7 @@ public final class Upstream {
     public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
         this.name = name;
         this.endpoints = List.copyOf(endpoints);
+        this.all = balancer;
         this.balancer = balancer;
         this.settings = settings;
         this.connections = new Limit(settings.maxConnections());
@@ -34,8 +39,43 @@ public final class Upstream {
         return endpoints;
     }
 
+    /** Returns what chooses among the endpoints that do not drain. */
     public Balancer balancer() {
         return balancer;
+    }
+
+    /**
+     * Lets an endpoint get no new request, or get them again. One thread at a time may call.
+     *
+     * @return whether it has that endpoint
+     */
+    public boolean drain(String address, boolean drain) {
+        Set<Endpoint> next = new HashSet<>(draining);
+        boolean known = false;
+        for (Endpoint endpoint : endpoints) {
+            if (endpoint.toString().equals(address)) {
+                known = true;
+                if (drain) {
+                    next.add(endpoint);
+                } else {
+                    next.remove(endpoint);
+                }
+            }
+        }
+        if (known) {
+            draining = Set.copyOf(next);
+            balancer = next.isEmpty()
+                    ? all
+                    : all.over(endpoints.stream()
+                            .filter(endpoint -> !next.contains(endpoint))
+                            .toList());
+        }
+        return known;
+    }
+
+    /** Whether an endpoint gets no new request. */
+    public boolean isDraining(Endpoint endpoint) {
+        return draining.contains(endpoint);
     }
 
     public UpstreamSettings settings() {

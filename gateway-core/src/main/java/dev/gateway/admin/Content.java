@@ -1,0 +1,45 @@
+package dev.gateway.admin;
+
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/**
+ * An answer of the admin listener.
+ *
+ * @param fields besides those that every answer has
+ */
+public record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
+    static final AsciiString ETAG = new AsciiString("ETag");
+    static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
+    private static final AsciiString JSON = new AsciiString("application/json");
+    private static final AsciiString YAML = new AsciiString("application/yaml");
+
+    Content(int status, AsciiString type, String text) {
+        this(status, type, text, Map.of());
+    }
+
+    /** Returns an answer that clients may keep, and ask whether it is still the same. */
+    Content kept() {
+        CRC32C sum = new CRC32C();
+        sum.update(text.getBytes(StandardCharsets.UTF_8));
+        AsciiString tag = new AsciiString('"' + Long.toHexString(sum.getValue()) + '-' + text.length() + '"');
+        return new Content(status, type, text, Map.of(ETAG, tag));
+    }
+
+    /** Returns a line for people. */
+    public static Content text(int status, String line) {
+        return new Content(status, TEXT, line.endsWith("\n") ? line : line + "\n");
+    }
+
+    /** Returns what is meant for programs. */
+    public static Content json(String json) {
+        return new Content(200, JSON, json);
+    }
+
+    /** Returns YAML, which changes seldom. */
+    public static Content yaml(String yaml) {
+        return new Content(200, YAML, yaml).kept();
+    }
+}

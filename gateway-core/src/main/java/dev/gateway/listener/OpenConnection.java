@@ -1,0 +1,27 @@
+package dev.gateway.listener;
+
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's connection at some moment, for those who look at it.
+ *
+ * @param number unique in the process; later ones have higher ones
+ * @param protocol what is spoken, empty while that is not known
+ * @param peer the client's address and port, {@code unix} for a socket file
+ * @param tls null for cleartext, or before the handshake has ended
+ * @param draining whether it ends as soon as what runs on it has
+ * @param receivedBytes on the socket, with all that TLS and framing add
+ * @param sentBytes the same
+ */
+public record OpenConnection(
+        long number,
+        String listener,
+        String protocol,
+        String peer,
+        @Nullable TlsInfo tls,
+        boolean draining,
+        long ageNanos,
+        long idleNanos,
+        long receivedBytes,
+        long sentBytes) {}

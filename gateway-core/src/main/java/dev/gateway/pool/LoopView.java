@@ -1,0 +1,30 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.upstream.Endpoint;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one upstream on one event loop, at some moment.
+ *
+ * @param endpoints the upstream's own, in their order
+ * @param named how many endpoints that requests have named have connections
+ * @param toNamed the connections to those
+ * @param tunnels connections that are tunnels, wherever they lead
+ */
+public record LoopView(List<EndpointView> endpoints, int named, PoolCounts toNamed, PoolCounts tunnels) {
+    /** Nothing. */
+    static final LoopView NONE = new LoopView(List.of(), 0, PoolCounts.NONE, PoolCounts.NONE);
+
+    /**
+     * The connections to one endpoint.
+     *
+     * @param learned what it speaks, null if that is not known
+     */
+    public record EndpointView(Endpoint endpoint, @Nullable HttpVersion learned, PoolCounts counts) {}
+
+    public LoopView {
+        endpoints = List.copyOf(endpoints);
+    }
+}
