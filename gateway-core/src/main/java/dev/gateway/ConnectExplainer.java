@@ -80,7 +80,8 @@ final class ConnectExplainer {
         String authority = String.valueOf(question.connect());
         Target target = Target.parse(new AsciiString(authority), 0);
         if (target == null) {
-            return refused(Cause.CLIENT_PROTOCOL_ERROR, "expected a host and a port, not " + authority, List.of(), List.of());
+            return refused(
+                    Cause.CLIENT_PROTOCOL_ERROR, "expected a host and a port, not " + authority, List.of(), List.of());
         }
         List<Reason> reasons = new ArrayList<>();
         Identity identity = identity(question, reasons);
@@ -90,7 +91,9 @@ final class ConnectExplainer {
         if (policy != null) {
             reasons.add(new Reason("policy " + name + " is for " + question.identity(), policy.position()));
         } else if (entry.auth() != null && identity == null) {
-            reasons.add(new Reason("clients must say who they are, else 407: name one", entry.auth().position()));
+            reasons.add(new Reason(
+                    "clients must say who they are, else 407: name one",
+                    entry.auth().position()));
         }
         Decision decision = policies.of(identity).decide(target);
         ConnectConfig.Access access = policy == null ? entry.access() : policy.access();
@@ -117,7 +120,13 @@ final class ConnectExplainer {
             reasons.add(new Reason("audit: what is refused is only noted, and let through", entry.position()));
         }
         String once = entry.auth() != null && identity == null ? ", once the client has said who it is" : "";
-        return on(Verdict.ALLOWED, 0, "connect entry " + entry.name() + " lets it through" + once, reasons, taken(access), List.of());
+        return on(
+                Verdict.ALLOWED,
+                0,
+                "connect entry " + entry.name() + " lets it through" + once,
+                reasons,
+                taken(access),
+                List.of());
     }
 
     private @Nullable Identity identity(Question question, List<Reason> reasons) {
@@ -173,16 +182,18 @@ final class ConnectExplainer {
         Position at = policy == null ? entry.position() : policy.position();
         if (decision.cause() == Cause.POLICY_PORT) {
             return List.of(new NearMiss(
-                    "allowedPorts", at, List.of(), List.of(new Reason(access.allowedPorts() + " has no " + target.port(), at))));
+                    "allowedPorts",
+                    at,
+                    List.of(),
+                    List.of(new Reason(access.allowedPorts() + " has no " + target.port(), at))));
         }
         String[] labels = target.host().split("\\.", -1);
-        String domain = labels.length < 2
-                ? target.host()
-                : labels[labels.length - 2] + "." + labels[labels.length - 1];
+        String domain = labels.length < 2 ? target.host() : labels[labels.length - 2] + "." + labels[labels.length - 1];
         Stream<Destination> like = target.address() != null
                 ? access.allow().stream().filter(Destination.Block.class::isInstance)
                 : access.allow().stream()
-                        .filter(each -> each.text().equals(domain) || each.text().endsWith("." + domain));
+                        .filter(each ->
+                                each.text().equals(domain) || each.text().endsWith("." + domain));
         return like.limit(MAX_NEAR)
                 .map(each -> new NearMiss(
                         each.text(),
@@ -204,19 +215,18 @@ final class ConnectExplainer {
         filters.add(new Reason("TunnelLimits", entry.limits().position()));
         filters.add(new Reason("SniCheck " + access.sni(), entry.position()));
         return new Taken(
-                entry.name(), entry.position(), filters, List.of(), timeouts, Map.of("denyPrivate", entry.denyPrivate()));
+                entry.name(),
+                entry.position(),
+                filters,
+                List.of(),
+                timeouts,
+                Map.of("denyPrivate", entry.denyPrivate()));
     }
 
     private OnListener refused(Cause cause, String why, List<Reason> reasons, List<NearMiss> near) {
         List<Reason> all = new ArrayList<>(reasons);
         all.add(new Reason("cause " + cause.label(), null));
-        return on(
-                Verdict.REFUSED,
-                cause.status(),
-                cause.status() + ": " + why,
-                all,
-                null,
-                near);
+        return on(Verdict.REFUSED, cause.status(), cause.status() + ": " + why, all, null, near);
     }
 
     private OnListener on(

@@ -50,7 +50,9 @@ final class Explainer {
             throw new IllegalArgumentException("listener: expected one of "
                     + String.join(
                             ", ",
-                            config.listeners().stream().map(ListenerConfig::name).toList())
+                            config.listeners().stream()
+                                    .map(ListenerConfig::name)
+                                    .toList())
                     + ", not " + question.listener());
         }
         return new Explanation(question.toString(), answers);

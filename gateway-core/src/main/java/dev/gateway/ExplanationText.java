@@ -23,7 +23,11 @@ final class ExplanationText {
     }
 
     private void write(OnListener on) {
-        out.append("\nlistener ").append(on.listener()).append(" (").append(on.at()).append(")\n");
+        out.append("\nlistener ")
+                .append(on.listener())
+                .append(" (")
+                .append(on.at())
+                .append(")\n");
         line(1, "=> " + on.summary());
         section("because", on.reasons());
         Taken taken = on.taken();

@@ -26,8 +26,8 @@ public final class Gateway implements AutoCloseable {
     private Gateway(GatewayConfig config, @Nullable ConfigFile file, Systemd systemd) {
         this.systemd = systemd;
         this.loops = new Loops(config, metrics, systemd.sockets());
-        AdminPages pages = new AdminPages(
-                new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
+        AdminPages pages =
+                new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());

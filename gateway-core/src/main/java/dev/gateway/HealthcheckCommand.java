@@ -2,10 +2,7 @@ package dev.gateway;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -14,8 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Asks the admin listener of a gateway on this host whether it is ready, for images without a shell. Speaks HTTP by
- * itself: the JDK's clients take longer to load than a health check may last.
+ * Asks the admin listener of a gateway on this host whether it is ready, for images without a shell.
  */
 @Command(
         name = "healthcheck",
@@ -31,7 +27,6 @@ final class HealthcheckCommand implements Callable<Integer> {
 
     private static final String DEFAULT_URL = "http://127.0.0.1:9901/ready";
     private static final int TIMEOUT_MILLIS = 2_000;
-    private static final int MAX_RESPONSE = 4 << 10;
 
     @Option(
             names = "--url",
@@ -74,20 +69,8 @@ final class HealthcheckCommand implements Callable<Integer> {
         if (!"http".equals(page.getScheme()) || page.getHost() == null) {
             throw new IllegalArgumentException("expected a URL such as " + DEFAULT_URL);
         }
-        String host = page.getHost();
-        String path = page.getRawPath().isEmpty() ? "/" : page.getRawPath();
-        InetSocketAddress address = new InetSocketAddress(host, page.getPort() < 0 ? 80 : page.getPort());
-        try (Socket socket = new Socket()) {
-            socket.connect(address, TIMEOUT_MILLIS);
-            socket.setSoTimeout(TIMEOUT_MILLIS);
-            String request = "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-            String response = new String(socket.getInputStream().readNBytes(MAX_RESPONSE), StandardCharsets.ISO_8859_1);
-            int body = response.indexOf("\r\n\r\n");
-            if (!response.startsWith("HTTP/1.1 ") || body < 0) {
-                throw new IOException("the answer is not HTTP");
-            }
-            return response.substring(9, 13) + response.substring(body + 4).strip();
-        }
+        AdminClient.Answer answer = new AdminClient(page, TIMEOUT_MILLIS, null)
+                .get(page.getRawPath().isEmpty() ? "/" : page.getRawPath());
+        return answer.status() + " " + answer.body().strip();
     }
 }

@@ -24,7 +24,8 @@ final class ListenerView {
     List<Map<String, Object>> all() {
         List<Map<String, Object>> all = new ArrayList<>();
         for (Listeners.Serving each : listeners.serving()) {
-            Map<String, Object> json = view(each.listener(), each.config().protocol().name(), "serving");
+            Map<String, Object> json =
+                    view(each.listener(), each.config().protocol().name(), "serving");
             json.put("at", each.config().position().toString());
             json.put("routes", routes(each.config()));
             json.put("connect", connect(each.config()));

@@ -67,8 +67,8 @@ final class LogLevels {
         }
         Level wanted = level.equals("inherit") ? null : Level.toLevel(level, null);
         if (wanted == null && (root || !level.equals("inherit"))) {
-            throw new IllegalArgumentException("level: expected error, warn, info, debug, trace or off"
-                    + (root ? "" : ", or inherit"));
+            throw new IllegalArgumentException(
+                    "level: expected error, warn, info, debug, trace or off" + (root ? "" : ", or inherit"));
         }
         Logger target = context.getLogger(root ? org.slf4j.Logger.ROOT_LOGGER_NAME : logger);
         if (target.getLevel() == null && wanted != null && levels().size() >= MAX_LOGGERS) {

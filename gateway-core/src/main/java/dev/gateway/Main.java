@@ -30,13 +30,14 @@ import picocli.CommandLine.Spec;
             "  gateway demo                             try it, with an upstream of its own",
             "  gateway validate config/quickstart.yaml  find every mistake in a file",
             "  gateway run --config gateway.yaml        serve",
+            "  gateway top                              see what a running gateway does",
             "",
             "'gateway COMMAND --help' tells more about each."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done, or stopped by a signal or POST /quit after draining",
-            "1:the configuration is invalid, and nothing was started; or the gateway is not healthy",
+            "1:the configuration is invalid, and nothing was started; or the gateway is not healthy, or not there",
             "2:the command line is wrong",
             "3:the gateway could not start, such as when a port is taken",
             "70:an error in the gateway itself"
@@ -45,6 +46,9 @@ import picocli.CommandLine.Spec;
             RunCommand.class,
             DemoCommand.class,
             HealthcheckCommand.class,
+            StatsCommand.class,
+            TopCommand.class,
+            ExplainCommand.class,
             Main.Validate.class,
             Main.PrintConfig.class,
             Main.Schema.class,
@@ -53,6 +57,7 @@ import picocli.CommandLine.Spec;
 public final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int INVALID_CONFIG = 1;
+    static final int UNAVAILABLE = 1;
     static final int USAGE = 2;
     static final int CANNOT_START = 3;
     static final int INTERNAL_ERROR = 70;

@@ -24,8 +24,7 @@ record Paging(long after, int limit) {
 
     static Paging of(Query query) {
         query.allow(PARAMETERS);
-        return new Paging(
-                query.number("after", 0, 0, Long.MAX_VALUE / 2), (int) query.number("limit", USUAL, 1, MOST));
+        return new Paging(query.number("after", 0, 0, Long.MAX_VALUE / 2), (int) query.number("limit", USUAL, 1, MOST));
     }
 
     /** Returns how many each of those who are asked has to tell, so that it is known whether there are more. */
@@ -46,17 +45,19 @@ record Paging(long after, int limit) {
             Function<T, Map<String, Object>> json,
             Executor executor) {
         return CompletableFuture.allOf(parts.toArray(CompletableFuture<?>[]::new))
-                .thenApplyAsync(done -> {
-                    List<T> all = new ArrayList<>();
-                    parts.forEach(part -> all.addAll(part.join()));
-                    all.sort(Comparator.comparingLong(number));
-                    List<T> shown = all.subList(0, Math.min(limit, all.size()));
-                    Map<String, Object> page = new LinkedHashMap<>();
-                    page.put(name, shown.stream().map(json).toList());
-                    if (all.size() > shown.size()) {
-                        page.put("next", number.applyAsLong(shown.get(shown.size() - 1)));
-                    }
-                    return page;
-                }, executor);
+                .thenApplyAsync(
+                        done -> {
+                            List<T> all = new ArrayList<>();
+                            parts.forEach(part -> all.addAll(part.join()));
+                            all.sort(Comparator.comparingLong(number));
+                            List<T> shown = all.subList(0, Math.min(limit, all.size()));
+                            Map<String, Object> page = new LinkedHashMap<>();
+                            page.put(name, shown.stream().map(json).toList());
+                            if (all.size() > shown.size()) {
+                                page.put("next", number.applyAsLong(shown.get(shown.size() - 1)));
+                            }
+                            return page;
+                        },
+                        executor);
     }
 }

@@ -74,15 +74,15 @@ record Question(
     /** Returns the question whether there may be a connection to where a whole URI leads. */
     Question toTarget() {
         String authority = String.valueOf(authority(host, path));
-        String target = Authority.port(new AsciiString(authority), -1) < 0
-                ? authority + ":" + HTTP_PORT
-                : authority;
+        String target = Authority.port(new AsciiString(authority), -1) < 0 ? authority + ":" + HTTP_PORT : authority;
         return new Question(listener, target, method, host, path, headers, identity, groups);
     }
 
     private static void check(String line) {
         int colon = line.indexOf(':');
-        if (colon < 0 || !line.substring(0, colon).matches(TOKEN) || line.chars().anyMatch(c -> c < ' ' && c != '\t')) {
+        if (colon < 0
+                || !line.substring(0, colon).matches(TOKEN)
+                || line.chars().anyMatch(c -> c < ' ' && c != '\t')) {
             throw new IllegalArgumentException("header: expected a line such as 'X-Tier: gold', not '" + line + "'");
         }
     }
@@ -92,7 +92,9 @@ record Question(
         Fields fields = new Fields();
         for (String line : headers) {
             int colon = line.indexOf(':');
-            fields.add(ascii(line.substring(0, colon)), ascii(line.substring(colon + 1).strip()));
+            fields.add(
+                    ascii(line.substring(0, colon)),
+                    ascii(line.substring(colon + 1).strip()));
         }
         String authority = authority(host, path);
         String rest = isAbsolute() ? path.substring(authorityEnd(path)) : path;

@@ -70,8 +70,9 @@ final class RouteExplainer {
         this.endpoints = endpoints;
         for (RouteConfig route : config.routes()) {
             if (route.appliesTo(listener)) {
-                List<String> hostnames =
-                        route.hostnames().stream().map(RouteConfig.Hostname::value).toList();
+                List<String> hostnames = route.hostnames().stream()
+                        .map(RouteConfig.Hostname::value)
+                        .toList();
                 for (int r = 0; r < route.rules().size(); r++) {
                     Rule rule = new Rule(route, r);
                     trials.add(
@@ -126,8 +127,7 @@ final class RouteExplainer {
                 .filter(other -> !other.rule().equals(rule))
                 .limit(MAX_NEAR_MISSES)
                 .forEach(other -> reasons.add(new Reason(
-                        "before " + other.rule().name() + ", which matches too but has lower precedence",
-                        at(other))));
+                        "before " + other.rule().name() + ", which matches too but has lower precedence", at(other))));
         AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
         if (upgrade != null) {
             boolean offered = of.upgrades().contains(upgrade.toString().toLowerCase(Locale.ROOT));
@@ -186,11 +186,15 @@ final class RouteExplainer {
                             ? new Reason("any host", route.position())
                             : new Reason(
                                     "host " + head.authority() + " is "
-                                            + route.hostnames().get(trial.hostname()).value(),
+                                            + route.hostnames()
+                                                    .get(trial.hostname())
+                                                    .value(),
                                     route.hostnames().get(trial.hostname()).position()));
         }
         if (!trial.misses().contains(new Miss(Miss.Part.PATH, 0))) {
-            fits.add(new Reason("path " + path(head) + " matches " + describe(match.path()), match.path().position()));
+            fits.add(new Reason(
+                    "path " + path(head) + " matches " + describe(match.path()),
+                    match.path().position()));
         }
         if (match.method() != null && !trial.misses().contains(new Miss(Miss.Part.METHOD, 0))) {
             fits.add(new Reason("method is " + match.method(), match.position()));
@@ -204,7 +208,8 @@ final class RouteExplainer {
             List<Reason> fits, String kind, Miss.Part part, List<ValueMatch> wanted, Trial<Rule> trial) {
         for (int i = 0; i < wanted.size(); i++) {
             if (!trial.misses().contains(new Miss(part, i))) {
-                fits.add(new Reason(kind + " " + describe(wanted.get(i)), wanted.get(i).position()));
+                fits.add(new Reason(
+                        kind + " " + describe(wanted.get(i)), wanted.get(i).position()));
             }
         }
     }
@@ -230,7 +235,9 @@ final class RouteExplainer {
                                                 .toList()),
                         route.hostnames().get(0).position());
             case PATH ->
-                new Reason("path " + path(head) + " does not match " + describe(match.path()), match.path().position());
+                new Reason(
+                        "path " + path(head) + " does not match " + describe(match.path()),
+                        match.path().position());
             case METHOD -> new Reason("method is " + head.method() + ", not " + match.method(), match.position());
             case HEADER -> not("header", match.headers().get(miss.index()));
             case QUERY -> not("query parameter", match.queryParams().get(miss.index()));
@@ -247,10 +254,10 @@ final class RouteExplainer {
 
     static String describe(MatchConfig.PathMatch path) {
         return switch (path.type()) {
-            case EXACT -> "Exact ";
-            case PATH_PREFIX -> "PathPrefix ";
-            case REGULAR_EXPRESSION -> "RegularExpression ";
-        }
+                    case EXACT -> "Exact ";
+                    case PATH_PREFIX -> "PathPrefix ";
+                    case REGULAR_EXPRESSION -> "RegularExpression ";
+                }
                 + path.value();
     }
 
@@ -266,7 +273,9 @@ final class RouteExplainer {
         List<Reason> filters = RouteAssembly.inOrder(of.filters()).stream()
                 .map(filter -> new Reason(filter.getClass().getSimpleName(), filter.position()))
                 .toList();
-        int total = of.backendRefs().stream().mapToInt(RuleConfig.BackendRef::weight).sum();
+        int total = of.backendRefs().stream()
+                .mapToInt(RuleConfig.BackendRef::weight)
+                .sum();
         List<Target> targets = new ArrayList<>();
         for (RuleConfig.BackendRef ref : of.backendRefs()) {
             for (UpstreamConfig upstream : config.upstreams()) {

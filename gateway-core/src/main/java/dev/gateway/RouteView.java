@@ -33,13 +33,16 @@ final class RouteView {
                         route.hostnames().stream()
                                 .map(RouteConfig.Hostname::value)
                                 .toList());
-                json.put("matches", rule.matches().stream().map(RouteView::match).toList());
+                json.put(
+                        "matches", rule.matches().stream().map(RouteView::match).toList());
                 json.put(
                         "filters",
                         RouteAssembly.inOrder(rule.filters()).stream()
                                 .map(filter -> filter.getClass().getSimpleName())
                                 .toList());
-                json.put("backendRefs", rule.backendRefs().stream().map(RouteView::backend).toList());
+                json.put(
+                        "backendRefs",
+                        rule.backendRefs().stream().map(RouteView::backend).toList());
                 json.put("timeouts", RouteExplainer.timeouts(rule));
                 all.add(json);
             }

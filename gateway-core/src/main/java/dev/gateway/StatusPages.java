@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * what only event loops know, they are asked for.
  */
 final class StatusPages {
-    private static final Set<String> QUESTION = Set.of(
-            "listener", "connect", "method", "host", "path", "header", "identity", "group", "format");
+    private static final Set<String> QUESTION =
+            Set.of("listener", "connect", "method", "host", "path", "header", "identity", "group", "format");
 
     private final Supplier<@Nullable InForce> inForce;
     private final Listeners listeners;
@@ -55,7 +55,8 @@ final class StatusPages {
         pages.show("/config", asked -> Content.yaml(ConfigPrinter.yaml(config())));
         pages.show("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
         pages.show("/routes", asked -> json("routes", RouteView.all(config())));
-        pages.showLater("/upstreams", asked -> new UpstreamView(current(), loops).all().thenApply(StatusPages::json));
+        pages.showLater(
+                "/upstreams", asked -> new UpstreamView(current(), loops).all().thenApply(StatusPages::json));
         pages.showLater("/connections", this::connections);
         pages.showLater("/tunnels", this::tunnels);
         pages.show("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
@@ -177,8 +178,10 @@ final class StatusPages {
         Query query = asked.query();
         query.allow(QUESTION);
         if (query.first("connect") == null && query.first("path") == null && query.first("host") == null) {
-            return Content.text(400, "ask for a request, such as /explain?method=GET&host=a.example&path=/b"
-                    + "&header=X-Tier:gold, or for a tunnel: /explain?connect=a.example:443&identity=alice");
+            return Content.text(
+                    400,
+                    "ask for a request, such as /explain?method=GET&host=a.example&path=/b"
+                            + "&header=X-Tier:gold, or for a tunnel: /explain?connect=a.example:443&identity=alice");
         }
         Question question = new Question(
                 query.first("listener"),
@@ -190,7 +193,8 @@ final class StatusPages {
                 query.first("identity"),
                 Set.copyOf(query.all("group")));
         InForce current = current();
-        Explanation explanation = new Explainer(current.config, (upstream, endpoint) -> state(current, upstream, endpoint), tunnels.own())
+        Explanation explanation = new Explainer(
+                        current.config, (upstream, endpoint) -> state(current, upstream, endpoint), tunnels.own())
                 .explain(question);
         return asked.wantsJson() ? json(explanation.json()) : Content.text(200, ExplanationText.of(explanation));
     }

@@ -31,7 +31,9 @@ final class UpstreamView {
         for (UpstreamConfig each : current.config.upstreams()) {
             places.put(each.name(), each.position().toString());
         }
-        current.config.connect().forEach(each -> places.put(each.name(), each.position().toString()));
+        current.config
+                .connect()
+                .forEach(each -> places.put(each.name(), each.position().toString()));
         Map<Upstream, List<CompletableFuture<LoopView>>> parts = new LinkedHashMap<>();
         for (Upstream upstream : current.snapshot.upstreams()) {
             parts.put(upstream, loops.pools().view(upstream));
@@ -61,8 +63,11 @@ final class UpstreamView {
         json.put("protocol", upstream.settings().protocol().name().toLowerCase(Locale.ROOT));
         json.put("tls", upstream.settings().tls() != null);
         Map<String, Object> limits = new LinkedHashMap<>();
-        limits.put("connections", limit(upstream.connections(), upstream.settings().maxConnections()));
-        limits.put("pendingRequests", limit(upstream.pendingRequests(), upstream.settings().maxPendingRequests()));
+        limits.put(
+                "connections", limit(upstream.connections(), upstream.settings().maxConnections()));
+        limits.put(
+                "pendingRequests",
+                limit(upstream.pendingRequests(), upstream.settings().maxPendingRequests()));
         limits.put("requests", limit(upstream.requests(), upstream.settings().maxRequests()));
         json.put("limits", limits);
         List<Map<String, Object>> endpoints = new ArrayList<>();

@@ -90,19 +90,8 @@ class ExplainerTest {
                   - {groups: [ops], allow: ["*"], allowedPorts: [22, 443]}
             """;
 
-    private static final UpstreamSettings ANY_SETTINGS = new UpstreamSettings(
-            UpstreamSettings.Protocol.AUTO,
-            null,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            Dialling.DIRECT);
+    private static final UpstreamSettings ANY_SETTINGS =
+            new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -190,7 +179,8 @@ class ExplainerTest {
 
     @Test
     void aHostThatIsRightAndAPathThatIsNotAreToldApart() {
-        NearMiss nearest = request("GET", "shop.example.com", "/older").nearMisses().get(0);
+        NearMiss nearest =
+                request("GET", "shop.example.com", "/older").nearMisses().get(0);
         assertThat(nearest.name()).isEqualTo("shop/2");
         assertThat(texts(nearest.fits())).containsExactly("host shop.example.com is shop.example.com");
         assertThat(texts(nearest.misses())).containsExactly("path /older does not match Exact /old");
@@ -221,10 +211,11 @@ class ExplainerTest {
 
     @Test
     void aSecretOfTheConfigurationIsNotTold() {
-        Explanation explanation = explain(new Question(
-                null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
+        Explanation explanation = explain(
+                new Question(null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
         assertThat(ExplanationText.of(explanation)).contains("no header authorization = ***");
-        assertThat(ExplanationText.of(explanation) + Json.write(explanation.json())).doesNotContain("hush-hush");
+        assertThat(ExplanationText.of(explanation) + Json.write(explanation.json()))
+                .doesNotContain("hush-hush");
     }
 
     @ParameterizedTest
@@ -266,7 +257,8 @@ class ExplainerTest {
         if (line != null) {
             assertThat(egress.reasons())
                     .as("%s", egress.reasons())
-                    .anyMatch(reason -> reason.at() != null && reason.at().toString().equals(place(line)));
+                    .anyMatch(reason ->
+                            reason.at() != null && reason.at().toString().equals(place(line)));
         }
     }
 
@@ -282,13 +274,16 @@ class ExplainerTest {
                 .get(0);
         assertThat(egress.verdict()).isEqualTo(verdict);
         assertThat(egress.summary()).startsWith(summary);
-        OnListener web = request("GET", "ignored.test", uri.replaceAll("[a-z]+.example.org(:443)?", "shop.example.com"));
+        OnListener web =
+                request("GET", "ignored.test", uri.replaceAll("[a-z]+.example.org(:443)?", "shop.example.com"));
         assertThat(web.summary()).as("on a listener without tunnels").isEqualTo("404: no route matches");
     }
 
     @Test
     void aWholeUriTakesTheRouteOfItsHost() {
-        assertThat(request("GET", "ignored.test", "http://shop.example.com/old?x").status()).isEqualTo(301);
+        assertThat(request("GET", "ignored.test", "http://shop.example.com/old?x")
+                        .status())
+                .isEqualTo(301);
     }
 
     @Test
@@ -296,7 +291,12 @@ class ExplainerTest {
         assertThat(connect("github.com:443", null).nearMisses())
                 .extracting(NearMiss::name)
                 .containsExactly("api.github.com");
-        assertThat(connect("api.github.com:8443", null).nearMisses().get(0).misses().get(0).text())
+        assertThat(connect("api.github.com:8443", null)
+                        .nearMisses()
+                        .get(0)
+                        .misses()
+                        .get(0)
+                        .text())
                 .isEqualTo("[443] has no 8443");
     }
 
@@ -327,8 +327,10 @@ class ExplainerTest {
         }
         Router router = RouteAssembly.routers(config, upstreams).get(0);
         Random random = new Random(7);
-        List<String> hosts = List.of("shop.example.com", "SHOP.example.com.", "a.b.example.com:80", "example.com", "x.test");
-        List<String> paths = List.of("/api", "/api/", "/apix", "/api/../old", "/old", "/abc/x", "/%61pi/x", "//api", "/");
+        List<String> hosts =
+                List.of("shop.example.com", "SHOP.example.com.", "a.b.example.com:80", "example.com", "x.test");
+        List<String> paths =
+                List.of("/api", "/api/", "/apix", "/api/../old", "/old", "/abc/x", "/%61pi/x", "//api", "/");
         List<String> queries = List.of("", "?v=1", "?v=2&v=1", "?v=%31");
         int matched = 0;
         for (int i = 0; i < 3_000; i++) {
@@ -349,7 +351,8 @@ class ExplainerTest {
                     null,
                     Set.of());
             RequestHead head = question.head();
-            head.setPath(Objects.requireNonNull(PathNormalizer.normalize(new AsciiString(head.path().toString()))));
+            head.setPath(Objects.requireNonNull(
+                    PathNormalizer.normalize(new AsciiString(head.path().toString()))));
             Router.Match match = router.match(head);
             OnListener told = explain(question).listeners().get(0);
             assertThat(told.taken() == null ? null : told.taken().name())

@@ -105,7 +105,19 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "demo", "healthcheck", "validate", "print-config", "schema", "version"})
+    @ValueSource(
+            strings = {
+                "run",
+                "demo",
+                "healthcheck",
+                "validate",
+                "print-config",
+                "schema",
+                "version",
+                "stats",
+                "top",
+                "explain"
+            })
     void everyCommandExplainsItselfWithAnExample(String command) {
         assertThat(gateway(command, "--help")).isZero();
         assertThat(out.toString())

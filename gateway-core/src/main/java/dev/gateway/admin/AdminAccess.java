@@ -37,7 +37,8 @@ public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
     static final AdminAccess NONE = new AdminAccess(null, false);
 
     /** Returns why a request is refused, or null if it is not. */
-    @Nullable Content refusal(RequestHead head) {
+    @Nullable
+    Content refusal(RequestHead head) {
         if (tokenFile != null) {
             return withToken(head, tokenFile);
         }

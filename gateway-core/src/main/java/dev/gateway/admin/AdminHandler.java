@@ -58,7 +58,13 @@ public final class AdminHandler implements RequestHandler {
         String path = head.path().toString(0, head.queryStart());
         Page page = acts && !method.equals(Method.POST) ? null : pages.find(path, acts);
         if (page != null) {
-            answer(reply, head, page.answer().to(new Asked(head, Query.decode(path.substring(page.path().length())))));
+            answer(
+                    reply,
+                    head,
+                    page.answer()
+                            .to(new Asked(
+                                    head,
+                                    Query.decode(path.substring(page.path().length())))));
         } else {
             reply.send(refusal(pages.find(path, false) != null, pages.find(path, true) != null));
         }

@@ -113,9 +113,8 @@ public final class AdminPages {
         quick("/startup", asked -> Content.text(health.isStarted() ? 200 : 503, health.detail()));
         slow(
                 "/stats",
-                asked -> asked.wantsJson()
-                        ? Content.json(metrics.statsJson())
-                        : Content.text(200, metrics.statsText()));
+                asked ->
+                        asked.wantsJson() ? Content.json(metrics.statsJson()) : Content.text(200, metrics.statsText()));
         slow("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
         slow("/openapi.json", asked -> Content.json(description()).kept());
         slow(

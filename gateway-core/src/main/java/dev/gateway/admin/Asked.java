@@ -57,8 +57,7 @@ public final class Asked {
     /** Returns the host by which the listener was reached, without a port; empty if the client named none. */
     public String host() {
         AsciiString authority = head.authority();
-        String host =
-                authority.subSequence(0, Authority.hostLength(authority)).toString();
+        String host = authority.subSequence(0, Authority.hostLength(authority)).toString();
         return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 

@@ -105,7 +105,8 @@ final class LoopUpstream {
                 others = others.plus(pool.counts());
             } else {
                 LoopView.EndpointView before = own.get(pool.way.endpoint());
-                PoolCounts counts = before == null ? pool.counts() : before.counts().plus(pool.counts());
+                PoolCounts counts =
+                        before == null ? pool.counts() : before.counts().plus(pool.counts());
                 HttpVersion learned = before == null ? pool.known() : before.learned();
                 own.put(pool.way.endpoint(), new LoopView.EndpointView(pool.way.endpoint(), learned, counts));
             }

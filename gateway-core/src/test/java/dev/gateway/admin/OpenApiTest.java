@@ -71,7 +71,8 @@ class OpenApiTest {
         TreeSet<String> described = new TreeSet<>();
         document.get("paths").fields().forEachRemaining(path -> path.getValue()
                 .fieldNames()
-                .forEachRemaining(method -> described.add((method.equals("post") ? "POST " : "") + page(path.getKey()))));
+                .forEachRemaining(
+                        method -> described.add((method.equals("post") ? "POST " : "") + page(path.getKey()))));
         TreeSet<String> pages = new TreeSet<>(List.of("/"));
         String index = rig.get("/").body();
         Pattern.compile("href=\"([^\"?]+)").matcher(index).results().forEach(link -> pages.add(link.group(1)));
@@ -118,7 +119,9 @@ class OpenApiTest {
         for (String path : paths) {
             JsonNode post = document.get("paths").get(path).get("post");
             String asked = path.replace("{upstream}", "app")
-                            .replace("{endpoint}", "127.0.0.1:" + rig.one.getAddress().getPort())
+                            .replace(
+                                    "{endpoint}",
+                                    "127.0.0.1:" + rig.one.getAddress().getPort())
                     + QUESTIONS.getOrDefault(path, List.of("")).get(0);
             HttpResponse<String> refused = rig.send(rig.to("admin", asked).POST(BodyPublishers.noBody()));
             check(post, asked, refused, 403);

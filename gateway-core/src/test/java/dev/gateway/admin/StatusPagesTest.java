@@ -55,8 +55,8 @@ class StatusPagesTest {
     private Socket tunnel() throws IOException {
         Socket client = rig.connect("egress");
         String authority = "127.0.0.1:" + rig.bytes.getLocalPort();
-        String credentials = Base64.getEncoder()
-                .encodeToString(("alice:" + AdminRig.SECRET).getBytes(StandardCharsets.US_ASCII));
+        String credentials =
+                Base64.getEncoder().encodeToString(("alice:" + AdminRig.SECRET).getBytes(StandardCharsets.US_ASCII));
         AdminRig.write(
                 client,
                 "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nProxy-Authorization: Basic "
@@ -155,7 +155,14 @@ class StatusPagesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/connections?limit=0", "/connections?limit=1001", "/tunnels?after=-1", "/tunnels?limit=x", "/connections?limt=3"})
+    @ValueSource(
+            strings = {
+                "/connections?limit=0",
+                "/connections?limit=1001",
+                "/tunnels?after=-1",
+                "/tunnels?limit=x",
+                "/connections?limt=3"
+            })
     void aPartThatCannotBeMeantIsABadQuestion(String path) throws Exception {
         HttpResponse<String> response = rig.get(path);
         assertThat(response.statusCode()).isEqualTo(400);
@@ -182,7 +189,8 @@ class StatusPagesTest {
     void listenersRoutesAndCertificatesAreShown() throws Exception {
         JsonNode listeners = rig.json("/listeners").get("listeners");
         assertThat(listeners.findValuesAsText("name")).containsExactly("web", "secure", "egress", "admin");
-        assertThat(listeners.get(1).get("url").asText()).isEqualTo("https://127.0.0.1:" + rig.gateway.port("secure") + "/");
+        assertThat(listeners.get(1).get("url").asText())
+                .isEqualTo("https://127.0.0.1:" + rig.gateway.port("secure") + "/");
         assertThat(listeners.get(2).get("connect").get(0).asText()).isEqualTo("out");
         JsonNode routes = rig.json("/routes").get("routes");
         assertThat(routes.get(0).get("at").asText()).startsWith("gateway.yaml:9:");
@@ -205,7 +213,8 @@ class StatusPagesTest {
             open += endpoint.get("idle").asInt() + endpoint.get("inUse").asInt();
         }
         assertThat(open).isEqualTo(1);
-        assertThat(rig.json("/upstreams").get("upstreams").get(2).get("name").asText()).isEqualTo("out");
+        assertThat(rig.json("/upstreams").get("upstreams").get(2).get("name").asText())
+                .isEqualTo("out");
     }
 
     // ---- what can be done
@@ -241,8 +250,9 @@ class StatusPagesTest {
         assertThat(state(0)).isEqualTo("draining");
         assertThat(answers()).containsExactly("200 two");
         assertThat(rig.get("/explain?host=localhost&path=/").body()).contains("state draining");
-        assertThat(rig.post(one.replace(":" + rig.one.getAddress().getPort(), "%3A" + rig.one.getAddress().getPort())
-                                + ":undrain")
+        assertThat(rig.post(one.replace(
+                                        ":" + rig.one.getAddress().getPort(),
+                                        "%3A" + rig.one.getAddress().getPort()) + ":undrain")
                         .statusCode())
                 .isEqualTo(200);
         assertThat(answers()).containsExactlyInAnyOrder("200 one", "200 two");
@@ -251,7 +261,8 @@ class StatusPagesTest {
 
     @Test
     void withAllEndpointsDrainingThereIsNone() throws Exception {
-        for (int port : new int[] {rig.one.getAddress().getPort(), rig.two.getAddress().getPort()}) {
+        for (int port :
+                new int[] {rig.one.getAddress().getPort(), rig.two.getAddress().getPort()}) {
             assertThat(rig.post("/endpoints/app/127.0.0.1:" + port + ":drain").statusCode())
                     .isEqualTo(200);
         }
@@ -274,7 +285,8 @@ class StatusPagesTest {
     @Test
     void aLogLevelHoldsForAsLongAsItWasAskedFor() throws Exception {
         String logger = "dev.gateway.tests.loglevel";
-        assertThat(rig.post("/log-level?logger=" + logger + "&level=debug&for=10ms").statusCode())
+        assertThat(rig.post("/log-level?logger=" + logger + "&level=debug&for=10ms")
+                        .statusCode())
                 .isEqualTo(200);
         while (rig.json("/log-level").has(logger)) { // it goes back by itself
             Thread.onSpinWait();
@@ -297,8 +309,7 @@ class StatusPagesTest {
     void whatChangesSomethingIsNotDoneForAWebPage() throws Exception {
         String one = "/endpoints/app/127.0.0.1:" + rig.one.getAddress().getPort() + ":drain";
         for (String path : List.of(one, "/log-level?level=off", "/reload")) {
-            HttpResponse<String> response = rig.send(
-                    rig.to("admin", path).POST(BodyPublishers.noBody()));
+            HttpResponse<String> response = rig.send(rig.to("admin", path).POST(BodyPublishers.noBody()));
             assertThat(response.statusCode()).as(path).isEqualTo(403);
         }
         assertThat(state(0)).isEqualTo("healthy");
@@ -319,8 +330,7 @@ class StatusPagesTest {
         HttpResponse<String> get = rig.get("/drain");
         assertThat(get.statusCode()).isEqualTo(405);
         assertThat(get.headers().firstValue("allow")).contains("POST");
-        HttpResponse<String> put = rig.send(
-                rig.to("admin", "/log-level").PUT(BodyPublishers.noBody()));
+        HttpResponse<String> put = rig.send(rig.to("admin", "/log-level").PUT(BodyPublishers.noBody()));
         assertThat(put.statusCode()).isEqualTo(405);
         assertThat(put.headers().firstValue("allow")).contains("GET, HEAD, POST");
     }

@@ -1,0 +1,106 @@
+package dev.gateway;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a gateway's admin listener for pages, one after the other. Speaks HTTP by itself: the JDK's clients take longer to
+ * load than a question takes.
+ */
+final class AdminClient {
+    private static final int TIMEOUT_MILLIS = 5_000;
+    private static final int MAX_ANSWER = 64 << 20;
+    private static final String EXPECTED = "expected an address such as 127.0.0.1:9901, not ";
+
+    private final URI address;
+    private final int timeoutMillis;
+    private final @Nullable Path tokenFile;
+
+    /** An answer, whatever its status. */
+    record Answer(int status, String body) {}
+
+    /**
+     * Makes a client of an address such as {@code 127.0.0.1:9901}.
+     *
+     * @param tokenFile holds the bearer token, null for none
+     * @throws IllegalArgumentException if that is no address
+     */
+    AdminClient(String address, @Nullable Path tokenFile) {
+        this(uri(address), TIMEOUT_MILLIS, tokenFile);
+    }
+
+    /** Makes a client of a URL's host and port. */
+    AdminClient(URI address, int timeoutMillis, @Nullable Path tokenFile) {
+        this.address = address;
+        this.timeoutMillis = timeoutMillis;
+        this.tokenFile = tokenFile;
+    }
+
+    private static URI uri(String address) {
+        String url =
+                address.contains("://") ? address : "http://" + (address.startsWith(":") ? "127.0.0.1" : "") + address;
+        URI uri;
+        try {
+            uri = URI.create(url);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(EXPECTED + address, e);
+        }
+        if (!"http".equals(uri.getScheme()) || uri.getHost() == null || uri.getPort() < 0) {
+            throw new IllegalArgumentException(EXPECTED + address);
+        }
+        return uri;
+    }
+
+    /**
+     * Fetches a page.
+     *
+     * @param path and query
+     */
+    Answer get(String path) throws IOException {
+        int port = address.getPort() < 0 ? 80 : address.getPort();
+        String request = "GET " + path + " HTTP/1.1\r\nHost: " + address.getHost() + ":" + port
+                + "\r\nConnection: close\r\n" + authorization() + "\r\n";
+        try (Socket socket = new Socket()) {
+            String host = address.getHost();
+            socket.connect(
+                    new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port),
+                    timeoutMillis);
+            socket.setSoTimeout(timeoutMillis);
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            return read(socket.getInputStream());
+        } catch (IOException e) {
+            throw new IOException(address.getHost() + ":" + port + ": " + e.getMessage(), e);
+        }
+    }
+
+    private String authorization() throws IOException {
+        return tokenFile == null
+                ? ""
+                : "Authorization: Bearer " + Files.readString(tokenFile).strip() + "\r\n";
+    }
+
+    /** Reads to the end, which is that of the connection; the admin listener sends no chunks. */
+    private static Answer read(InputStream in) throws IOException {
+        byte[] bytes = in.readNBytes(MAX_ANSWER);
+        String head = new String(bytes, StandardCharsets.ISO_8859_1);
+        int body = head.indexOf("\r\n\r\n");
+        if (!head.matches("(?s)HTTP/1\\.1 [0-9]{3} .*") || body < 0) {
+            throw new IOException("the answer is not HTTP");
+        }
+        return new Answer(
+                Integer.parseInt(head.substring(9, 12)),
+                new String(bytes, body + 4, bytes.length - body - 4, StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public String toString() {
+        return address.getHost() + ":" + address.getPort();
+    }
+}
