@@ -84,11 +84,7 @@ class SocketActivationIT {
             long first = holder.start();
             systemd.await("READY=1\n");
             try (Callers callers = new Callers(
-                    holder.port(0),
-                    Callers.Kind.HTTP1_EACH,
-                    Callers.Kind.HTTP1_EACH,
-                    Callers.Kind.HTTP1_KEPT,
-                    Callers.Kind.H2_EACH)) {
+                    holder.port(0), Callers.Kind.HTTP1_EACH, Callers.Kind.HTTP1_EACH, Callers.Kind.HTTP1_KEPT)) {
                 callers.awaitAnswers(20);
                 assertThat(holder.stop(first)).isZero();
                 long second = holder.start();
