@@ -14,24 +14,18 @@ import org.jspecify.annotations.Nullable;
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool extends Claimant {
-    /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
-    private static final int STREAMS_EXPECTED = 100;
-
     final Way way;
     private final LoopUpstream owner;
     private final boolean http1Only;
     private final WaitQueue waiters = new WaitQueue();
     private final PooledConnections connections = new PooledConnections();
     private final Sweep sweep = new Sweep(this, connections);
+    private final Supply supply;
 
-    private int dialing;
-    private boolean starving; // in the queue for a permit
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
     private boolean retired;
     private boolean closed;
-    private @Nullable HttpVersion known;
-    private int addressTurn;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
     /**
@@ -44,9 +38,8 @@ final class EndpointPool extends Claimant {
         this.owner = owner;
         this.way = way;
         this.http1Only = http1Only;
-        if (http1Only || !shared.isNegotiated()) {
-            this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
-        }
+        HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
+        this.supply = new Supply(this, shared, http1Only || !shared.isNegotiated() ? known : null);
         shared.add(this);
     }
 
@@ -127,11 +120,11 @@ final class EndpointPool extends Claimant {
     private StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
         observer.onPending();
-        dial();
+        supply.meetDemand();
         if (!waiter.queued) {
             return waiter;
         }
-        if (waiters.size() > expected()) { // nothing is being made for it
+        if (waiters.size() > supply.expected()) { // nothing is being made for it
             if (!shared.upstream.pendingRequests().tryAcquire()) {
                 observer.onPendingOverflow();
                 fail(waiter, Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + way));
@@ -164,7 +157,7 @@ final class EndpointPool extends Claimant {
         }
         observer.onPendingEnded(now() - waiter.sinceNanos);
         if (waiters.first() == null) {
-            stopStarving(); // or connections would be closed for us that we do not need
+            supply.leaveLine(); // or connections would be closed for us that we do not need
         }
         checkEmpty();
     }
@@ -200,88 +193,30 @@ final class EndpointPool extends Claimant {
 
     // Making connections
 
-    private boolean mayMultiplex() {
-        return known == null || known == HttpVersion.HTTP_2;
-    }
-
-    /** How many requests the connections being made will serve. */
-    private int expected() {
-        return dialing * (mayMultiplex() ? STREAMS_EXPECTED : 1);
-    }
-
-    /** Whether a connection, if there is none, will serve all requests of this loop. */
-    private boolean multiplexes() {
-        return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
-    }
-
-    /**
-     * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
-     * idle, and that one's room for further streams is of no use here.
-     */
-    private boolean mayGoBeyond() {
-        return hasNone() && multiplexes();
-    }
-
-    private boolean needsAnother() {
-        return !closed && waiters.size() > expected() && !(dialing > 0 && mayMultiplex());
-    }
-
-    private void dial() {
-        if (mayGoBeyond()) {
-            stopStarving();
-        }
-        while (!starving && needsAnother()) {
-            if (mayGoBeyond()) {
-                shared.acquireBeyond(this);
-            } else {
-                // Others of this loop are asked on this stack, which may close a connection and bring us here again.
-                starving = true;
-                if (!shared.tryAcquire(this)) {
-                    return;
-                }
-                starving = false;
-            }
-            dialOne();
-        }
-    }
-
-    private void dialOne() {
-        dialing++;
-        new Arrival(this).start(addressTurn++);
-    }
-
-    /** Has no place in the queue for a permit from here on, unless it is being given one. */
-    private void stopStarving() {
-        if (starving && shared.forget(this)) {
-            starving = false;
-        }
+    /** Returns how many requests wait. */
+    int waiting() {
+        return waiters.size();
     }
 
     @Override
     boolean hasNone() {
-        return dialing == 0 && connections.serving() == 0;
+        return supply.dialing() == 0 && connections.serving() == 0;
     }
 
     @Override
     void onPermit() {
-        starving = false;
-        if (needsAnother()) {
-            dialOne();
-            dial();
-        } else {
-            shared.release();
-        }
+        supply.onPermit();
     }
 
     @Override
     void onHttp2Known() {
-        dial();
+        supply.meetDemand();
     }
 
     void onDialFailed(Failure failure) {
-        dialing--;
+        supply.onDialEnded();
         observer.onConnectFailed(failure.cause());
-        if (connections.isEmpty() && dialing == 0) {
+        if (connections.isEmpty() && supply.dialing() == 0) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
             for (Waiter waiter : waiters.copy()) {
                 if (waiter.queued) {
@@ -292,22 +227,19 @@ final class EndpointPool extends Claimant {
             fail(waiters.first(), failure);
         }
         shared.release(); // not before, or the next attempt would begin for those who are told here
-        dial();
+        supply.meetDemand();
         checkEmpty();
     }
 
     /** A connection is established; its protocol's handler is in the pipeline. */
     void onDialed(PooledConnection connection, long nanos) {
-        known = connection.version();
-        if (known == HttpVersion.HTTP_2) {
-            shared.onHttp2();
-        }
+        supply.onKnown(connection.version());
         if (connection.room() <= 0) {
             connection.channel.close();
             onDialFailed(Dial.failure(Cause.CONNECT_FAILED, way + " allows no HTTP/2 streams"));
             return;
         }
-        dialing--;
+        supply.onDialEnded();
         sweep.begin(connection);
         connections.add(connection);
         observer.onOpened(connection.version(), isSecured());
@@ -315,7 +247,7 @@ final class EndpointPool extends Claimant {
         dialNanos = nanos;
         offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
-        dial();
+        supply.meetDemand();
     }
 
     // What becomes of connections
@@ -324,7 +256,7 @@ final class EndpointPool extends Claimant {
     void onRoom(PooledConnection connection) {
         Waiter waiter = waiters.first();
         if (waiter != null && connection.isIdle() && shared.isOwedToOthers(this, waiter.sinceNanos)) {
-            stopStarving(); // what is given up here is for others, so get in line again
+            supply.leaveLine(); // what is given up here is for others, so get in line again
             retire(connection);
         } else {
             offer(connection);
@@ -369,7 +301,7 @@ final class EndpointPool extends Claimant {
     /** The peer lets the connection take no new stream. */
     void onGoingAway(PooledConnection connection) {
         retire(connection);
-        dial(); // who waited for room on it
+        supply.meetDemand(); // who waited for room on it
     }
 
     /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
@@ -388,12 +320,12 @@ final class EndpointPool extends Claimant {
         shared.release();
         countIdle(connection, false);
         observer.onClosed(connection.version(), isSecured());
-        dial();
+        supply.meetDemand();
         checkEmpty();
     }
 
     private void checkEmpty() {
-        if (opening == 0 && connections.isEmpty() && dialing == 0 && waiters.first() == null) {
+        if (opening == 0 && connections.isEmpty() && supply.dialing() == 0 && waiters.first() == null) {
             owner.onEmpty(this);
         }
     }
@@ -409,7 +341,7 @@ final class EndpointPool extends Claimant {
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.isStarving() || (shared.isExceeded() && !(connections.serving() == 1 && multiplexes()));
+        return shared.isStarving() || (shared.isExceeded() && !(connections.serving() == 1 && supply.multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */
@@ -426,7 +358,7 @@ final class EndpointPool extends Claimant {
     /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
     @Nullable
     HttpVersion known() {
-        return known;
+        return supply.known();
     }
 
     /** Ends everything at once. */
@@ -463,6 +395,6 @@ final class EndpointPool extends Claimant {
     }
 
     PoolCounts counts() {
-        return connections.counts(dialing, waiters.size());
+        return connections.counts(supply.dialing(), waiters.size());
     }
 }

@@ -1,0 +1,119 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.HttpVersion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees to it that connections are made for a pool: as many as the requests that wait there need, and as the upstream's
+ * limit allows. Part of the pool, confined to its event loop.
+ */
+final class Supply {
+    /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
+    private static final int STREAMS_EXPECTED = 100;
+
+    private final EndpointPool pool;
+    private final SharedUpstream shared;
+    private int dialing;
+    private boolean starving; // in the queue for a permit
+    private int addressTurn;
+    private @Nullable HttpVersion known; // of what the endpoint speaks
+
+    Supply(EndpointPool pool, SharedUpstream shared, @Nullable HttpVersion known) {
+        this.pool = pool;
+        this.shared = shared;
+        this.known = known;
+    }
+
+    /** Returns how many connections are being made. */
+    int dialing() {
+        return dialing;
+    }
+
+    /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
+    @Nullable
+    HttpVersion known() {
+        return known;
+    }
+
+    private boolean mayMultiplex() {
+        return known == null || known == HttpVersion.HTTP_2;
+    }
+
+    /** Returns how many requests the connections being made will serve. */
+    int expected() {
+        return dialing * (mayMultiplex() ? STREAMS_EXPECTED : 1);
+    }
+
+    /** Whether a connection, if there is none, will serve all requests of this loop. */
+    boolean multiplexes() {
+        return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
+    }
+
+    /**
+     * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
+     * idle, and that one's room for further streams is of no use here.
+     */
+    private boolean mayGoBeyond() {
+        return pool.hasNone() && multiplexes();
+    }
+
+    private boolean isNeeded() {
+        return !pool.isClosed() && pool.waiting() > expected() && !(dialing > 0 && mayMultiplex());
+    }
+
+    /** Makes what is needed, or gets in line for it. */
+    void meetDemand() {
+        if (mayGoBeyond()) {
+            leaveLine();
+        }
+        while (!starving && isNeeded()) {
+            if (mayGoBeyond()) {
+                shared.acquireBeyond(pool);
+            } else {
+                // Others of this loop are asked on this stack, which may close a connection and bring us here again.
+                starving = true;
+                if (!shared.tryAcquire(pool)) {
+                    return;
+                }
+                starving = false;
+            }
+            dial();
+        }
+    }
+
+    private void dial() {
+        dialing++;
+        new Arrival(pool).start(addressTurn++);
+    }
+
+    /** Has no place in the line for a permit from here on, unless it is being given one. */
+    void leaveLine() {
+        if (starving && shared.forget(pool)) {
+            starving = false;
+        }
+    }
+
+    /** It has the permit that it waited for. */
+    void onPermit() {
+        starving = false;
+        if (isNeeded()) {
+            dial();
+            meetDemand();
+        } else {
+            shared.release();
+        }
+    }
+
+    /** The endpoint has told, by a connection, what it speaks. */
+    void onKnown(HttpVersion version) {
+        known = version;
+        if (version == HttpVersion.HTTP_2) {
+            shared.onHttp2();
+        }
+    }
+
+    /** A connection has been made, or will not be had. */
+    void onDialEnded() {
+        dialing--;
+    }
+}
