@@ -5,12 +5,15 @@ import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
+import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.net.TransportKind;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
+import dev.gateway.trace.Propagator;
+import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.ParentProxies;
@@ -83,7 +86,26 @@ final class Assembly {
                             forwarded(listener.forwardedHeaders()),
                             listener.limits().maxBody()));
         }
-        return Snapshot.of(generation, policies, List.copyOf(upstreams.values()), connect);
+        return Snapshot.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
+    }
+
+    private static @Nullable TraceSettings traces(TracingConfig config) {
+        return config.mode() == TracingConfig.Mode.OFF
+                ? null
+                : new TraceSettings(
+                        config.mode() == TracingConfig.Mode.EXPORT,
+                        config.propagators().stream().map(Assembly::propagator).toList(),
+                        config.trust() == TracingConfig.Trust.ANYONE,
+                        config.sampler().parentBased(),
+                        config.sampler().ratio());
+    }
+
+    private static Propagator propagator(TracingConfig.Propagator wanted) {
+        return switch (wanted) {
+            case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
+            case B3 -> Propagator.B3;
+            case B3_MULTI -> Propagator.B3_MULTI;
+        };
     }
 
     private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {

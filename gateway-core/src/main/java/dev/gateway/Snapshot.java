@@ -6,6 +6,7 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.CidrSet;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
@@ -19,12 +20,14 @@ import org.jspecify.annotations.Nullable;
  * upstreams count; shared by all event loops.
  *
  * @param generation 1 for the first
+ * @param traces what is done about traces, null for nothing
  * @param policies what exchanges need of each listener, by its index; null where this generation has none
  * @param upstreams all of them, in the order of the configuration, those of connect last
  * @param connect what the entries of the connect section have become, by their names
  */
 record Snapshot(
         int generation,
+        @Nullable TraceSettings traces,
         List<@Nullable ListenerPolicy> policies,
         List<Upstream> upstreams,
         Map<String, ConnectAssembly.Entry> connect)
@@ -58,6 +61,7 @@ record Snapshot(
     /** Makes a generation of policies by the index of their listener. */
     static Snapshot of(
             int generation,
+            @Nullable TraceSettings traces,
             Map<Integer, ListenerPolicy> policies,
             List<Upstream> upstreams,
             Map<String, ConnectAssembly.Entry> connect) {
@@ -68,7 +72,7 @@ record Snapshot(
         }
         List<Upstream> all = new ArrayList<>(upstreams);
         connect.values().forEach(entry -> all.addAll(entry.upstreams()));
-        return new Snapshot(generation, table, all, connect);
+        return new Snapshot(generation, traces, table, all, connect);
     }
 
     @Override

@@ -17,11 +17,14 @@ import java.util.Arrays;
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {
-        "message", "stream", "time", "http1", "http2", "tcp", "socks", "exchange"
+        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange"
     };
 
     @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");
+
+    @ArchTest
+    static final ArchRule traceUses = mayUse("trace", "message");
 
     @ArchTest
     static final ArchRule timeKnowsNobody = mayUse("time");
@@ -42,7 +45,7 @@ class ArchitectureTest {
     static final ArchRule tunnelUses = mayUse("tunnel", "message", "stream", "net", "upstream", "filter");
 
     @ArchTest
-    static final ArchRule observeUses = mayUse("observe", "message", "stream", "time");
+    static final ArchRule observeUses = mayUse("observe", "message", "stream", "time", "trace");
 
     @ArchTest
     static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
@@ -69,7 +72,7 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule exchangeUses =
-            mayUse("exchange", "route", "filter", "upstream", "observe", "stream", "message", "time");
+            mayUse("exchange", "route", "filter", "upstream", "observe", "trace", "stream", "message", "time");
 
     @ArchTest
     static final ArchRule adminUses = mayUse("admin", "observe", "upstream", "stream", "message");
@@ -89,6 +92,7 @@ class ArchitectureTest {
                     "filter",
                     "tunnel",
                     "observe",
+                    "trace",
                     "route",
                     "http1",
                     "http2",

@@ -54,6 +54,8 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("serverName", "the name asked for by TLS (SNI)");
         fields.put("identity", "who the client has proven to be");
         fields.put("requestId", "as in X-Request-Id");
+        fields.put("traceId", "the id of the trace, if traces are not off");
+        fields.put("spanId", "the id of the span: the gateway's own, or the caller's where none is recorded here");
         fields.put("method", "the method");
         fields.put("scheme", "http or https");
         fields.put("authority", "host and port as the client wrote them");

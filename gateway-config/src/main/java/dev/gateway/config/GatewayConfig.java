@@ -19,6 +19,7 @@ public record GatewayConfig(
         List<ConnectConfig> connect,
         @Nullable AdminConfig admin,
         AccessLogConfig accessLog,
+        TracingConfig tracing,
         DrainConfig drain,
         ResolverConfig resolver,
         int workers,

@@ -70,6 +70,7 @@ final class Attempts {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
+        exchange.doorway.onAttempt();
         exchange.handler.observer.onAttemptBegun(record);
         if (tellsEndpoint) {
             head.setAuthority(EndpointAuthority.of(chosen, upstream.settings()));

@@ -12,6 +12,7 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
+import dev.gateway.trace.TraceSettings;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,10 @@ final class Doorway {
         record.requestId = proxied
                 ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
                 : Admission.prepare(head, record.connection, settings, handler.requestIds);
+        TraceSettings traces = settings.traces();
+        if (record.trace != null && traces != null && !proxied) {
+            exchange.handler.traces.forward(head.fields(), record.trace, traces);
+        }
         Failure noUpgrade = Admission.checkUpgrade(head, found.upgrades());
         if (noUpgrade != null) {
             exchange.fail(noUpgrade);
@@ -133,6 +138,14 @@ final class Doorway {
     /** Whether the request goes where its client wants it to, not where a route of ours leads. */
     boolean isProxied() {
         return proxied;
+    }
+
+    /** The request is about to be sent again, or for the first time, as an attempt of its own. */
+    void onAttempt() {
+        TraceSettings traces = settings.traces();
+        if (record.trace != null && record.trace.isRecorded() && traces != null) {
+            exchange.handler.traces.attempt(proxied ? null : head.fields(), record.trace, traces);
+        }
     }
 
     /** Whether the request passes filters. */

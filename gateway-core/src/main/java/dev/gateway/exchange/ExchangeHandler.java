@@ -9,6 +9,8 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.trace.TraceSettings;
+import dev.gateway.trace.Traces;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
@@ -29,6 +31,7 @@ public final class ExchangeHandler implements RequestHandler {
     final ExchangeObserver observer;
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
+    final Traces traces = new Traces();
     private @Nullable Tenure[] tenures = {}; // by listener
     private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
     private long tunnelsOpened;
@@ -124,6 +127,11 @@ public final class ExchangeHandler implements RequestHandler {
             record.authority = head.authority();
             record.path = head.path();
             record.fields = head.fields();
+        }
+        TraceSettings wanted = settings.traces();
+        if (wanted != null) {
+            boolean trusted = wanted.trustsAnyone() || settings.trusts(record.connection);
+            record.trace = traces.begin(record.fields, trusted, wanted);
         }
         return record;
     }

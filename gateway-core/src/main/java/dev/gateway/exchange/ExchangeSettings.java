@@ -4,6 +4,7 @@ import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,11 @@ public interface ExchangeSettings {
 
     /** Returns the element added to the {@code Via} of requests that came by this version, or null to add none. */
     default @Nullable AsciiString via(HttpVersion version) {
+        return null;
+    }
+
+    /** Returns what is done about traces, null if nothing is. */
+    default @Nullable TraceSettings traces() {
         return null;
     }
 

@@ -66,6 +66,8 @@ public final class FieldName {
     public static final FieldName USER_AGENT = known("User-Agent");
     public static final FieldName VARY = known("Vary");
     public static final FieldName WWW_AUTHENTICATE = known("WWW-Authenticate");
+    public static final FieldName TRACEPARENT = known("traceparent");
+    public static final FieldName TRACESTATE = known("tracestate");
     public static final FieldName SEC_WEBSOCKET_ACCEPT = known("Sec-WebSocket-Accept");
     public static final FieldName SEC_WEBSOCKET_KEY = known("Sec-WebSocket-Key");
     public static final FieldName SEC_WEBSOCKET_VERSION = known("Sec-WebSocket-Version");

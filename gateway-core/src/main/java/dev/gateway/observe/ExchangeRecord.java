@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Hop;
+import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,9 @@ public final class ExchangeRecord {
 
     /** Accepted from the client or generated; null if the policy is to have none. */
     public @Nullable AsciiString requestId;
+
+    /** Which trace it is part of; null if traces are off. */
+    public @Nullable Trace trace;
 
     /** Who the client has proven to be, empty if nobody asked. */
     public String identity = "";

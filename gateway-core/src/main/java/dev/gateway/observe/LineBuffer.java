@@ -69,6 +69,15 @@ final class LineBuffer {
         return this;
     }
 
+    /** Adds a number as 16 hexadecimal digits. */
+    LineBuffer putHex(long number) {
+        ensure(16);
+        for (int shift = 60; shift >= 0; shift -= 4) {
+            bytes[length++] = HEX[(int) (number >>> shift) & 0xf];
+        }
+        return this;
+    }
+
     /** Adds the low digits of a number, with leading zeros. */
     LineBuffer putPadded(int number, int digits) {
         ensure(digits);

@@ -4,6 +4,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.Hop;
+import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -52,6 +53,26 @@ enum LogField {
     }),
     IDENTITY("identity", (exchange, line) -> line.text(exchange.identity)),
     REQUEST_ID("requestId", (exchange, line) -> line.text(exchange.requestId)),
+    TRACE_ID("traceId", (exchange, line) -> {
+        Trace trace = exchange.trace;
+        if (trace == null) {
+            line.absent();
+        } else {
+            line.begin();
+            line.buffer.putHex(trace.high()).putHex(trace.low());
+            line.end();
+        }
+    }),
+    SPAN_ID("spanId", (exchange, line) -> {
+        Trace trace = exchange.trace;
+        if (trace == null) {
+            line.absent();
+        } else {
+            line.begin();
+            line.buffer.putHex(trace.span());
+            line.end();
+        }
+    }),
     METHOD("method", (exchange, line) -> line.text(exchange.method == null ? null : exchange.method.name())),
     SCHEME("scheme", (exchange, line) -> line.text(exchange.scheme)),
     AUTHORITY("authority", (exchange, line) -> line.text(exchange.authority)),

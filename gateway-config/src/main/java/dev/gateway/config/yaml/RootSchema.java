@@ -95,6 +95,11 @@ final class RootSchema {
                         AccessLogSchema.ACCESS_LOG,
                         GatewayConfig::accessLog,
                         "One line for each exchange.");
+                var tracing = o.section(
+                        "tracing",
+                        TracingSchema.TRACING,
+                        GatewayConfig::tracing,
+                        "Which trace each request is part of.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
                 var resolver =
                         o.section("resolver", RESOLVER, GatewayConfig::resolver, "How host names become addresses.");
@@ -128,6 +133,7 @@ final class RootSchema {
                         ConnectSchema.named(v.get(connect), v),
                         v.find(admin),
                         v.get(accessLog),
+                        v.get(tracing),
                         v.get(drain),
                         v.get(resolver),
                         v.get(workers),
