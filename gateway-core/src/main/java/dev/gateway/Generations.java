@@ -84,7 +84,9 @@ final class Generations {
         }
         certificates.watch(added);
         AccessLog.Change log;
+        Runnable traces;
         try {
+            traces = loops.prepareTraces(config);
             log = loops.prepareLog(config.accessLog());
             connect(added, log);
         } catch (StartException | RuntimeException e) {
@@ -94,6 +96,7 @@ final class Generations {
         }
         // Nothing fails from here on.
         log.commit();
+        traces.run();
         alive.add(next);
         loops.use(next, () -> thread.execute(() -> onEnded(next)));
         inForce = new InForce(config, next);

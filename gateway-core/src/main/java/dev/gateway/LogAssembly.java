@@ -18,12 +18,14 @@ final class LogAssembly {
     private LogAssembly() {}
 
     static AccessLogSettings settings(AccessLogConfig config) {
-        AccessLogConfig.Redact redact = config.redact();
-        Set<FieldName> headers = redact.headers().stream().map(FieldName::of).collect(Collectors.toUnmodifiableSet());
         return new AccessLogSettings(
-                format(config),
-                policy(config.choice(), config.choice()),
-                new AccessLogSettings.Redacted(new HashSet<>(redact.queryKeys()), headers));
+                format(config), policy(config.choice(), config.choice()), redacted(config.redact()));
+    }
+
+    /** Returns what neither logs nor traces show. */
+    static AccessLogSettings.Redacted redacted(AccessLogConfig.Redact redact) {
+        Set<FieldName> headers = redact.headers().stream().map(FieldName::of).collect(Collectors.toUnmodifiableSet());
+        return new AccessLogSettings.Redacted(new HashSet<>(redact.queryKeys()), headers);
     }
 
     private static AccessLogSettings.@Nullable Format format(AccessLogConfig config) {

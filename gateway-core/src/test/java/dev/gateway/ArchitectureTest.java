@@ -48,6 +48,9 @@ class ArchitectureTest {
     static final ArchRule observeUses = mayUse("observe", "message", "stream", "time", "trace");
 
     @ArchTest
+    static final ArchRule otlpUses = mayUse("otlp", "observe", "trace", "message", "stream", "time");
+
+    @ArchTest
     static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
@@ -92,6 +95,7 @@ class ArchitectureTest {
                     "filter",
                     "tunnel",
                     "observe",
+                    "otlp",
                     "trace",
                     "route",
                     "http1",

@@ -9,15 +9,10 @@ import org.jspecify.annotations.Nullable;
  * What is done about traces.
  *
  * @param propagators what is understood, in order, and spoken; at least one
- * @param export null unless spans are exported
+ * @param export counts only in that mode
  */
 public record TracingConfig(
-        Position position,
-        Mode mode,
-        List<Propagator> propagators,
-        Trust trust,
-        Sampler sampler,
-        @Nullable Export export) {
+        Position position, Mode mode, List<Propagator> propagators, Trust trust, Sampler sampler, Export export) {
 
     public TracingConfig {
         propagators = List.copyOf(propagators);

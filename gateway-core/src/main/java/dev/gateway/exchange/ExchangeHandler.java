@@ -4,11 +4,13 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.TraceLink;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.trace.Traces;
 import dev.gateway.upstream.StreamOpener;
@@ -131,7 +133,11 @@ public final class ExchangeHandler implements RequestHandler {
         TraceSettings wanted = settings.traces();
         if (wanted != null) {
             boolean trusted = wanted.trustsAnyone() || settings.trusts(record.connection);
-            record.trace = traces.begin(record.fields, trusted, wanted);
+            Trace trace = traces.begin(record.fields, trusted, wanted);
+            record.trace = trace;
+            if (trace.isRecorded()) {
+                record.sampledTrace = new TraceLink(trace.idText(), trace.spanText());
+            }
         }
         return record;
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,11 @@ public final class Metrics implements AutoCloseable {
     /** Adds a log's count of dropped lines. */
     public void add(AccessLog log) {
         process.accessLogs.add(log);
+    }
+
+    /** Adds a count of spans that could not be exported. */
+    public void addDroppedSpans(LongSupplier dropped) {
+        process.droppedSpans = dropped;
     }
 
     /** Takes how often a rule has refused tunnels, or requests that are forwarded like them. */

@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -20,6 +21,7 @@ final class ProcessMeters implements Exposition.Source {
     final AtomicLong reloadsFailed = new AtomicLong();
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile LongSupplier droppedSpans = () -> 0;
     volatile Supplier<List<CertificateExpiry>> certificates = List::of;
     volatile Supplier<List<UpstreamState>> upstreams = List::of;
 
@@ -60,6 +62,8 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_accesslog_dropped",
                 "Lines of the access log that could not be written in time.",
                 accessLogDropped());
+        out.counter(
+                "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
         policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
                 "gateway_connect_denied",
                 "Requests to other hosts that a rule has refused.",

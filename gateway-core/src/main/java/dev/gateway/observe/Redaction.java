@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Replaces what must not be logged. Immutable. */
-final class Redaction {
+/** Replaces what must not be shown in logs and traces. Immutable. */
+public final class Redaction {
     static final AsciiString HIDDEN = new AsciiString("***");
 
     private static final List<String> ALWAYS = List.of(
@@ -26,7 +26,8 @@ final class Redaction {
     private final byte[][] queryKeys; // in lower case
     private final Set<FieldName> headers = new HashSet<>();
 
-    Redaction(AccessLogSettings.Redacted redacted) {
+    /** Makes it of what is configured, and what is always hidden. */
+    public Redaction(AccessLogSettings.Redacted redacted) {
         queryKeys = redacted.queryKeys().stream()
                 .map(key -> key.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
@@ -39,7 +40,7 @@ final class Redaction {
     }
 
     /** Returns a URL or a part of one, with the values of some query parameters hidden. */
-    AsciiString url(AsciiString url) {
+    public AsciiString url(AsciiString url) {
         int query = queryKeys.length == 0 ? -1 : url.indexOf('?', 0);
         if (query < 0) {
             return url;

@@ -1,6 +1,7 @@
 package dev.gateway.trace;
 
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** The place of one exchange in a trace. Made by {@link Traces}, confined to the exchange's event loop. */
@@ -43,6 +44,20 @@ public final class Trace {
     /** Returns the second half of the trace's id. */
     public long low() {
         return low;
+    }
+
+    /** Returns the trace's id as 32 digits. */
+    public String idText() {
+        byte[] text = new byte[32];
+        Hex.write(low, text, Hex.write(high, text, 0));
+        return new String(text, StandardCharsets.US_ASCII);
+    }
+
+    /** Returns the exchange's span as 16 digits. */
+    public String spanText() {
+        byte[] text = new byte[16];
+        Hex.write(span, text, 0);
+        return new String(text, StandardCharsets.US_ASCII);
     }
 
     /** Returns the caller's span, 0 if the trace begins here. */

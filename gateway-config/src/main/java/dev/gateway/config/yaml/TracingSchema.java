@@ -3,10 +3,12 @@ package dev.gateway.config.yaml;
 import static java.util.Map.entry;
 
 import dev.gateway.config.TracingConfig;
+import dev.gateway.config.TracingConfig.Export;
 import dev.gateway.config.TracingConfig.Mode;
 import dev.gateway.config.TracingConfig.Propagator;
 import dev.gateway.config.TracingConfig.Sampler;
 import dev.gateway.config.TracingConfig.Trust;
+import java.time.Duration;
 import java.util.List;
 
 /** What traces are, key by key; named as OpenTelemetry names them. */
@@ -28,14 +30,70 @@ final class TracingSchema {
                 return v -> new Sampler(v.position(), v.get(parentBased), v.get(ratio));
             });
 
+    private static final ObjectType<Export> EXPORT =
+            ObjectType.of("export section of tracing", "Where spans go, by OTLP over HTTP.", o -> {
+                var endpoint = o.defaulted(
+                        "endpoint",
+                        Types.text(
+                                "https?://[!-~]*[!-.0-~]",
+                                "a URL such as http://127.0.0.1:4318, without /v1/traces and '/'"),
+                        "http://localhost:4318",
+                        Export::endpoint,
+                        "The receiver's URL, without /v1/traces.");
+                var headersFile = o.optional(
+                        "headersFile",
+                        Types.PATH,
+                        Export::headersFile,
+                        "File with lines of 'name: value', sent as headers; for credentials.");
+                var serviceName = o.defaulted(
+                        "serviceName", Types.NAME, "gateway", Export::serviceName, "What spans say they come from.");
+                var timeout = o.defaulted(
+                        "timeout",
+                        Types.DURATION,
+                        Duration.ofSeconds(10),
+                        Export::timeout,
+                        "Of one request to the receiver.");
+                var delay = o.defaulted(
+                        "scheduleDelay",
+                        Types.DURATION,
+                        Duration.ofSeconds(5),
+                        Export::scheduleDelay,
+                        "How long spans wait for others, to be sent together.");
+                var queue = o.defaulted(
+                        "maxQueueSize",
+                        Types.integer(1, 1_000_000),
+                        2048,
+                        Export::maxQueueSize,
+                        "How many spans may wait; those that come then are dropped, and counted.");
+                var batch = o.defaulted(
+                        "maxExportBatchSize",
+                        Types.integer(1, 100_000),
+                        512,
+                        Export::maxExportBatchSize,
+                        "How many spans are sent together at most.");
+                return v -> new Export(
+                        v.position(),
+                        v.get(endpoint),
+                        v.find(headersFile),
+                        v.get(serviceName),
+                        v.get(timeout),
+                        v.get(delay),
+                        v.get(queue),
+                        v.get(batch));
+            });
+
     static final ObjectType<TracingConfig> TRACING =
             ObjectType.of("tracing section", "Which trace each request is part of.", o -> {
                 var mode = o.defaulted(
                         "mode",
-                        Types.words(entry("off", Mode.OFF), entry("propagate", Mode.PROPAGATE)),
+                        Types.words(
+                                entry("off", Mode.OFF),
+                                entry("propagate", Mode.PROPAGATE),
+                                entry("export", Mode.EXPORT)),
                         Mode.OFF,
                         TracingConfig::mode,
-                        "off lets pass what clients send; propagate makes each request part of a trace.");
+                        "off lets pass what clients send; propagate makes each request part of a trace; export also sends spans"
+                                + " of those that are sampled.");
                 var propagators = o.defaulted(
                         "propagators",
                         new ListType<>(
@@ -54,8 +112,18 @@ final class TracingSchema {
                         TracingConfig::trust,
                         "Whose word about traces is believed; what others send is replaced.");
                 var sampler = o.section("sampler", SAMPLER, TracingConfig::sampler, "Which traces are sampled.");
-                return v -> new TracingConfig(
-                        v.position(), v.get(mode), v.get(propagators), v.get(trust), v.get(sampler), null);
+                var export = o.section(
+                        "export",
+                        EXPORT,
+                        tracing -> tracing.mode() == Mode.EXPORT ? tracing.export() : null,
+                        "Where spans go, by OTLP over HTTP.");
+                return v -> {
+                    if (v.has("export") && v.get(mode) != Mode.EXPORT) {
+                        v.warning(v.atKey("export"), "export has no effect without mode: export");
+                    }
+                    return new TracingConfig(
+                            v.position(), v.get(mode), v.get(propagators), v.get(trust), v.get(sampler), v.get(export));
+                };
             });
 
     private TracingSchema() {}

@@ -1,0 +1,162 @@
+package dev.gateway.tests.jmh;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.observe.AccessLog;
+import dev.gateway.observe.AccessLogSettings;
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.LogTarget;
+import dev.gateway.observe.Redaction;
+import dev.gateway.otlp.SpanExport;
+import dev.gateway.otlp.SpanExportSettings;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.trace.Propagator;
+import dev.gateway.trace.TraceSettings;
+import dev.gateway.trace.Traces;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What an event loop spends on one request's line in the access log and on its trace; the log goes to /dev/null, and
+ * spans to nobody. Both off is what the benchmark itself costs.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class RecordBenchmark {
+    private static final AccessLogSettings.Redacted NOTHING = new AccessLogSettings.Redacted(Set.of(), Set.of());
+    private static final AsciiString AGENT =
+            new AsciiString("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101");
+
+    @Param({"off", "json", "combined"})
+    String log = "off";
+
+    @Param({"off", "propagate", "export"})
+    String traces = "off";
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final TimerWheel wheel = new TimerWheel(loop.eventLoop());
+    private final AccessLog accessLog = new AccessLog();
+    private final Traces maker = new Traces();
+    private final ConnectionInfo connection = new ConnectionInfo(
+            0,
+            "web",
+            HttpVersion.HTTP_1_1,
+            new InetSocketAddress("192.0.2.7", 5555),
+            new AsciiString("192.0.2.7"),
+            null,
+            null);
+    private final AsciiString authority = new AsciiString("shop.example.com");
+    private final AsciiString path = new AsciiString("/api/v1/orders/4711?expand=lines");
+    private ExchangeObserver lines = ExchangeObserver.NONE;
+    private ExchangeObserver spans = ExchangeObserver.NONE;
+    private @Nullable TraceSettings settings;
+    private @Nullable SpanExport export;
+
+    @Setup
+    public void start() throws IOException {
+        lines = accessLog.newLoop(wheel);
+        AccessLogSettings.Format format =
+                switch (log) {
+                    case "json" -> new AccessLogSettings.Json(List.of(), List.of());
+                    case "combined" -> new AccessLogSettings.Combined();
+                    default -> null;
+                };
+        AccessLog.Change change = accessLog.prepare(
+                new AccessLogSettings(format, LogPolicy.ALL, NOTHING),
+                new LogTarget.File(Path.of("/dev/null"), 0, 0, 0));
+        CompletableFuture<Void> done = CompletableFuture.runAsync(change::commit);
+        while (!done.isDone()) {
+            loop.runPendingTasks();
+        }
+        boolean records = traces.equals("export");
+        if (!traces.equals("off")) {
+            settings = new TraceSettings(records, List.of(Propagator.TRACE_CONTEXT), true, true, records ? 0.01 : 1);
+        }
+        if (records) {
+            SpanExport made = new SpanExport(
+                    new SpanExportSettings(
+                            "http://127.0.0.1:9",
+                            Map.of(),
+                            new SpanExportSettings.Service("gateway", "dev"),
+                            new SpanExportSettings.Batches(1_000, 5_000, 2048, 512),
+                            new Redaction(NOTHING)),
+                    new AtomicLong());
+            spans = made.newLoop(wheel);
+            export = made;
+        }
+    }
+
+    @TearDown
+    public void stop() {
+        accessLog.close();
+        if (export != null) {
+            export.close();
+        }
+        loop.finishAndReleaseAll();
+    }
+
+    @Benchmark
+    public ExchangeRecord request() {
+        Fields fields = new Fields();
+        fields.add(FieldName.USER_AGENT, AGENT);
+        fields.add(FieldName.ACCEPT, "*/*");
+        ExchangeRecord record = new ExchangeRecord(connection);
+        record.method = Method.GET;
+        record.scheme = connection.scheme();
+        record.authority = authority;
+        record.path = path;
+        record.fields = fields;
+        record.route = "shop";
+        record.upstream = "app";
+        record.endpoint = authority;
+        record.attempts = 1;
+        record.status = 200;
+        record.startMillis = 1_700_000_000_000L;
+        record.startNanos = record.attemptNanos = record.requestedNanos = 1_000;
+        record.respondedNanos = 401_000;
+        record.endNanos = 501_000;
+        if (settings != null) {
+            record.trace = maker.begin(fields, true, settings);
+            maker.forward(fields, record.trace, settings);
+            if (record.trace.isRecorded()) {
+                maker.attempt(fields, record.trace, settings);
+                spans.onAttemptBegun(record);
+                spans.onAttemptEnded(record, 200, null, false);
+                spans.onCompleted(record);
+            }
+        }
+        lines.onCompleted(record);
+        return record;
+    }
+}
