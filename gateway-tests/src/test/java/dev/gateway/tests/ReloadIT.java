@@ -17,12 +17,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -114,7 +110,7 @@ class ReloadIT {
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start().on("/events", events(goOn)).otherwise(Behaviours.text("ok"));
                 Rig rig = Rig.start(yaml(origin, 0));
-                Load load = new Load(rig)) {
+                SteadyLoad load = new SteadyLoad(rig)) {
             for (int i = 1; i <= 6; i++) { // what is made once has been made by then
                 rig.reload(yaml(origin, i));
             }
@@ -150,68 +146,6 @@ class ReloadIT {
             assertThat(usedHeap() - before).as("growth of the heap").isLessThan(HEAP_SLACK);
             assertThat(rig.metric("gateway_config_reloads_total", "success")).isGreaterThanOrEqualTo(RELOADS);
             assertThat(rig.metric("gateway_config_reloads_total", "failure")).isZero();
-        }
-    }
-
-    /** Clients that ask and ask: a connection each, in every protocol, made anew only when the gateway says so. */
-    private static final class Load implements AutoCloseable {
-        private final AtomicBoolean stopping = new AtomicBoolean();
-        private final AtomicInteger served = new AtomicInteger();
-        private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
-        private final List<Thread> threads = new ArrayList<>();
-
-        Load(Rig rig) {
-            for (Peers protocol : Peers.values()) {
-                Thread thread = new Thread(() -> run(rig, protocol), "load " + protocol);
-                threads.add(thread);
-                thread.start();
-            }
-        }
-
-        private void run(Rig rig, Peers protocol) {
-            try (Peer client = rig.connect(protocol)) {
-                while (!stopping.get()) {
-                    PeerStream stream = client.open();
-                    stream.send(Head.request("POST", "/load"), false);
-                    stream.send("x".repeat(1000), true);
-                    Head response = stream.receiveFinal();
-                    String body = stream.receiveBody();
-                    if (response.status() != 200 || !body.equals("ok")) {
-                        throw new IOException(response + body);
-                    }
-                    if (response.get("connection").isPresent()) {
-                        throw new IOException("the connection is to be closed: " + response);
-                    }
-                    served.incrementAndGet();
-                }
-            } catch (Exception e) {
-                failures.add(e);
-            }
-        }
-
-        /** Waits until so many more requests were served. */
-        void goOnFor(int requests) {
-            int until = served.get() + requests;
-            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-            while (served.get() < until) {
-                assertThat(failures).isEmpty();
-                assertThat(System.nanoTime()).as("requests are served").isLessThan(deadline);
-                LockSupport.parkNanos(1_000_000);
-            }
-        }
-
-        void stop() throws InterruptedException {
-            stopping.set(true);
-            for (Thread thread : threads) {
-                thread.join(Peer.PATIENCE_MILLIS);
-                assertThat(thread.isAlive()).isFalse();
-            }
-            assertThat(failures).isEmpty();
-        }
-
-        @Override
-        public void close() {
-            stopping.set(true);
         }
     }
 
