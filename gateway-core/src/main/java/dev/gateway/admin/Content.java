@@ -2,6 +2,7 @@ package dev.gateway.admin;
 
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
@@ -25,7 +26,9 @@ public record Content(int status, AsciiString type, String text, Map<AsciiString
         CRC32C sum = new CRC32C();
         sum.update(text.getBytes(StandardCharsets.UTF_8));
         AsciiString tag = new AsciiString('"' + Long.toHexString(sum.getValue()) + '-' + text.length() + '"');
-        return new Content(status, type, text, Map.of(ETAG, tag));
+        Map<AsciiString, AsciiString> all = new LinkedHashMap<>(fields);
+        all.put(ETAG, tag);
+        return new Content(status, type, text, all);
     }
 
     /** Returns a line for people. */

@@ -61,7 +61,7 @@ final class Dashboard {
         try (resource) {
             String text = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
             AsciiString type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), Content.TEXT);
-            return new Content(200, type, text, FIELDS);
+            return new Content(200, type, text, FIELDS).kept();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

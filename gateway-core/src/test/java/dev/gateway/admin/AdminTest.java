@@ -141,6 +141,9 @@ class AdminTest {
                 .doesNotContain("unsafe");
         assertThat(field(file, "x-content-type-options")).isEqualTo("nosniff");
         assertThat(file.body()).isNotEmpty().doesNotContain("<style", " style=", "onclick=");
+        HttpResponse<String> again = send(to(path).header("If-None-Match", field(file, "etag")));
+        assertThat(again.statusCode()).isEqualTo(304);
+        assertThat(again.body()).isEmpty();
     }
 
     @ParameterizedTest

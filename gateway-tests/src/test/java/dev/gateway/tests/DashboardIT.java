@@ -101,6 +101,9 @@ class DashboardIT {
             assertThat(row("#upstreams", "127.0.0.1:9")).startsWith("127.0.0.1:9|");
             assertThat(row("#certificates", "localhost")).contains("|secure|").contains(" days|");
             assertThat(row("#tunnels", "shop (clear)")).startsWith("shop (clear)|WebSockets|1|1|");
+            await(
+                    "[...document.querySelectorAll('#open tbody tr')].map(row => row.cells[1].textContent).join()",
+                    "websocket");
             pictures();
             assertThat(browser.log()).as("what the browser complains of").isEqualTo("{\"value\":[]}");
             socket.close(1000);
@@ -194,6 +197,17 @@ class DashboardIT {
         await(
                 "document.querySelector('#attention .bad')?.textContent",
                 "The last reload was refused; the log says why.");
+    }
+
+    @Test
+    void whatAnotherGenerationChangesIsShown() throws Exception {
+        open();
+        await("performance.getEntriesByType('resource').some(each => each.name.endsWith('/config'))", "true");
+        rig.reload(Files.readString(rig.file()).replace("/billing", "/invoices"));
+        await("document.querySelector('.diff .added')?.textContent.includes('/invoices')", "true");
+        await("document.querySelector('.diff .removed')?.textContent.includes('/billing')", "true");
+        assertThat(text("#generation")).isEqualTo("2");
+        assertThat(browser.log()).isEqualTo("{\"value\":[]}");
     }
 
     private void traffic() throws IOException {

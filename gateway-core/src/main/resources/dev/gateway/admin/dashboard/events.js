@@ -1,5 +1,6 @@
 // What has changed from one answer to the next: generations, reloads, endpoints, restarts.
 
+import {Configuration} from './config.js';
 import {element, setText, Facts, badge} from './elements.js';
 import {count, plural, time as clock} from './format.js';
 import {mark} from './plots.js';
@@ -13,20 +14,25 @@ export class Events {
   #facts;
   #list = element('ol', {class: 'events', 'aria-label': 'What has changed since this page was opened'});
   #empty = element('p', {class: 'empty'}, 'Nothing has changed since this page was opened.');
+  #configuration = new Configuration();
+
   /** Whether the last reload that was seen has failed. */
   reloadFailed = false;
 
   constructor(parent) {
     this.#facts = new Facts(parent);
     parent.append(element('h3', {}, 'Changes'), this.#empty, this.#list);
+    this.#configuration.read();
   }
 
-  /** Adds a line, and a mark to the charts. */
+  /** Adds a line, and a mark to the charts; returns the line. */
   add(time, text, level = 'plain') {
     mark(time, text);
     this.#empty.hidden = true;
-    this.#list.prepend(element('li', {}, element('time', {}, clock(time)), element('span', {class: 'badge ' + level}, text)));
+    const item = element('li', {}, element('time', {}, clock(time)), element('span', {class: 'badge ' + level}, text));
+    this.#list.prepend(item);
     while (this.#list.children.length > MOST) this.#list.lastElementChild.remove();
+    return item;
   }
 
   /** Compares an answer with the one before, if it is of the same process. */
@@ -41,7 +47,7 @@ export class Events {
     setText('generation', count(generation));
     if (restarted) {
       this.reloadFailed = false;
-      this.add(stats.time, 'The gateway was started again', 'warn');
+      this.#configuration.compare(this.add(stats.time, 'The gateway was started again', 'warn'));
     } else if (before) {
       this.#compare(stats, before);
     }
@@ -55,7 +61,7 @@ export class Events {
     }
     if (stats.config.generation !== before.config.generation) {
       this.reloadFailed = false;
-      this.add(stats.time, `Generation ${stats.config.generation} took over`, 'info');
+      this.#configuration.compare(this.add(stats.time, `Generation ${stats.config.generation} took over`, 'info'));
     }
     const states = stateOf(before);
     for (const [name, state] of stateOf(stats)) {

@@ -67,15 +67,15 @@ const decades = {
 /** Steps that are round in powers of 1024. */
 const binarySteps = {
   afterDataLimits(axis) {
-    let step = 1;
-    for (let unit = 1; axis.max / step > 5; unit *= 1024) {
-      step = [1, 2, 5, 10, 20, 50, 100, 200, 500].map(each => each * unit).find(each => axis.max / each <= 5) ?? step;
-    }
-    axis.step = step;
-    axis.max = Math.ceil(axis.max / step) * step;
+    axis.most = axis.max; // building ticks changes max
   },
   afterBuildTicks(axis) {
-    axis.ticks = Array.from({length: Math.round(axis.max / axis.step) + 1}, (_, i) => ({value: i * axis.step}));
+    let step = 1;
+    for (let unit = 1; axis.most / step > 5; unit *= 1024) {
+      step = [1, 2, 5, 10, 20, 50, 100, 200, 500].map(each => each * unit).find(each => axis.most / each <= 5) ?? step;
+    }
+    axis.max = Math.ceil(axis.most / step) * step;
+    axis.ticks = Array.from({length: Math.round(axis.max / step) + 1}, (_, i) => ({value: i * step}));
   },
 };
 

@@ -1,13 +1,24 @@
 // Tunnels and WebSockets: how many are open, and by which listener or route.
 
 import {Table, badge} from './elements.js';
-import {bytes, count} from './format.js';
+import {age, bytes, count} from './format.js';
 import {Plot} from './plots.js';
+
+const OPEN_SHOWN = 20;
+const OPEN_EVERY = 3000;
 
 const total = counts => Object.values(counts).reduce((all, each) => all + each, 0);
 
 export class Tunnels {
   #table;
+  #card = document.getElementById('open');
+  #open = new Table(this.#card, 'Open tunnels and WebSockets', [
+    {name: 'To', text: true}, {name: 'Kind', text: true}, {name: 'From', text: true, wide: true},
+    {name: 'Endpoint', text: true, wide: true}, {name: 'Open for'}, {name: 'Silent for'}, {name: 'Received', wide: true},
+    {name: 'Sent', wide: true},
+  ], '', OPEN_SHOWN);
+
+  #asked = -OPEN_EVERY;
 
   constructor() {
     new Plot('tunnels', 'Open tunnels and WebSockets', [
@@ -38,7 +49,29 @@ export class Tunnels {
       ],
     }));
     this.#table.show([...tunnels, ...webSockets]);
+    this.#showOpen(stats.totals.tunnelsActive + stats.totals.websocketsActive);
+  }
+
+  /** Asks now and then which ones are open. */
+  async #showOpen(active) {
+    this.#card.hidden = active === 0;
+    if (active === 0 || performance.now() - this.#asked < OPEN_EVERY) return;
+    this.#asked = performance.now();
+    try {
+      const answer = await fetch(`tunnels?limit=${OPEN_SHOWN}`, {cache: 'no-store'});
+      if (answer.ok) this.#open.show((await answer.json()).tunnels.map(openRow));
+    } catch {
+      // that the gateway does not answer is told elsewhere
+    }
   }
 }
+
+const openRow = tunnel => ({
+  key: String(tunnel.id),
+  cells: [
+    tunnel.target, tunnel.kind, tunnel.identity ? `${tunnel.identity} (${tunnel.peer})` : tunnel.peer, tunnel.endpoint ?? '',
+    age(tunnel.ageMillis / 1000), age(tunnel.idleMillis / 1000), bytes(tunnel.receivedBytes), bytes(tunnel.sentBytes),
+  ],
+});
 
 const failed = number => badge(count(number), number > 0 ? 'warn' : 'plain');
