@@ -128,7 +128,7 @@ class LauncherIT {
             HttpResponse<String> answer =
                     HttpClient.newHttpClient().send(quit.build(), HttpResponse.BodyHandlers.ofString());
             assertThat(answer.statusCode()).isEqualTo(202);
-            assertThat(output(process)).contains("End asked for by the test", "Stopped");
+            assertThat(output(process)).contains("quit asked for by the test", "Stopped");
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
         } finally {
