@@ -34,16 +34,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The event loops, what each of them has (timers, counters, a front door, pools), and what they share. Made at the start
  * and used by the threads that start and stop the gateway.
  */
 final class Loops {
-    private static final Logger log = LoggerFactory.getLogger(Loops.class);
-
     private final GatewayConfig config; // that they were made by
     private final Transport transport;
     private final Metrics metrics;
@@ -112,9 +108,7 @@ final class Loops {
 
     /** Opens the file of the access log anew, for who rotates it. */
     void reopenLog() {
-        if (!accessLog.reopen()) {
-            log.warn("The access log is too busy to be opened anew");
-        }
+        accessLog.reopen();
     }
 
     /** Gets each upstream its pools, or none of them any. */

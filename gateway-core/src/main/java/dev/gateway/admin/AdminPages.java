@@ -121,7 +121,7 @@ public final class AdminPages {
                 "/proxy.pac",
                 asked -> ofListener(asked, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, asked.host())));
         slow("/no-proxy", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::noProxy));
-        slow("/allow-list", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::allowList));
+        show("/allow-list", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::allowList));
     }
 
     private static String description() {

@@ -99,14 +99,12 @@ public final class AccessLog implements AutoCloseable {
         return dropped.get();
     }
 
-    /**
-     * Opens the file anew, after it was moved by who rotates logs. Lines handed over before go to the old one.
-     *
-     * @return false if it is too busy, so that it must be asked for again
-     */
-    public boolean reopen() {
+    /** Opens the file anew, after it was moved by who rotates logs. */
+    public void reopen() {
         LogWriter current = writer;
-        return current == null || current.reopen();
+        if (current != null) {
+            current.reopen();
+        }
     }
 
     /** Writes what is left, and closes the destination. To be called when the event loops have ended. */

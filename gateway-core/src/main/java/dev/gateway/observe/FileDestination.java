@@ -55,18 +55,24 @@ final class FileDestination implements LogDestination {
 
     private void rotate() {
         try {
-            for (int i = target.maxFiles() - 1; i >= 1; i--) {
-                if (Files.exists(aside(i))) {
-                    Files.move(aside(i), aside(i + 1), StandardCopyOption.REPLACE_EXISTING);
-                }
+            if (Files.exists(target.path())) { // somebody may have taken it away
+                putAside();
             }
-            Files.move(target.path(), aside(1), StandardCopyOption.REPLACE_EXISTING);
             reopen();
         } catch (IOException e) {
             rotatesAtBytes = bytes + target.maxBytes(); // not again with every batch
             begunNanos = nanoClock.getAsLong();
             LOG.warn("Cannot put the access log aside, so it grows: {}", e.toString());
         }
+    }
+
+    private void putAside() throws IOException {
+        for (int i = target.maxFiles() - 1; i >= 1; i--) {
+            if (Files.exists(aside(i))) {
+                Files.move(aside(i), aside(i + 1), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        Files.move(target.path(), aside(1), StandardCopyOption.REPLACE_EXISTING);
     }
 
     private Path aside(int number) {

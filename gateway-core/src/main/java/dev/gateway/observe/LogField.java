@@ -5,7 +5,6 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.Hop;
 import dev.gateway.trace.Trace;
-import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -116,10 +115,7 @@ enum LogField {
             "responseMicros", (exchange, line) -> line.micros(exchange.requestedNanos, exchange.respondedNanos)),
     BODY_MICROS("bodyMicros", (exchange, line) -> line.micros(exchange.respondedNanos, now(exchange, line))),
     USER_AGENT("userAgent", (exchange, line) -> line.header(exchange.fields, FieldName.USER_AGENT)),
-    REFERER("referer", (exchange, line) -> {
-        AsciiString referer = exchange.fields == null ? null : exchange.fields.first(FieldName.REFERER);
-        line.text(referer == null ? null : line.redaction.url(referer));
-    });
+    REFERER("referer", (exchange, line) -> line.header(exchange.fields, FieldName.REFERER));
 
     /** Those that JSON has of tunnels; others say the same in another way, or are seldom wanted. */
     static final LogField[] OF_TUNNELS =

@@ -112,12 +112,10 @@ abstract class LogLine {
         int at = fields == null ? -1 : fields.find(name, 0);
         if (fields == null || at < 0) {
             absent();
-        } else if (redaction.hides(name)) {
-            bytes(Redaction.HIDDEN);
         } else {
-            AsciiString value = fields.value(at);
+            AsciiString value = redaction.headerValue(name, fields.value(at));
             for (int i = fields.find(name, at + 1); i >= 0; i = fields.find(name, i + 1)) {
-                value = new AsciiString(value + ", " + fields.value(i));
+                value = new AsciiString(value + ", " + redaction.headerValue(name, fields.value(i)));
             }
             bytes(value);
         }

@@ -49,6 +49,7 @@ final class LogWriter implements AutoCloseable {
     private final long closeMillis;
     private final AtomicLong dropped;
     private final Thread thread;
+    private volatile boolean reopens; // asked for when the queue was full, and not done yet
     // Of the thread.
     private boolean failing;
     private long complainedNanos;
@@ -75,17 +76,22 @@ final class LogWriter implements AutoCloseable {
         }
     }
 
-    /** Has a file opened anew; returns false if the queue is full. */
-    boolean reopen() {
-        return queue.offer(new Batch(Order.REOPEN));
+    /** Has a file opened anew: when what was handed over is written, or before that if the queue is full. */
+    void reopen() {
+        if (!queue.offer(new Batch(Order.REOPEN))) {
+            reopens = true;
+            queue.offer(new Batch(Order.REOPEN)); // wakes the thread if it has emptied the queue meanwhile
+        }
     }
 
     private void run() {
         try {
             for (Batch batch = queue.take(); batch.order != Order.END; batch = queue.take()) {
-                if (batch.order == Order.REOPEN) {
+                if (reopens || batch.order == Order.REOPEN) {
+                    reopens = false; // first: who asks while it is opened gets it opened once more
                     reopenDestination();
-                } else {
+                }
+                if (batch.order == Order.WRITE) {
                     write(batch);
                 }
             }
@@ -94,7 +100,7 @@ final class LogWriter implements AutoCloseable {
         }
         try {
             destination.close();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             LOG.warn("Cannot close the access log: {}", e.toString());
         }
     }
@@ -107,14 +113,14 @@ final class LogWriter implements AutoCloseable {
                 failing = false;
                 LOG.info("The access log can be written again; lines dropped so far: {}", dropped.get());
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             dropped.addAndGet(batch.lines);
             complain(e);
         }
     }
 
     /** A full disk stays full for a while, and would get a line here for each batch that it does not take there. */
-    private void complain(IOException e) {
+    private void complain(Exception e) {
         long now = System.nanoTime();
         if (!failing || now - complainedNanos > COMPLAIN_NANOS) {
             failing = true;
@@ -126,7 +132,7 @@ final class LogWriter implements AutoCloseable {
     private void reopenDestination() {
         try {
             destination.reopen();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             LOG.warn("Cannot reopen the access log, so the old file is kept: {}", e.toString());
         }
     }

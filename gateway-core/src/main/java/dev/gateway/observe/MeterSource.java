@@ -226,7 +226,7 @@ final class MeterSource implements Exposition.Source {
         String closed = "gateway_upstream_connection_closed";
         String closedHelp = "Connections closed.";
         out.counter(closed, closedHelp, idle, "upstream", name, "cause", Cause.IDLE_TIMEOUT.label());
-        out.counter(closed, closedHelp, Math.max(0, meters.closedInAll() - idle), "upstream", name, "cause", "other");
+        out.counter(closed, closedHelp, meters.otherwiseClosed(), "upstream", name, "cause", "other");
         for (Cause cause : Cause.values()) {
             long failures = meters.connectFailures(cause);
             if (failures > 0) {

@@ -35,8 +35,16 @@ public final class Redaction {
         headers.addAll(redacted.headers());
     }
 
-    boolean hides(FieldName header) {
+    private boolean hides(FieldName header) {
         return headers.contains(header);
+    }
+
+    /** Returns a header's value, with what must not be shown of it hidden. */
+    public AsciiString headerValue(FieldName name, AsciiString value) {
+        if (hides(name)) {
+            return HIDDEN;
+        }
+        return name.equals(FieldName.REFERER) || name.equals(FieldName.LOCATION) ? url(value) : value;
     }
 
     /** Returns a URL or a part of one, with the values of some query parameters hidden. */

@@ -138,7 +138,7 @@ final class SyslogDestination implements LogDestination {
         try {
             connecting.connect();
             return opened;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) { // such as an address of a family that is turned off
             opened.close();
             throw e;
         }

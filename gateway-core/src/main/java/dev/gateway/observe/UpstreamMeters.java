@@ -36,6 +36,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+    private long otherwiseClosed; // as told last, guarded by this
 
     long get(UpstreamCount count) {
         return counts.get(count.ordinal());
@@ -52,6 +53,16 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     @Nullable
     Histogram durations(boolean retried, int codeClass) {
         return (retried ? retryDurations : firstDurations)[codeClass];
+    }
+
+    /**
+     * Returns how many connections were closed for other reasons than that they were idle. It never falls, though a
+     * connection is counted as idle before it is counted as closed.
+     */
+    synchronized long otherwiseClosed() {
+        long idleClosed = get(Count.IDLE_CLOSED);
+        otherwiseClosed = Math.max(otherwiseClosed, closedInAll() - idleClosed);
+        return otherwiseClosed;
     }
 
     void addTo(long[] sums) {

@@ -171,7 +171,9 @@ final class LoopSpans implements ExchangeObserver {
         }
         AsciiString agent = exchange.fields == null ? null : exchange.fields.first(FieldName.USER_AGENT);
         if (agent != null) {
-            attributes.put(HttpKeys.USER_AGENT, agent.toString());
+            attributes.put(
+                    HttpKeys.USER_AGENT,
+                    redaction.headerValue(FieldName.USER_AGENT, agent).toString());
         }
         attributes.put(HttpKeys.LISTENER, exchange.connection.listenerName());
         attributes.put(HttpKeys.ROUTE, exchange.route);

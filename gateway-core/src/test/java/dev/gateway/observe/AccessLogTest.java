@@ -354,7 +354,7 @@ class AccessLogTest {
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();
         Files.move(file, moved);
-        assertThat(log.writer.reopen()).isTrue();
+        log.writer.reopen();
         observer.onCompleted(Records.record("/new", 200, null));
         log.close();
         assertThat(moved).content().contains("/old").doesNotContain("/new");
@@ -468,6 +468,11 @@ class AccessLogTest {
         assertThat(line(template("{requestLine} {requestHeader:Authorization}"), record))
                 .doesNotContain("t1")
                 .endsWith(" ***\n");
+        assertThat(line(template("{requestHeader:Referer}"), record)).endsWith("?x=1&token=***\n");
+        Redaction all = new Redaction(new Redacted(Set.of(), Set.of(FieldName.REFERER)));
+        assertThat(all.headerValue(FieldName.REFERER, Records.bytes("https://a.example/"))
+                        .toString())
+                .isEqualTo("***");
     }
 
     // ---- which exchanges have lines

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.time.TimerWheel;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.DatagramPacket;
@@ -12,6 +13,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +54,45 @@ class LogDestinationTest {
         assertThat(directory.resolve("access.log.1")).hasContent("ccccccc\n");
         assertThat(directory.resolve("access.log.2")).hasContent("bbbbbbb\n");
         assertThat(directory.resolve("access.log.3")).doesNotExist();
+    }
+
+    @Test
+    void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("access.log");
+        try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
+            log.write(bytes("aaaaaaa\n"));
+            Files.delete(file);
+            log.write(bytes("bbbbbbb\n"));
+            log.write(bytes("ccccccc\n"));
+        }
+        assertThat(file).hasContent("ccccccc\n");
+        assertThat(directory.resolve("access.log.1")).hasContent("bbbbbbb\n");
+        assertThat(directory.resolve("access.log.2")).doesNotExist();
+    }
+
+    @Test
+    void theWriterOutlivesWhatADestinationThrows() {
+        AtomicLong dropped = new AtomicLong();
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        LogDestination log = new LogDestination() {
+            @Override
+            public int write(byte[] lines) {
+                if (lines[0] == '!') {
+                    throw new UnsupportedAddressTypeException();
+                }
+                written.writeBytes(lines);
+                return 0;
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (LogWriter writer = new LogWriter(log, LogWriter.Limits.DEFAULT, dropped)) {
+            writer.offer(bytes("!\n!\n"), 2);
+            writer.offer(bytes("a\n"), 1);
+        }
+        assertThat(written.toString(StandardCharsets.US_ASCII)).isEqualTo("a\n");
+        assertThat(dropped).hasValue(2);
     }
 
     @Test

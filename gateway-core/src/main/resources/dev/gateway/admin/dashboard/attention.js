@@ -22,7 +22,7 @@ export function attention(stats, recent, reloadFailed) {
   }
   for (const certificate of stats.certificates) {
     const left = daysLeft(certificate, stats.time);
-    if (left.level !== 'good') say(left.level, `The certificate of ${certificate.name} (${certificate.listener}): ${left.text}${left.days < 0 ? '' : ' left'}.`);
+    if (left.level !== 'good') say(left.level, `The certificate of ${certificate.name} (${certificate.listener ?? certificate.upstream}): ${left.text}${left.days < 0 ? '' : ' left'}.`);
   }
   if (recent) traffic(stats, recent, say);
   const lag = Math.max(...stats.eventLoops.map(loop => loop.lagSeconds));

@@ -17,8 +17,8 @@ export class Process {
   #memory;
   #http2;
   #certificates = new Table(document.getElementById('certificates'), 'Certificates',
-      [{name: 'Name', text: true}, {name: 'Listener', text: true}, {name: 'Left', text: true}, {name: 'Ends', text: true, wide: true}],
-      'No listener has a certificate.');
+      [{name: 'Name', text: true}, {name: 'Of', text: true}, {name: 'Left', text: true}, {name: 'Ends', text: true, wide: true}],
+      'There is no certificate.');
 
   constructor() {
     new Plot('loops', 'Event-loop lag', [
@@ -51,9 +51,10 @@ export class Process {
         .sort((a, b) => a.notAfterSeconds - b.notAfterSeconds)
         .map((each, i) => {
           const left = daysLeft(each, stats.time);
+          const of = each.listener ?? each.upstream;
           return {
-            key: `${each.listener} ${each.name} ${i}`,
-            cells: [each.name, each.listener, badge(left.text, left.level), day(each.notAfterSeconds * 1000)],
+            key: `${of} ${each.name} ${i}`,
+            cells: [each.name, of, badge(left.text, left.level), day(each.notAfterSeconds * 1000)],
           };
         }));
     this.#http2.show(['downstream', 'upstream'].map(side => {
