@@ -251,7 +251,8 @@ final class Listeners {
         long start = System.nanoTime();
         List<Listener> all = all();
         if (all.stream().filter(Listener::giveWay).count() > 0) {
-            pause(Math.min(HANDSHAKE_NANOS, nanos));
+            discourage(); // so that clients know even if the time there is turns out to be short
+            pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
         }
         stopAccepting(all);
         CompletableFuture<Void> drained = drained(all);

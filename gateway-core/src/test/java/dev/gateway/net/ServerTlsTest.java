@@ -305,6 +305,29 @@ class ServerTlsTest {
     }
 
     @Test
+    void aClientThatEndsWithinTheHandshakeIsClosedAtOnce() throws Exception {
+        for (int certificates = 1; certificates <= 2; certificates++) {
+            List<CertificateFiles> files = new ArrayList<>();
+            for (int i = 0; i < certificates; i++) {
+                files.add(certificate("localhost"));
+            }
+            Channel channel = serve(new ServerTlsSettings(
+                    files, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 0)); // no limit
+            int port = ((InetSocketAddress) channel.localAddress()).getPort();
+            for (byte[] begun : List.of(new byte[] {}, new byte[] {22, 3, 1})) {
+                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                    socket.setSoTimeout(10_000);
+                    socket.getOutputStream().write(begun);
+                    socket.shutdownOutput();
+                    assertThat(socket.getInputStream().readAllBytes()).hasSizeLessThan(100); // an alert at most
+                }
+                assertThat(failures.poll(10, TimeUnit.SECONDS)).isNotNull();
+                assertThat(failures).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void theSelfSignedCertificateIsMadeOnceAndItsKeyIsPrivate() throws Exception {
         CertificateFiles made = SelfSigned.in(directory.resolve("new"));
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made.keyFile())))
