@@ -278,9 +278,7 @@ final class Exchange implements StreamEvents {
                 complete(null);
             }
             case FINISH_AND_RESET_UPSTREAM -> {
-                if (attempts != null) {
-                    attempts.abandon(ABANDONED);
-                }
+                undo(Pending.ATTEMPT, ABANDONED);
                 response.flush();
                 complete(null);
             }
@@ -293,15 +291,20 @@ final class Exchange implements StreamEvents {
         }
     }
 
+    /** It must end all the same if this throws, which filters may: nobody else would ever end it. */
     private void undo(Pending pending, Failure failure) {
-        switch (pending) {
-            case FILTERS -> doorway.cancel();
-            case ATTEMPT -> {
-                if (attempts != null) {
-                    attempts.abandon(failure);
+        try {
+            switch (pending) {
+                case FILTERS -> doorway.cancel();
+                case ATTEMPT -> {
+                    if (attempts != null) {
+                        attempts.abandon(failure);
+                    }
                 }
+                case BACKOFF, NOTHING -> {}
             }
-            case BACKOFF, NOTHING -> {}
+        } catch (RuntimeException e) {
+            LOG.error("ending an exchange of listener {}", record.connection.listenerName(), e);
         }
     }
 

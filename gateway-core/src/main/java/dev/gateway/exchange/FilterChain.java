@@ -12,9 +12,13 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
 final class FilterChain implements FilterContext {
+    private static final Logger LOG = LoggerFactory.getLogger(FilterChain.class);
+
     private final Router.Match match;
     private final List<Filter> filters;
     private final Exchange exchange;
@@ -188,7 +192,11 @@ final class FilterChain implements FilterContext {
     /** The exchange is over, however it ended. */
     void end() {
         for (int i = passed - 1; i >= 0; i--) {
-            filters.get(i).onEnd(this);
+            try {
+                filters.get(i).onEnd(this);
+            } catch (RuntimeException e) {
+                LOG.error("telling a filter of an exchange's end", e); // of which the others are still to be told
+            }
         }
         passed = 0;
     }

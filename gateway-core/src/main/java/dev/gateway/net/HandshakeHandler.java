@@ -40,7 +40,9 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         } else if (event instanceof SniCompletionEvent sni && !sni.isSuccess()) {
             fail(ctx, sni.cause());
         } else if (event instanceof ChannelInputShutdownEvent && !done) {
-            fail(ctx, new ClosedChannelException()); // without the rest of the handshake, as of a check for an open port
+            fail(
+                    ctx,
+                    new ClosedChannelException()); // without the rest of the handshake, as of a check for an open port
         } else {
             ctx.fireUserEventTriggered(event);
         }

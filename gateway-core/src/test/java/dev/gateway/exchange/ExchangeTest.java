@@ -1046,6 +1046,41 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
+    void aFilterThatThrowsWhenCancelledDoesNotKeepTheExchangeOpen() {
+        filters.add(new Recording("a", new Verdict.Wait(() -> {
+            throw new IllegalStateException("a defect");
+        })));
+        request("POST", "/", false).onReset(GONE);
+        assertThat(record().cause).isEqualTo(Cause.CLIENT_CLOSED);
+    }
+
+    @Test
+    void aFilterThatThrowsAtTheEndDoesNotKeepTheExchangeOpen() {
+        List<String> ended = new ArrayList<>();
+        filters.add(new Ending(() -> ended.add("a")));
+        filters.add(new Ending(() -> {
+            throw new IllegalStateException("a defect");
+        }));
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(ended).containsExactly("a");
+    }
+
+    private record Ending(Runnable task) implements Filter {
+        @Override
+        public Verdict onRequest(RequestHead head, FilterContext context) {
+            return Verdict.PROCEED;
+        }
+
+        @Override
+        public void onEnd(FilterContext context) {
+            task.run();
+        }
+    }
+
+    @Test
     void aFilterThatIsWaitedForTooLongIsCancelled() {
         timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
         List<String> cancelled = new ArrayList<>();

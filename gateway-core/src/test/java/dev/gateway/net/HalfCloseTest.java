@@ -145,6 +145,23 @@ class HalfCloseTest {
         awaitEvent("closed");
     }
 
+    @ParameterizedTest
+    @EnumSource(TransportKind.class)
+    void mayBeAbortedBetweenItsCloseAndTheNewsOfIt(TransportKind kind) throws Exception {
+        start(kind);
+        try (Socket client = connect()) {
+            Channel channel = accepted();
+            channel.eventLoop()
+                    .submit(() -> {
+                        channel.close(); // as a write does that finds it reset
+                        HalfClose.abort(channel);
+                    })
+                    .get(20, TimeUnit.SECONDS);
+            awaitEvent("closed");
+            assertThat(client.getInputStream().read()).isNegative();
+        }
+    }
+
     private Socket connect() throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout(20_000);
