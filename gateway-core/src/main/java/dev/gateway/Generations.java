@@ -131,7 +131,7 @@ final class Generations {
     /** An upstream that changed lets what has begun finish; what is not part of the configuration any more is cut. */
     private void end(Upstream former) {
         InForce current = inForce;
-        Upstream heir = current == null ? null : current.upstream(former.name());
+        Upstream heir = current == null ? null : current.heir(former);
         if (heir == null) {
             loops.pools().remove(former);
         } else {

@@ -4,8 +4,10 @@ import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Meaning;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +24,9 @@ final class InForce {
         this.snapshot = snapshot;
         config.upstreams().forEach(each -> configured.put(each.name(), each));
         config.connect().forEach(each -> connect.put(each.name(), each));
-        snapshot.upstreams().forEach(each -> upstreams.put(each.name(), each));
+        // Those of connect come after them: they lead wherever a request says, and must never stand in for another.
+        List<Upstream> own = snapshot.upstreams().subList(0, config.upstreams().size());
+        own.forEach(each -> upstreams.put(each.name(), each));
     }
 
     /** Returns the upstream that was made of a configuration that says the same, or null. */
@@ -38,9 +42,19 @@ final class InForce {
                 : null;
     }
 
-    /** Returns the upstream of that name, or null. */
+    /** Returns the upstream of that name, or null; not one of connect. */
     @Nullable
     Upstream upstream(String name) {
         return upstreams.get(name);
+    }
+
+    /** Returns what has the name of a former upstream, and is of its kind; or null. */
+    @Nullable
+    Upstream heir(Upstream former) {
+        if (!(former.balancer() instanceof NamedByRequest)) {
+            return upstreams.get(former.name());
+        }
+        ConnectAssembly.Entry entry = snapshot.connect().get(former.name());
+        return entry == null ? null : entry.upstreams().get(0); // any: what they lead to is nobody's
     }
 }

@@ -1,0 +1,64 @@
+package dev.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.Upstream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What goes on in the next generation is what it is called after. */
+@SuppressWarnings("StringConcatToTextBlock") // the lines are long
+class InForceTest {
+    private static final String LISTENERS = "listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]\n";
+
+    @Test
+    void anUpstreamIsNotMistakenForAConnectEntryOfItsName() throws Exception {
+        UpstreamConfig upstream = config("routes: [{rules: [{backendRefs: [{name: connect-1}]}]}]\n"
+                        + "upstreams: [{name: connect-1, endpoints: [{host: 127.0.0.1, port: 9000}]}]\n")
+                .upstreams()
+                .get(0);
+        GatewayConfig other = config("connect: [{parentRefs: [{name: egress}], allow: [a.example]}]\n");
+        ConnectConfig entry = other.connect().get(0);
+        assertThat(entry.name()).isEqualTo(upstream.name());
+        // No file says so: the checks refuse a name for both.
+        GatewayConfig both = new GatewayConfig(
+                other.position(),
+                other.listeners(),
+                other.routes(),
+                List.of(upstream),
+                other.connect(),
+                other.admin(),
+                other.accessLog(),
+                other.tracing(),
+                other.drain(),
+                other.resolver(),
+                other.workers(),
+                other.transport());
+        InForce inForce =
+                new InForce(both, Assembly.snapshot(both, 1, Map.of("egress", 0), null, new TunnelState()));
+
+        Upstream same = Objects.requireNonNull(inForce.same(upstream));
+        assertThat(same.balancer()).isNotInstanceOf(NamedByRequest.class);
+        assertThat(inForce.upstream(upstream.name())).isSameAs(same);
+        assertThat(inForce.heir(same)).isSameAs(same);
+        Upstream named = Objects.requireNonNull(inForce.same(entry)).upstreams().get(0);
+        assertThat(inForce.heir(named)).isSameAs(named);
+    }
+
+    private static GatewayConfig config(String yaml) {
+        byte[] text = (LISTENERS + yaml).getBytes(StandardCharsets.UTF_8);
+        LoadResult result = ConfigLoader.parse("gateway.yaml", text, Path.of(""), Map.of());
+        assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
+        return ((LoadResult.Valid) result).config();
+    }
+}
