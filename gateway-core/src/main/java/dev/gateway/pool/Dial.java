@@ -24,6 +24,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.nio.file.Path;
@@ -276,6 +277,8 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
                 } else {
                     fail(Cause.TLS_FAILED, describe(handshake.cause()));
                 }
+            } else if (securing && event instanceof ChannelInputShutdownEvent) {
+                fail(Cause.TLS_FAILED, "closed the connection during the handshake");
             }
         }
 

@@ -523,6 +523,19 @@ class TunnelsTest extends PoolFixture {
     }
 
     @Test
+    void anUpstreamThatEndsInsteadOfAHandshakeIsNotWaitedFor() throws Exception {
+        settings.tls = tls(true, "localhost", null);
+        to("127.0.0.1", server.getLocalPort());
+        TunnelClient client = tunnel(0);
+        try (Socket peer = accept()) {
+            peer.shutdownOutput();
+            client.expect("failed " + Cause.TLS_FAILED);
+            InputStream in = peer.getInputStream();
+            while (in.read() >= 0) {} // what there is of a ClientHello
+        }
+    }
+
+    @Test
     void aResetReachesTheUpstreamAsOneOverTls() throws Exception {
         SSLServerSocket secure = secureServer();
         TunnelClient client = tunnel(0);
