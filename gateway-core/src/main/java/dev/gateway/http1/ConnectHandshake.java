@@ -8,6 +8,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /** Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6). What it refuses with is for the log, not for the client. */
@@ -25,7 +27,7 @@ public final class ConnectHandshake extends ParentHandshake {
      * Makes the handler of one connection.
      *
      * @param authority host and port to be connected to
-     * @param credentials the value of {@code Proxy-Authorization}, or null
+     * @param credentials the value of {@code Proxy-Authorization}, of the scheme Basic, or null
      */
     public ConnectHandshake(String authority, @Nullable String credentials, Outcome outcome) {
         super(outcome);
@@ -90,7 +92,11 @@ public final class ConnectHandshake extends ParentHandshake {
         return shown.toString();
     }
 
+    /** Whether they are repeated as they were sent, or the password alone, in clear. */
     private static boolean repeats(String text, String credentials) {
-        return text.contains(credentials.substring(credentials.indexOf(' ') + 1));
+        String sent = credentials.substring(credentials.indexOf(' ') + 1);
+        // By bytes, as the text has them.
+        String clear = new String(Base64.getDecoder().decode(sent), StandardCharsets.ISO_8859_1);
+        return text.contains(sent) || text.contains(clear.substring(clear.indexOf(':') + 1));
     }
 }

@@ -49,6 +49,11 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
         return request != null && request.protocol() != null;
     }
 
+    /** Whether what it proves of its client may hold for the whole connection. */
+    boolean isBound() {
+        return request != null && BoundAuthentication.isIn(request.fields(), FieldName.AUTHORIZATION);
+    }
+
     /** Whether it asked for a tunnel and, the final response being there, does not get one. */
     boolean isTunnelRefused() {
         return awaitsTunnel;

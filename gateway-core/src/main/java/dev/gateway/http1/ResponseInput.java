@@ -215,7 +215,10 @@ final class ResponseInput {
 
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
-        persistent = parser.isKeepAlive() && (connection.proxy == null || isKept(head.fields()));
+        persistent = parser.isKeepAlive()
+                && (connection.proxy == null || isKept(head.fields()))
+                && !open.isBound()
+                && !BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
         if (open.isTunnelRefused()) {
             open.end(); // so nothing follows the request's head
             persistent &= open.isUpgrade() || !open.isConnect();

@@ -120,7 +120,7 @@ class ConnectHandshakeTest {
                 "101 Switching Protocols|upstream_protocol_error: 101 without an upgrade",
             })
     void aRefusalIsToldAsItIs(String status, String told) {
-        ask("Basic YTpi");
+        ask("Basic YTpvcGVuIHNlc2FtZQ==");
         answer("HTTP/1.1 " + status + "\r\nContent-Length: 4\r\n\r\nbody");
         answer("more");
         assertThat(outcomes).containsExactly(told);
@@ -146,6 +146,13 @@ class ConnectHandshakeTest {
         ask("Basic c2VjcmV0OnNlY3JldA==");
         answer(
                 "HTTP/1.1 407 not c2VjcmV0OnNlY3JldA==\r\nProxy-Status: x;details=\"Basic c2VjcmV0OnNlY3JldA==\"\r\n\r\n");
+        assertThat(outcomes).containsExactly("connect_failed: answered 407");
+    }
+
+    @Test
+    void aPasswordThatTheProxyRepeatsInClearIsNotShown() {
+        ask("Basic YTpvcGVuIHPDqXNhbWU="); // a:open s\u00e9same
+        answer("HTTP/1.1 407 'a' with 'open s\u00c3\u00a9same'\r\nProxy-Status: x;details=\"a:open s\u00c3\u00a9same\"\r\n\r\n");
         assertThat(outcomes).containsExactly("connect_failed: answered 407");
     }
 

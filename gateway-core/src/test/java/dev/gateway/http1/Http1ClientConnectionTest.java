@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
@@ -63,6 +64,27 @@ class Http1ClientConnectionTest {
         assertEquals("X-T: v\n", trailers.toString());
         assertEquals(2, upstream.reusable);
         assertEquals(-1, upstream.keepAliveMillis);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Negotiate YII=|Server: x|0",
+                "ntlm TlRMTVNT|Server: x|0",
+                "Basic YTpi|WWW-Authenticate: Basic realm=a, NTLM|0",
+                "Basic YTpi|WWW-Authenticate: Negotiate|0",
+                "Basic YTpi|WWW-Authenticate: Basic realm=a|1",
+            })
+    void whatIsAuthenticatedAsAWholeIsNotReused(String authorization, String field, int reusable) {
+        Received exchange = upstream.open();
+        RequestHead head = Upstream.request("GET", -1);
+        head.fields().add(FieldName.AUTHORIZATION, authorization);
+        exchange.stream().head(head, true);
+        exchange.stream().flush();
+        upstream.respond("HTTP/1.1 401 No\r\n" + field + "\r\nContent-Length: 2\r\n\r\nok");
+        assertTrue(exchange.complete);
+        assertEquals(reusable, upstream.reusable);
     }
 
     @Test
