@@ -62,6 +62,8 @@ final class ConnectAssembly {
     private static final UpstreamSettings.Tls VERIFIED =
             new UpstreamSettings.Tls(true, null, null, null, null, List.of());
 
+    private static final String BYTE_ORDER_MARK = "\ufeff";
+
     private final ConnectConfig config;
     private final TunnelState state;
     private final ConnectTally tally;
@@ -336,7 +338,11 @@ final class ConnectAssembly {
 
     /** Takes the first line that says something. */
     private static ParentProxy.Credentials credentials(Path file) throws IOException {
-        for (String raw : Files.readAllLines(file)) {
+        String text = Files.readString(file);
+        List<String> lines = (text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text)
+                .lines()
+                .toList();
+        for (String raw : lines) {
             String line = raw.strip();
             int colon = line.indexOf(':');
             if (colon > 0 && !line.startsWith("#")) {

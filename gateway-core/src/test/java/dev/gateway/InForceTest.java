@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 /** What goes on in the next generation is what it is called after. */
 @SuppressWarnings("StringConcatToTextBlock") // the lines are long
 class InForceTest {
-    private static final String LISTENERS = "listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]\n";
+    private static final String LISTENERS =
+            "listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]\n";
 
     @Test
     void anUpstreamIsNotMistakenForAConnectEntryOfItsName() throws Exception {
@@ -44,8 +45,7 @@ class InForceTest {
                 other.resolver(),
                 other.workers(),
                 other.transport());
-        InForce inForce =
-                new InForce(both, Assembly.snapshot(both, 1, Map.of("egress", 0), null, new TunnelState()));
+        InForce inForce = new InForce(both, Assembly.snapshot(both, 1, Map.of("egress", 0), null, new TunnelState()));
 
         Upstream same = Objects.requireNonNull(inForce.same(upstream));
         assertThat(same.balancer()).isNotInstanceOf(NamedByRequest.class);

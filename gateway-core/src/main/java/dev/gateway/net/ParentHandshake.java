@@ -59,18 +59,23 @@ public abstract class ParentHandshake extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf in = (ByteBuf) message;
-        if (over || !read(ctx, in)) {
-            in.release();
-            return;
+        boolean passedOn = false;
+        try {
+            if (over || !read(ctx, in)) {
+                return;
+            }
+            over = true;
+            outcome.onAgreed();
+            ctx.pipeline().remove(this);
+            passedOn = in.isReadable();
+        } finally {
+            if (!passedOn) {
+                in.release();
+            }
         }
-        over = true;
-        outcome.onAgreed();
-        ctx.pipeline().remove(this);
-        if (in.isReadable()) {
+        if (passedOn) {
             ctx.fireChannelRead(in);
             ctx.fireChannelReadComplete();
-        } else {
-            in.release();
         }
     }
 

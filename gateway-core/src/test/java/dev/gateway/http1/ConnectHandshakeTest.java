@@ -152,7 +152,8 @@ class ConnectHandshakeTest {
     @Test
     void aPasswordThatTheProxyRepeatsInClearIsNotShown() {
         ask("Basic YTpvcGVuIHPDqXNhbWU="); // a:open s\u00e9same
-        answer("HTTP/1.1 407 'a' with 'open s\u00c3\u00a9same'\r\nProxy-Status: x;details=\"a:open s\u00c3\u00a9same\"\r\n\r\n");
+        answer(
+                "HTTP/1.1 407 'a' with 'open s\u00c3\u00a9same'\r\nProxy-Status: x;details=\"a:open s\u00c3\u00a9same\"\r\n\r\n");
         assertThat(outcomes).containsExactly("connect_failed: answered 407");
     }
 
