@@ -151,14 +151,15 @@ class HalfCloseTest {
         start(kind);
         try (Socket client = connect()) {
             Channel channel = accepted();
+            client.getOutputStream().write(1);
+            awaitEvent("read");
             channel.eventLoop()
                     .submit(() -> {
                         channel.close(); // as a write does that finds it reset
                         HalfClose.abort(channel);
                     })
                     .get(20, TimeUnit.SECONDS);
-            awaitEvent("closed");
-            assertThat(client.getInputStream().read()).isNegative();
+            awaitEvent("closed"); // by FIN or reset: io_uring closes only once its read is cancelled
         }
     }
 
