@@ -34,7 +34,7 @@ final class TracingSchema {
             ObjectType.of("export section of tracing", "Where spans go, by OTLP over HTTP.", o -> {
                 var endpoint = o.defaulted(
                         "endpoint",
-                        Types.text(
+                        Types.url(
                                 "https?://[!-~]*[!-.0-~]",
                                 "a URL such as http://127.0.0.1:4318, without /v1/traces and '/'"),
                         "http://localhost:4318",

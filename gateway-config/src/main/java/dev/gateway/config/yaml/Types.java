@@ -6,6 +6,8 @@ import dev.gateway.config.Cidr;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -201,6 +203,28 @@ final class Types {
                         throw new InvalidException("expected " + expected + ", not " + quote(text));
                     }
                     return text;
+                },
+                Variables::escape);
+    }
+
+    /** A URL that matches as a whole and names a host. */
+    static ScalarType<String> url(String pattern, String expected) {
+        ScalarType<String> text = text(pattern, expected);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                texts(pattern),
+                "",
+                (written, site) -> {
+                    String url = text.parse(written, site);
+                    try {
+                        if (new URI(url).getHost() == null) {
+                            throw new InvalidException(
+                                    "expected " + expected + ", which names a host, not " + quote(url));
+                        }
+                        return url;
+                    } catch (URISyntaxException e) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(url));
+                    }
                 },
                 Variables::escape);
     }
