@@ -57,6 +57,9 @@ public final class HalfClose {
 
     /** Closes at once by a TCP reset, which a peer cannot take for a proper end. */
     public static void abort(Channel channel) {
+        if (!channel.isOpen()) {
+            return; // its handlers may not have heard of it yet, but setting options throws by now
+        }
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
         // Past TLS, whose close_notify would say that all is well.
         channel.pipeline().firstContext().close();

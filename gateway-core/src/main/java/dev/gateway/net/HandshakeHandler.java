@@ -3,6 +3,7 @@ package dev.gateway.net;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SniCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
@@ -38,6 +39,10 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
             }
         } else if (event instanceof SniCompletionEvent sni && !sni.isSuccess()) {
             fail(ctx, sni.cause());
+        } else if (event instanceof ChannelInputShutdownEvent && !done) {
+            fail(
+                    ctx,
+                    new ClosedChannelException()); // without the rest of the handshake, as of a check for an open port
         } else {
             ctx.fireUserEventTriggered(event);
         }
