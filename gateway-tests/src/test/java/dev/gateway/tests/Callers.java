@@ -43,6 +43,9 @@ final class Callers implements AutoCloseable {
     /** More than others have: one gateway may have to end and the next to start until there is an answer. */
     private static final int PATIENCE_MILLIS = 100_000;
 
+    /** A gateway that drains waits a second for the first request of a connection: who is later has to come again. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
+
     private final int port;
     private final List<Caller> callers = new ArrayList<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
@@ -101,6 +104,7 @@ final class Callers implements AutoCloseable {
         private final AtomicLong answers = new AtomicLong();
         private @Nullable Peer kept;
         private int used;
+        private long connecting; // since when
 
         Caller(Kind kind) {
             super("caller-" + kind);
@@ -127,6 +131,7 @@ final class Callers implements AutoCloseable {
         private void call() throws IOException {
             Peer peer = kept;
             if (peer == null) {
+                connecting = System.nanoTime();
                 peer = connect();
                 kept = peer;
                 used = 0;
@@ -134,11 +139,16 @@ final class Callers implements AutoCloseable {
             used++;
             PeerStream stream = peer.open();
             Head head;
+            boolean late = false;
             try {
-                stream.send(Head.request("GET", "/"), true);
+                try {
+                    stream.send(Head.request("GET", "/"), true);
+                } finally {
+                    late = System.nanoTime() - connecting > LATE_NANOS;
+                }
                 head = stream.receiveFinal();
             } catch (IOException e) {
-                if (used > 1) { // a kept connection may end at any time, and what it did not answer is sent again
+                if (used > 1 || late) { // a kept connection may end at any time; what it did not answer is sent again
                     drop();
                     call();
                     return;

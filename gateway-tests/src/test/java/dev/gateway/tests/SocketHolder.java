@@ -1,17 +1,17 @@
 package dev.gateway.tests;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** A process that holds listening sockets and starts gateways that inherit them. Closing it kills what still runs. */
 final class SocketHolder implements AutoCloseable {
     private final Process process;
-    private final BufferedReader output;
+    private final OutputLines output;
     private final List<String> addresses = new ArrayList<>();
 
     /**
@@ -21,7 +21,8 @@ final class SocketHolder implements AutoCloseable {
      * @param command starts a gateway
      * @param environment what is added to that of the tests
      */
-    SocketHolder(List<String> sockets, List<String> command, Map<String, String> environment) throws IOException {
+    SocketHolder(List<String> sockets, List<String> command, Map<String, String> environment)
+            throws IOException, InterruptedException {
         List<String> all = new ArrayList<>(List.of(Tools.find("python3"), "activation/holder.py"));
         all.addAll(sockets);
         all.add("--");
@@ -29,25 +30,17 @@ final class SocketHolder implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(all).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(environment);
         process = builder.start();
-        output = process.inputReader(StandardCharsets.UTF_8);
+        output = new OutputLines(process);
         for (int i = 0; i < sockets.size(); i++) {
-            addresses.add(line());
+            addresses.add(output.next());
         }
     }
 
-    private String line() throws IOException {
-        String line = output.readLine();
-        if (line == null) {
-            throw new IOException("the holder of sockets has ended");
-        }
-        return line;
-    }
-
-    private String ask(String question) throws IOException {
+    private String ask(String question) throws IOException, InterruptedException {
         OutputStream in = process.getOutputStream();
         in.write((question + "\n").getBytes(StandardCharsets.UTF_8));
         in.flush();
-        return line();
+        return output.next();
     }
 
     /** Returns the port of a socket. */
@@ -57,12 +50,12 @@ final class SocketHolder implements AutoCloseable {
     }
 
     /** Starts a gateway that gets the sockets, and returns its process id. */
-    long start() throws IOException {
+    long start() throws IOException, InterruptedException {
         return Long.parseLong(ask("start"));
     }
 
     /** Ends a gateway in order, and returns its exit code. */
-    int stop(long pid) throws IOException {
+    int stop(long pid) throws IOException, InterruptedException {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroy);
         return Integer.parseInt(ask("wait " + pid));
     }
@@ -71,7 +64,10 @@ final class SocketHolder implements AutoCloseable {
     public void close() throws IOException {
         process.getOutputStream().close(); // the end of its input is its own
         try {
-            process.waitFor();
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly); // it waits for one that does not end
+                process.destroyForcibly();
+            }
         } catch (InterruptedException e) {
             process.destroyForcibly();
             Thread.currentThread().interrupt();

@@ -4,19 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
-import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -34,34 +37,11 @@ class TerminationIT {
     private Path directory;
 
     @Test
-    void aProcessToldToEndFailsNobodyAndExitsWithZero() throws Exception {
+    void aProcessToldToEndServesClientsUntilTheyHaveGoneElsewhere() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
-            Path config = Files.writeString(
-                    directory.resolve("gateway.yaml"),
-                    """
-                    listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
-                    routes: [{rules: [{backendRefs: [{name: app}]}]}]
-                    upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
-                    admin: {address: 127.0.0.1, port: 0}
-                    accessLog: {format: off}
-                    drain: {timeout: 25s, acceptFor: 12s}
-                    """
-                            .formatted(origin.port()));
-            Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-XX:TieredStopAtLevel=1",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            "dev.gateway.Main",
-                            "run",
-                            "--config",
-                            config.toString(),
-                            "--log-level",
-                            "info") // the tests' own configuration of the log has less
-                    .redirectErrorStream(true)
-                    .start();
-            try (BufferedReader log = process.inputReader(StandardCharsets.UTF_8)) {
+            Process process = start(origin, "100s"); // far more than all that follows may take
+            try {
+                OutputLines log = new OutputLines(process);
                 int port = port(log, "Listener web at ");
                 int admin = port(log, "Admin at ");
                 ConstantLoad http1 = ConstantLoad.start(Peers.HTTP1, port, 3);
@@ -73,7 +53,26 @@ class TerminationIT {
                 http1.stop();
                 http2.stop();
                 assertThat(process.isAlive()).isTrue();
-                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    void aProcessToldToEndExitsWithZero() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+            Process process = start(origin, "0s");
+            try {
+                int port = port(new OutputLines(process), "Listener web at ");
+                try (Peer idle = Peers.HTTP1.connect(port)) {
+                    PeerStream stream = idle.open();
+                    stream.send(Head.request("GET", "/"), true);
+                    assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                    assertThat(stream.receiveBody()).isEqualTo("ok");
+                    process.toHandle().destroy();
+                    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                }
                 assertThat(process.exitValue()).isZero();
                 assertThatThrownBy(() -> Peers.HTTP1.connect(port)).isInstanceOf(ConnectException.class);
             } finally {
@@ -82,14 +81,31 @@ class TerminationIT {
         }
     }
 
-    private static int port(BufferedReader log, String announcement) throws Exception {
-        for (String line = log.readLine(); line != null; line = log.readLine()) {
+    private Process start(Origin origin, String acceptFor) throws IOException {
+        Path config = Files.writeString(
+                directory.resolve("gateway.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: off}
+                drain: {timeout: 120s, acceptFor: %s}
+                """
+                        .formatted(origin.port(), acceptFor));
+        List<String> command = new ArrayList<>(GatewayProcess.command(config));
+        command.addAll(List.of("--log-level", "info")); // the tests' own configuration of the log has less
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    private static int port(OutputLines log, String announcement) throws Exception {
+        while (true) {
+            String line = log.next();
             Matcher matcher = PORT.matcher(line);
             if (line.contains(announcement) && matcher.find()) {
                 return Integer.parseInt(matcher.group(1));
             }
         }
-        throw new AssertionError("it did not start");
     }
 
     private static void awaitNotReady(int admin) throws Exception {
