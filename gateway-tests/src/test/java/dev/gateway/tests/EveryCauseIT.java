@@ -69,7 +69,7 @@ class EveryCauseIT {
                 Cause.UPSTREAM_PROTOCOL_ERROR,
                 cause -> answered(
                         cause, (stream, head) -> ((Http1Peer) stream.peer()).raw("SSH-2.0-OpenSSH_9.2\r\n\r\n")));
-        scenarios.put(Cause.UPSTREAM_TIMEOUT, cause -> answered(cause, Behaviours.silence()));
+        scenarios.put(Cause.UPSTREAM_TIMEOUT, this::upstreamTimeout);
         scenarios.put(Cause.RETRY_LIMIT, this::retryLimit);
         scenarios.put(Cause.CLIENT_CLOSED, this::clientClosed);
         scenarios.put(Cause.CLIENT_TIMEOUT, this::clientTimeout);
@@ -162,9 +162,15 @@ class EveryCauseIT {
         }
     }
 
-    /** The upstream does something wrong, or nothing at all. */
+    /** The upstream does something wrong. */
     private static void answered(Cause cause, Origin.Behaviour behaviour) throws Exception {
         try (Origin origin = Origin.start().on("/", behaviour)) {
+            refused(cause, Rig.to(origin.port()));
+        }
+    }
+
+    private void upstreamTimeout(Cause cause) throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.silence())) {
             refused(cause, Rig.to(origin.port()).upstream("timeouts: {responseHeaders: 200ms}"));
         }
     }
