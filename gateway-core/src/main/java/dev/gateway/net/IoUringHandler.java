@@ -3,15 +3,12 @@ package dev.gateway.net;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
-import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
-import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.uring.IoUringIoEvent;
 import io.netty.channel.uring.IoUringIoHandle;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.concurrent.ThreadAwareExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,70 +16,26 @@ import java.util.concurrent.TimeUnit;
  * kernel ends every poll at once then, and Netty takes this one for another that it has had. And a reset that a write has
  * met is one for the read that follows, to which the kernel says that all has been read. Used by its event loop only.
  */
-final class IoUringHandler implements IoHandler {
-    private final IoHandler ring;
+final class IoUringHandler extends WrappedHandler {
     private final EventExecutor loop;
 
     private IoUringHandler(IoHandler ring, EventExecutor loop) {
-        this.ring = ring;
+        super(ring);
         this.loop = loop;
     }
 
     static IoHandlerFactory factory() {
-        IoHandlerFactory ring = IoUringIoHandler.newFactory();
-        return new IoHandlerFactory() {
-            @Override
-            public IoHandler newHandler(ThreadAwareExecutor executor) {
-                return new IoUringHandler(ring.newHandler(executor), (EventExecutor) executor);
-            }
-
-            @Override
-            public boolean isChangingThreadSupported() {
-                return ring.isChangingThreadSupported();
-            }
-        };
+        return factory(
+                IoUringIoHandler.newFactory(), (ring, executor) -> new IoUringHandler(ring, (EventExecutor) executor));
     }
 
     @Override
-    public void initialize() {
-        ring.initialize();
+    Registered<?> wrap(IoHandle handle) {
+        return new Socket((IoUringIoHandle) handle);
     }
 
-    @Override
-    public int run(IoHandlerContext context) {
-        return ring.run(context);
-    }
-
-    @Override
-    public void prepareToDestroy() {
-        ring.prepareToDestroy();
-    }
-
-    @Override
-    public void destroy() {
-        ring.destroy();
-    }
-
-    @Override
-    public IoRegistration register(IoHandle handle) throws Exception {
-        Registered registered = new Registered((IoUringIoHandle) handle);
-        registered.registration = ring.register(registered);
-        return registered;
-    }
-
-    @Override
-    public void wakeup() {
-        ring.wakeup();
-    }
-
-    @Override
-    public boolean isCompatible(Class<? extends IoHandle> handleType) {
-        return ring.isCompatible(handleType);
-    }
-
-    /** A socket between its channel and the ring, either of which takes it for the other. */
     @SuppressWarnings("try") // of close(), which is the interface's
-    private final class Registered implements IoUringIoHandle, IoRegistration {
+    private final class Socket extends Registered<IoUringIoHandle> implements IoUringIoHandle {
         // As in linux/io_uring.h, linux/poll.h and linux/errno.h.
         private static final byte OP_WRITEV = 2;
         private static final byte OP_POLL_ADD = 6;
@@ -97,43 +50,13 @@ final class IoUringHandler implements IoHandler {
 
         private static final int MAX_WAIT_MILLIS = 32;
 
-        private final IoUringIoHandle handle;
-
-        @SuppressWarnings("NullAway.Init")
-        IoRegistration registration; // set before the first event
-
         private boolean hungUp; // the channel has been told of the peer's FIN
         private boolean reset; // a write has met it
         private int waitMillis = 1; // until a write is tried again
 
-        Registered(IoUringIoHandle handle) {
-            this.handle = handle;
+        Socket(IoUringIoHandle handle) {
+            super(handle);
         }
-
-        // Towards the ring.
-
-        @Override
-        public long submit(IoOps ops) {
-            return registration.submit(ops);
-        }
-
-        @Override
-        @SuppressWarnings("TypeParameterUnusedInFormals") // the interface's
-        public <T> T attachment() {
-            return registration.attachment();
-        }
-
-        @Override
-        public boolean isValid() {
-            return registration.isValid();
-        }
-
-        @Override
-        public boolean cancel() {
-            return registration.cancel();
-        }
-
-        // Towards the channel.
 
         @Override
         public void handle(IoRegistration from, IoEvent event) {
@@ -185,21 +108,6 @@ final class IoUringHandler implements IoHandler {
 
         private static IoUringIoEvent with(IoUringIoEvent completion, int result) {
             return new IoUringIoEvent(result, completion.flags(), completion.opcode(), completion.userData());
-        }
-
-        @Override
-        public void registered() {
-            handle.registered();
-        }
-
-        @Override
-        public void unregistered() {
-            handle.unregistered();
-        }
-
-        @Override
-        public void close() throws Exception {
-            handle.close();
         }
     }
 }

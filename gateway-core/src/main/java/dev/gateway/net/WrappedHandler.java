@@ -1,0 +1,131 @@
+package dev.gateway.net;
+
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoOps;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import java.util.function.BiFunction;
+
+/**
+ * One of Netty's handlers of I/O, each of whose sockets is put in between by a {@link Registered}: what that does not do
+ * differently is done as Netty does it. Used by its event loop only.
+ */
+abstract class WrappedHandler implements IoHandler {
+    private final IoHandler wrapped;
+
+    WrappedHandler(IoHandler wrapped) {
+        this.wrapped = wrapped;
+    }
+
+    /** Wraps each handler that Netty's factory makes. */
+    static IoHandlerFactory factory(
+            IoHandlerFactory factory, BiFunction<IoHandler, ThreadAwareExecutor, WrappedHandler> wrapper) {
+        return new IoHandlerFactory() {
+            @Override
+            public IoHandler newHandler(ThreadAwareExecutor executor) {
+                return wrapper.apply(factory.newHandler(executor), executor);
+            }
+
+            @Override
+            public boolean isChangingThreadSupported() {
+                return factory.isChangingThreadSupported();
+            }
+        };
+    }
+
+    /** Returns what goes between this socket's channel and Netty's handler. */
+    abstract Registered<?> wrap(IoHandle handle);
+
+    @Override
+    public final void initialize() {
+        wrapped.initialize();
+    }
+
+    @Override
+    public final int run(IoHandlerContext context) {
+        return wrapped.run(context);
+    }
+
+    @Override
+    public final void prepareToDestroy() {
+        wrapped.prepareToDestroy();
+    }
+
+    @Override
+    public final void destroy() {
+        wrapped.destroy();
+    }
+
+    @Override
+    public final IoRegistration register(IoHandle handle) throws Exception {
+        Registered<?> registered = wrap(handle);
+        registered.registration = wrapped.register(registered);
+        return registered;
+    }
+
+    @Override
+    public final void wakeup() {
+        wrapped.wakeup();
+    }
+
+    @Override
+    public final boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return wrapped.isCompatible(handleType);
+    }
+
+    /** A socket between its channel and Netty's handler, either of which takes it for the other. */
+    @SuppressWarnings("try") // of close(), which is the interface's
+    abstract static class Registered<H extends IoHandle> implements IoHandle, IoRegistration {
+        final H handle;
+
+        @SuppressWarnings("NullAway.Init")
+        IoRegistration registration; // set before the first event
+
+        Registered(H handle) {
+            this.handle = handle;
+        }
+
+        // Towards Netty's handler.
+
+        @Override
+        public long submit(IoOps ops) {
+            return registration.submit(ops);
+        }
+
+        @Override
+        @SuppressWarnings("TypeParameterUnusedInFormals") // the interface's
+        public final <T> T attachment() {
+            return registration.attachment();
+        }
+
+        @Override
+        public final boolean isValid() {
+            return registration.isValid();
+        }
+
+        @Override
+        public final boolean cancel() {
+            return registration.cancel();
+        }
+
+        // Towards the channel.
+
+        @Override
+        public final void registered() {
+            handle.registered();
+        }
+
+        @Override
+        public final void unregistered() {
+            handle.unregistered();
+        }
+
+        @Override
+        public final void close() throws Exception {
+            handle.close();
+        }
+    }
+}
