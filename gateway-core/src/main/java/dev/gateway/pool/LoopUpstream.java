@@ -78,6 +78,9 @@ final class LoopUpstream {
             pool = new EndpointPool(this, way, false);
             pools.add(pool);
             named.put(way, pool);
+            if (retired) {
+                pool.retire();
+            }
         }
         return pool;
     }

@@ -3,7 +3,6 @@ package dev.gateway.pool;
 import dev.gateway.stream.Hop;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
 import io.netty.channel.Channel;
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How connections lead to an endpoint.
  *
- * @param endpoint who is at the end of them; a parent itself if it is sent requests for others
+ * @param endpoint who is at the end of them, also if that is the parent's to find
  * @param parent the proxy that is dialled, null for nobody
  * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
  */
@@ -28,9 +27,7 @@ record Way(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
     /** Returns the way to where a request leads. */
     static Way to(Endpoint endpoint, Demand demand, ParentProxies parents) {
         ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
-        return parent != null && parent.isHttp() && demand != Demand.TUNNEL
-                ? new Way(new Endpoint(NamedByRequest.INDEX, parent.host(), parent.port(), 1), parent, true)
-                : new Way(endpoint, parent, false);
+        return new Way(endpoint, parent, parent != null && parent.isHttp() && demand != Demand.TUNNEL);
     }
 
     /** Whether the parent has to connect on before the connection is of use. */

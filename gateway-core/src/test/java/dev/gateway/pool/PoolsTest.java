@@ -717,6 +717,16 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aRetiredUpstreamKeepsNoConnectionToWhatIsNamedAfterwards() throws Exception {
+        Origin origin = http1();
+        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        pools.retire(upstream);
+        assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
+        awaitEvent("closed");
+        assertThat(namedEndpoints()).isZero();
+    }
+
+    @Test
     void aRemovedUpstreamFailsWhatWaits() throws Exception {
         settings.maxConnections = 1;
         Origin origin = http1();

@@ -291,11 +291,11 @@ class ParentProxiesIT {
     }
 
     @Test
-    void requestsShareConnectionsToTheirParent() throws Exception {
+    void requestsForOneDestinationShareConnectionsToItsParent() throws Exception {
         double before = far.metric("gateway_downstream_connections_total", "listener=\"https\"");
         double connections = rig.metric("gateway_upstream_connections_total", "upstream=\"connect-4\"");
         for (int i = 0; i < 5; i++) {
-            // Of names that lead to different places, and by one client after the other.
+            // By one client after the other, on whatever event loop.
             assertThat(curl("https", url(false, "/" + i)).output()).isEqualTo("hello 000 200");
             assertThat(curl("https", "http://other.test:" + clear.port() + "/").output())
                     .contains("policy_host")

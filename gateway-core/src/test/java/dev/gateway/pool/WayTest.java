@@ -1,0 +1,50 @@
+package dev.gateway.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.upstream.AddressPolicy;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.ParentProxies;
+import dev.gateway.upstream.ParentProxy;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class WayTest {
+    private static final ParentProxy PARENT = new ParentProxy(ParentProxy.Kind.HTTP, "proxy.test", 3128, null, null);
+
+    private static final ParentProxies PARENTS = new ParentProxies() {
+        @Override
+        public ParentProxy parentOf(String host, int port) {
+            return PARENT;
+        }
+
+        @Override
+        public List<ParentProxy> all() {
+            return List.of(PARENT);
+        }
+
+        @Override
+        public @Nullable AddressPolicy addresses() {
+            return null;
+        }
+    };
+
+    private static Way to(String host, int port) {
+        return Way.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), Demand.EXCHANGE, PARENTS);
+    }
+
+    @Test
+    void requestsForDifferentDestinationsShareNoConnectionToTheirParent() {
+        Way way = to("a.test", 80);
+        assertThat(way.forwards()).isTrue();
+        assertThat(way.host()).isEqualTo("proxy.test");
+        assertThat(way.port()).isEqualTo(3128);
+        assertThat(way)
+                .isEqualTo(to("a.test", 80))
+                .isNotEqualTo(to("b.test", 80))
+                .isNotEqualTo(to("a.test", 81));
+    }
+}
