@@ -80,6 +80,9 @@ final class Acceptor {
         boolean spread = share && settings.sharing() == Sharing.SPREAD;
         Set<String> earlier = share ? SharedPort.listening(address) : Set.of();
         bind(loops.get(0), spread ? loops.get(0) : transport.group(), address);
+        if (share) {
+            SharedPort.holdBack(sockets.get(0), address, earlier); // whatever comes here is reset if this start fails
+        }
         if (spread) {
             // Port 0 is the kernel's choice once; the other sockets share what it chose.
             InetSocketAddress chosen = (InetSocketAddress) address();

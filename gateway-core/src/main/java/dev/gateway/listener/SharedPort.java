@@ -52,6 +52,15 @@ final class SharedPort {
         return others;
     }
 
+    /**
+     * Lets those that were there before have all connections until {@link #join}, which may never come.
+     *
+     * @param socket the first of ours, right after it was bound
+     */
+    static void holdBack(Channel socket, InetSocketAddress address, Set<String> earlier) {
+        steer(socket, address, 0, earlier.size());
+    }
+
     /** Takes all connections, or a share of them. */
     void join(boolean all) {
         if (all && !earlier.isEmpty()) {
@@ -94,11 +103,15 @@ final class SharedPort {
     }
 
     private void steer(int first, int count) {
+        steer(sockets.get(0), address, first, count);
+    }
+
+    private static void steer(Channel socket, InetSocketAddress address, int first, int count) {
         if (count == 0) {
             return;
         }
         try {
-            PortSharing.steer(sockets.get(0), first, count);
+            PortSharing.steer(socket, first, count);
         } catch (IOException e) {
             log.warn("connections to {} cannot be steered to another process: {}", address, e.toString());
         }

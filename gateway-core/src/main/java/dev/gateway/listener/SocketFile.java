@@ -10,13 +10,15 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a Unix-domain socket, which outlives a process that was killed, and which another process may take over:
- * it binds elsewhere and renames the file, so that there is no moment without one. Start and stop only.
+ * The file of a Unix-domain socket, which outlives a process that was killed, and which another process may take over.
+ * It is bound elsewhere and renamed: so there is no moment without one, and closing the socket, which removes what it was
+ * bound to, leaves a successor's file alone. Start and stop only.
  */
 final class SocketFile {
     private static final Logger log = LoggerFactory.getLogger(SocketFile.class);
@@ -42,15 +44,12 @@ final class SocketFile {
         if (exists && !Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
             throw new BindException("the file exists and is not a socket");
         }
-        if (takeOver) {
-            String name =
-                    "." + path.getFileName() + "." + ProcessHandle.current().pid();
-            return new SocketFile(path, path.resolveSibling(name));
-        }
-        if (exists) {
+        if (exists && !takeOver) {
             removeStale(path);
         }
-        return new SocketFile(path, path);
+        // Random, because processes in containers may share number and directory; short, because such paths must be.
+        String name = "." + Integer.toString(new SecureRandom().nextInt(Integer.MAX_VALUE), Character.MAX_RADIX);
+        return new SocketFile(path, path.resolveSibling(name));
     }
 
     private static void removeStale(Path path) throws IOException {
@@ -71,9 +70,7 @@ final class SocketFile {
     /** Lets clients come. */
     void publish() {
         try {
-            if (!bound.equals(path)) {
-                Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
-            }
+            Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
             key = key(path);
         } catch (IOException e) {
             log.error("the socket file {} cannot be taken over: {}", path, e.toString());

@@ -7,9 +7,11 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -116,6 +118,18 @@ class ListenerTest {
     }
 
     @Test
+    void aSuccessorsSocketFileOutlivesAListenerWithoutReusePort() throws Exception {
+        Path file = directory.resolve("gateway.sock");
+        Listener first = listenOn(file);
+        Files.delete(file);
+        try (ServerSocketChannel successor = server(file)) {
+            first.stopAccepting();
+            assertThat(file).exists();
+            assertThat(successor.isOpen()).isTrue();
+        }
+    }
+
+    @Test
     void withReusePortASocketFileIsTakenOverAndLeftToItsNewOwner() throws Exception {
         Path file = directory.resolve("gateway.sock");
         rig.reusePort = true;
@@ -167,6 +181,24 @@ class ListenerTest {
         }
         listener.stopAccepting();
         assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void withReusePortWhoWasThereBeforeHasAllConnectionsUntilThisOneAccepts() throws Exception {
+        Assumptions.assumeTrue(rig.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
+        rig.reusePort = true;
+        try (ServerSocketChannel earlier = ServerSocketChannel.open()) {
+            earlier.setOption(StandardSocketOptions.SO_REUSEPORT, true);
+            earlier.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
+            rig.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) earlier.getLocalAddress());
+            Listener listener = rig.bind();
+            for (int i = 0; i < 30; i++) {
+                Rig.connect(listener).close();
+            }
+            for (int i = 0; i < 30; i++) {
+                earlier.accept().close(); // waits for ever if it was another's
+            }
+        }
     }
 
     private static long listeningSockets(int port) throws IOException {
