@@ -70,6 +70,7 @@ final class Acceptor {
             SocketFile prepared = SocketFile.prepare(unix.path(), settings.sharing() != Sharing.NONE);
             bind(loops.get(0), transport.group(), transport.unixAddress(prepared.bound()));
             file = prepared;
+            prepared.claim();
             return;
         }
         InetSocketAddress address = (InetSocketAddress) address(settings.bound());
@@ -175,13 +176,13 @@ final class Acceptor {
             return;
         }
         closed = true;
-        if (shared != null) {
-            shared.leave();
-            LoopConnections.awaitTurn(loops);
-        }
-        sockets.forEach(socket -> socket.close().awaitUninterruptibly());
         if (file != null) {
-            file.remove();
+            file.remove(); // while it is certain that no other file has become what ours was to the file system
+        }
+        if (shared != null) {
+            shared.leave(() -> LoopConnections.awaitTurn(loops));
+        } else {
+            sockets.forEach(socket -> socket.close().awaitUninterruptibly());
         }
     }
 }

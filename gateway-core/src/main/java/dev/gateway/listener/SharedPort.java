@@ -63,10 +63,14 @@ final class SharedPort {
 
     /** Takes all connections, or a share of them. */
     void join(boolean all) {
-        if (all && !earlier.isEmpty()) {
+        if (!others().containsAll(earlier)) {
+            PortSharing.spread(sockets.get(0)); // our numbers are no longer known
+        } else if (earlier.isEmpty()) {
+            PortSharing.spread(sockets.get(0)); // whatever one that left has made the kernel do
+        } else if (all) {
             steer(earlier.size(), sockets.size());
         } else {
-            PortSharing.spread(sockets.get(0)); // whatever one that left has made the kernel do
+            steer(0, earlier.size() + sockets.size());
         }
     }
 
@@ -85,19 +89,29 @@ final class SharedPort {
         return !others.isEmpty();
     }
 
-    /** To be called right before the sockets are closed, which resets what waits in them. */
-    void leave() {
+    /**
+     * Closes the sockets one after the other, each when new connections go elsewhere, since closing resets what waits in it.
+     *
+     * @param accept lets the event loops accept what has come
+     */
+    void leave(Runnable accept) {
         Set<String> others = others();
-        if (cameAfter(others)) {
-            // Not ours as long as one of ours is there, whatever the order, and nobody's after: unless the others are
-            // fewer.
-            steer(Math.max(sockets.size(), others.size()), 1);
-        } else if (others.equals(earlier)) {
+        boolean first = cameAfter(others);
+        if (!first && others.equals(earlier)) {
             steer(0, others.size());
+        }
+        List<Channel> numbered = Departure.numbered(sockets, earlier.size());
+        for (int i = 0; i < numbered.size(); i++) {
+            Departure.Step step = first ? Departure.step(i, numbered.size(), others.size()) : Departure.Step.NONE;
+            steer(numbered.get(i), address, step.first(), step.count());
+            if (i == 0 || step.late()) {
+                accept.run();
+            }
+            numbered.get(i).close().awaitUninterruptibly();
         }
     }
 
-    /** Whether ours come first. If some were there before and some came after, nobody can tell their numbers any more. */
+    /** Whether ours come first. If some were there before and some came after, nobody can tell their numbers. */
     private boolean cameAfter(Set<String> others) {
         return Collections.disjoint(others, earlier);
     }

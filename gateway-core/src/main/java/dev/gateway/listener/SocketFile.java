@@ -5,6 +5,7 @@ import java.net.BindException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -25,11 +26,13 @@ final class SocketFile {
 
     private final Path path;
     private final Path bound;
+    private final boolean takeOver;
     private @Nullable Object key; // of the file that is ours, once it has its name
 
-    private SocketFile(Path path, Path bound) {
+    private SocketFile(Path path, Path bound, boolean takeOver) {
         this.path = path;
         this.bound = bound;
+        this.takeOver = takeOver;
     }
 
     /**
@@ -49,7 +52,7 @@ final class SocketFile {
         }
         // Random, because processes in containers may share number and directory; short, because such paths must be.
         String name = "." + Integer.toString(new SecureRandom().nextInt(Integer.MAX_VALUE), Character.MAX_RADIX);
-        return new SocketFile(path, path.resolveSibling(name));
+        return new SocketFile(path, path.resolveSibling(name), takeOver);
     }
 
     private static void removeStale(Path path) throws IOException {
@@ -59,7 +62,11 @@ final class SocketFile {
             Files.delete(path);
             return;
         }
-        throw new BindException("another process listens on it");
+        throw taken();
+    }
+
+    private static BindException taken() {
+        return new BindException("another process listens on it");
     }
 
     /** Returns where to bind. */
@@ -67,13 +74,31 @@ final class SocketFile {
         return bound;
     }
 
+    /**
+     * Gives the file its name, unless another process may have it until {@link #publish}. To be called when it is bound.
+     *
+     * @throws IOException if another process has been quicker
+     */
+    void claim() throws IOException {
+        if (!takeOver) {
+            try {
+                Files.move(bound, path);
+            } catch (FileAlreadyExistsException e) {
+                throw taken();
+            }
+            key = key(path);
+        }
+    }
+
     /** Lets clients come. */
     void publish() {
-        try {
-            Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
-            key = key(path);
-        } catch (IOException e) {
-            log.error("the socket file {} cannot be taken over: {}", path, e.toString());
+        if (takeOver) {
+            try {
+                Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
+                key = key(path);
+            } catch (IOException e) {
+                log.error("the socket file {} cannot be taken over: {}", path, e.toString());
+            }
         }
     }
 

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
@@ -130,6 +131,15 @@ class ListenerTest {
     }
 
     @Test
+    void aSocketFileIsBoundBySomebodyBeforeAnythingIsAccepted() throws Exception {
+        rig.bound = new ListenerSettings.Address.Unix(directory.resolve("gateway.sock"));
+        rig.bind();
+        assertThatThrownBy(rig::bind).hasMessageContaining("another process listens on it");
+        assertThat(directory).isDirectoryContaining("glob:**/gateway.sock");
+        assertThat(directory.toFile().list()).hasSize(1);
+    }
+
+    @Test
     void withReusePortASocketFileIsTakenOverAndLeftToItsNewOwner() throws Exception {
         Path file = directory.resolve("gateway.sock");
         rig.reusePort = true;
@@ -198,6 +208,33 @@ class ListenerTest {
             for (int i = 0; i < 30; i++) {
                 earlier.accept().close(); // waits for ever if it was another's
             }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} event loops, then {1}")
+    @CsvSource({"2, 2", "2, 3", "3, 2", "4, 2", "3, 1"})
+    void noConnectionIsResetWhenAPortIsLeftToAnother(int loops, int others) throws Exception {
+        Rig former = new Rig(loops);
+        Rig latter = new Rig(others);
+        try {
+            Assumptions.assumeTrue(former.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
+            former.reusePort = true;
+            Listener first = former.listen();
+            try (Hammer hammer = new Hammer((InetSocketAddress) first.address())) {
+                hammer.awaitAnswers(50);
+                latter.reusePort = true;
+                latter.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+                latter.listen();
+                hammer.awaitAnswers(50);
+                assertThat(first.giveWay()).isTrue();
+                hammer.awaitAnswers(50); // among them whose handshake had begun before
+                first.stopAccepting();
+                hammer.awaitAnswers(50);
+                assertThat(hammer.failures()).isEmpty();
+            }
+        } finally {
+            former.stop();
+            latter.stop();
         }
     }
 

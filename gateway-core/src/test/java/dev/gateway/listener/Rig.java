@@ -35,12 +35,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Listeners on two event loops, whose front door answers at once, but keeps {@code /held} until the test answers. */
+/** Listeners on two event loops, or how many there are to be, whose front door answers at once, but keeps {@code /held} until the test answers. */
 final class Rig {
     static final int PATIENCE_MILLIS = 20_000;
-    private static final int LOOPS = 2;
 
-    final Transport transport = Transport.start(TransportKind.EPOLL, LOOPS);
+    final Transport transport;
     final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     final BlockingQueue<Call> held = new LinkedBlockingQueue<>();
     private final List<Listener> listeners = new ArrayList<>();
@@ -60,6 +59,14 @@ final class Rig {
     boolean h2cUpgrade;
     long idleMillis;
     long requestHeadersMillis;
+
+    Rig() {
+        this(2);
+    }
+
+    Rig(int loops) {
+        transport = Transport.start(TransportKind.EPOLL, loops);
+    }
 
     /** A request that waits for its answer. */
     record Call(ServerStream stream, RequestHead head, EventLoop loop) {

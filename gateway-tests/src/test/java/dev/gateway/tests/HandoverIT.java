@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A gateway that is started while another one serves, which is then told to end. */
 @Timeout(180)
@@ -42,18 +42,18 @@ class HandoverIT {
         return ((InetSocketAddress) socket.getLocalAddress()).getPort();
     }
 
-    @ParameterizedTest(name = "{0} event loops after 2")
-    @ValueSource(ints = {2, 3})
-    void noRequestFailsWhenTheFormerOneEnds(int workers) throws Exception {
-        noRequestFails(workers, true);
+    @ParameterizedTest(name = "{1} event loops after {0}")
+    @CsvSource({"2, 2", "2, 3", "3, 2"})
+    void noRequestFailsWhenTheFormerOneEnds(int formerly, int workers) throws Exception {
+        noRequestFails(formerly, workers, true);
     }
 
     @Test
     void noRequestFailsWhenTheNewOneEndsAgain() throws Exception {
-        noRequestFails(2, false);
+        noRequestFails(2, 2, false);
     }
 
-    private void noRequestFails(int workers, boolean formerEnds) throws Exception {
+    private void noRequestFails(int formerly, int workers, boolean formerEnds) throws Exception {
         Path file = directory.resolve("web.sock");
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 SocketChannel web = port();
@@ -72,7 +72,8 @@ class HandoverIT {
                     """
                             .formatted(number(web), file, origin.port(), number(admin));
             Path before = Files.writeString(
-                    directory.resolve("before.yaml"), common + "workers: 2\ndrain: {acceptFor: 500ms}\n");
+                    directory.resolve("before.yaml"),
+                    common + "workers: " + formerly + "\ndrain: {acceptFor: 500ms}\n");
             Path after = Files.writeString(
                     directory.resolve("after.yaml"), common + "workers: " + workers + "\ndrain: {acceptFor: 500ms}\n");
             Map<String, String> environment = Map.of("NOTIFY_SOCKET", systemd.address());
