@@ -1,0 +1,264 @@
+"""What is measured: the workloads, how much of each proxy's work counts as one unit, and what the gateway aims at."""
+
+import time
+from dataclasses import dataclass, field
+
+from . import loads
+from . import machine as machines
+from . import proxies
+from .upstreams import SIZES
+
+
+@dataclass(frozen=True)
+class Target:
+    """At most factor times a peer's figure (the best of several), or an absolute figure if there is no peer."""
+
+    factor: float
+    peers: tuple = ()
+
+    def __str__(self):
+        if not self.peers:
+            return f"≤ {self.factor:g}"
+        return f"≤ {self.factor:g} × {' / '.join(self.peers)}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of a workload: of each sample the value of this name."""
+
+    value: str
+    unit: str
+    targets: tuple = ()
+
+
+class Workload:
+    """Measured round by round; a sample is a dictionary of figures, and 'errors' if there were any."""
+
+    peer = False  # whether it needs bench/peer, and what that serves
+    rounds = None  # if other than asked for
+    fresh = False  # whether it is for proxies that have done nothing else
+    own_gateways = None
+
+    def __init__(self, name, what, door, rows, quick=True):
+        self.name, self.what, self.door, self.rows, self.quick = name, what, door, rows, quick
+
+    def contestants(self, running):
+        return [p for p in running if self.door in p.ports]
+
+    def prepare(self, machine, contestants, seconds):
+        pass
+
+    def warm_up(self, machine, proxy, seconds):
+        self.sample(machine, proxy, seconds)
+
+    def sample(self, machine, proxy, seconds):
+        raise NotImplementedError
+
+
+class Load(Workload):
+    """A load generator at full rate; what counts is the proxy's CPU time by unit of work."""
+
+    UNITS = {"request": 1e6, "GB": 1e9, "handshake": 1e6, "tunnel": 1e6, "message": 1e6, "call": 1e6, "page": 1e3}
+
+    def __init__(self, name, what, door, load, unit, targets, quick=True, size=1, path=None, peer=False, extra=()):
+        label = {"GB": "s/GB", "page": "ms/page"}.get(unit, f"µs/{unit}")
+        super().__init__(name, what, door, (Row("cost", label, targets), *extra), quick)
+        self.load, self.unit, self.size, self.path, self.peer = load, unit, size, path, peer
+
+    def sample(self, machine, proxy, seconds):
+        before = machines.cpu_seconds(proxy.pid)
+        outcome = self.load(machine, proxy, seconds)
+        cpu = machines.cpu_seconds(proxy.pid) - before
+        done = outcome.done * self.size
+        sample = {"errors": outcome.errors}
+        if not done:
+            sample["errors"] = outcome.errors or ["nothing was done"]
+            return sample
+        sample.update(
+            cost=cpu / done * self.UNITS[self.unit], rate=done / (1e9 if self.unit == "GB" else 1) / outcome.seconds,
+            busy=cpu / outcome.seconds, p50=outcome.p50 * 1e3, p99=outcome.p99 * 1e3, p999=outcome.p999 * 1e3,
+            rss=machines.rss_mib(proxy.pid))
+        if any(row.value == "upstreams" for row in self.rows):
+            sample["upstreams"] = machines.connections_to(proxy.pid, proxy.upstreams[proxies.DOORS[self.door][2]])
+        return sample
+
+
+class Idle(Workload):
+    """Resident memory that a connection costs which has done one exchange and now does nothing."""
+
+    peer = True
+    rounds = 1
+    fresh = True
+
+    def __init__(self, name, what, kind, door, target):
+        super().__init__(name, what, door, (Row("cost", "KiB/connection", (Target(target),)),))
+        self.kind = kind
+
+    def count(self):
+        # A proxy has two sockets for each tunnel, and HAProxy makes room for two of each connection.
+        return min(10_000, (machines.open_files() - 1000) // 2)
+
+    def warm_up(self, machine, proxy, seconds):
+        # Some work, so that what a first request needs, and a heap's young generation, is there already.
+        if self.kind == "h1":
+            loads.wrk(machine, proxy.url(self.door, "/small"), min(3, seconds))
+        elif self.kind == "h2":
+            loads.h2load(machine, proxy.url(self.door, "/small"), min(3, seconds))
+        with loads.held(machine, self.kind, proxy.address(self.door), proxy.tunnel_target(), 200):
+            pass
+
+    def sample(self, machine, proxy, seconds):
+        count = self.count()
+        before = machines.rss_mib(proxy.pid)
+        with loads.held(machine, self.kind, proxy.address(self.door), proxy.tunnel_target(), count) as opened:
+            time.sleep(1)  # what was only in use while they were opened may go
+            grown = machines.rss_mib(proxy.pid) - before
+        if opened != count:
+            return {"errors": [f"not all of {count} connections could be opened"]}
+        return {"cost": grown * 1024 / count, "rate": count, "rss": before + grown, "errors": []}
+
+
+class Latency(Workload):
+    """What a proxy adds to a direct connection's latency at half the rate that nginx can do at most."""
+
+    peer = True
+
+    def __init__(self, name, what):
+        super().__init__(name, what, "h1", (
+            Row("added99", "µs p99", (Target(1.0, ("nginx",)),)), Row("added50", "µs p50"), Row("added999", "µs p99.9")))
+        self.rate = 10_000
+        self.direct = None
+
+    def prepare(self, machine, contestants, seconds):
+        base = next((p for p in contestants if p.name == "nginx"), contestants[0])
+        most = loads.wrk(machine, base.url("h1", "/small"), max(2, seconds))
+        self.rate = max(100, int(most.done / most.seconds / 2)) if most.done else self.rate
+        self.direct = None
+        print(f"  {self.name}: {self.rate} requests/s, half of what {base.name} can do")
+
+    def warm_up(self, machine, proxy, seconds):
+        loads.wrk(machine, proxy.url("h1", "/small"), seconds)
+
+    def begin_round(self, machine, upstreams, seconds):
+        self.direct = self.at_rate(machine, f"127.0.0.1:{upstreams['app']}", seconds)
+
+    def at_rate(self, machine, address, seconds):
+        return loads.peer(machine, seconds, "rate", address, "/small", self.rate, seconds)
+
+    def sample(self, machine, proxy, seconds):
+        if self.direct is None:
+            return {"errors": ["no direct measurement"]}
+        outcome = self.at_rate(machine, proxy.address("h1"), seconds)
+        added = lambda q: (getattr(outcome, q) - getattr(self.direct, q)) * 1e6
+        done = outcome.done / outcome.seconds if outcome.seconds else 0
+        return {"added50": added("p50"), "added99": added("p99"), "added999": added("p999"), "rate": done,
+                "errors": outcome.errors + self.direct.errors}
+
+
+class Scale(Workload):
+    """h1-small on gateways of other sizes. What counts is the cost against that of the first one."""
+
+    SIZES = {"10 routes": {"routes": 10}, "1000 routes": {"routes": 1000}, "10000 routes": {"routes": 10_000},
+             "3 endpoints": {"endpoints": 3}, "1000 endpoints": {"endpoints": 1000}, "2 loops": {"loops": 2}}
+
+    def __init__(self, name, what, quick=True):
+        super().__init__(name, what, "h1", (Row("cost", "µs/request", (Target(1.03, ("10 routes",)),)),), quick)
+
+    def own_gateways(self, machine, upstreams, command):
+        return [proxies.ScaledGateway(machine, upstreams, command, size, **settings) for size, settings in self.SIZES.items()]
+
+    def sample(self, machine, proxy, seconds):
+        before = machines.cpu_seconds(proxy.pid)
+        outcome = loads.wrk_routes(machine, proxy.url("h1", "/"), seconds, proxy.routes)
+        cpu = machines.cpu_seconds(proxy.pid) - before
+        if not outcome.done:
+            return {"errors": outcome.errors}
+        return {"cost": cpu / outcome.done * 1e6, "rate": outcome.done / outcome.seconds, "p50": outcome.p50 * 1e3,
+                "p99": outcome.p99 * 1e3, "rss": machines.rss_mib(proxy.pid), "errors": outcome.errors}
+
+
+def at_url(load, path):
+    def run(machine, proxy, seconds):
+        return load(machine, proxy.url(run.door, path), seconds)
+    return run
+
+
+def by_url(name, what, door, load, path, targets, unit="request", quick=True, **more):
+    run = at_url(load, path)
+    run.door = door
+    size = SIZES.get(path, 1) if unit == "GB" else 1
+    return Load(name, what, door, run, unit, targets, quick, size, path, **more)
+
+
+def by_peer(name, what, door, unit, targets, arguments, quick=True, **more):
+    """arguments(proxy, address, seconds) of bench/peer."""
+    def run(machine, proxy, seconds):
+        return loads.peer(machine, seconds, *arguments(proxy, proxy.address(door), seconds))
+    return Load(name, what, door, run, unit, targets, quick, peer=True, **more)
+
+
+def page(protocol, latency):
+    bound = Target(1.03 * latency) if protocol == "h2" and latency else None
+    seconds = 4 if latency else 0  # slow pages need a few to be of use
+    return by_peer(
+        f"tiles-{protocol}-{latency}", f"a page and 180 tiles of {latency} ms by {protocol}", "page2" if protocol == "h2" else "page1",
+        "page", (Target(1.0, ("nginx",)),),
+        lambda proxy, address, duration: ("page", protocol, address, latency, max(duration, seconds)),
+        quick=not (protocol == "h1" and latency == 1000),
+        extra=(Row("p50", "ms a page", (bound,) if bound else ()),))
+
+
+def nginx(factor):
+    return Target(factor, ("nginx",))
+
+
+def envoy(factor):
+    return Target(factor, ("envoy",))
+
+
+def haproxy(factor):
+    return Target(factor, ("haproxy",))
+
+
+DOWNLOADS = [
+    by_url(f"download-{size}{suffix}", f"{text} files by 4 connections{how}", door, load, f"/{size}", (nginx(0.6), envoy(1.0)),
+           unit="GB", quick=size != "7m")
+    for size, text in (("30m", "30 MB"), ("7m", "7 MB"), ("80k", "80 KB"))
+    for suffix, how, door, load in (("", "", "h1", loads.wrk_download), ("-tls", ", TLS 1.3", "h1tls", loads.wrk_download),
+                                    ("-h2", ", h2 and TLS 1.3", "h2tls", loads.h2_download))
+]
+
+WORKLOADS = {w.name: w for w in [
+    by_url("h1-small", "64 connections, a reply of 100 bytes", "h1", loads.wrk, "/small", (nginx(0.85), haproxy(0.75))),
+    by_url("h1-real", "the same with a browser's and an application's header fields", "h1", loads.wrk_real, "/real", (nginx(0.8),)),
+    by_url("h1-pipelined", "16 requests per write", "h1", loads.wrk_pipelined, "/small", (nginx(0.7),)),
+    by_url("h1-tls-small", "h1-small over TLS 1.3", "h1tls", loads.wrk, "/small", (nginx(1.0),)),
+    by_peer("tls-full", "a connection per request, full handshakes", "h1tls", "handshake", (nginx(0.8),),
+            lambda proxy, address, seconds: ("handshakes", "full", address, seconds)),
+    by_peer("tls-resumed", "the same, resumed by tickets", "h1tls", "handshake", (nginx(0.8),),
+            lambda proxy, address, seconds: ("handshakes", "resumed", address, seconds)),
+    by_url("h2c-small", "16 connections with 100 streams each", "h2c", loads.h2load, "/small", (nginx(0.8), haproxy(1.0))),
+    by_url("h2-tls-small", "the same over TLS 1.3", "h2tls", loads.h2load, "/small", (nginx(0.8), haproxy(1.0))),
+    by_url("h2-h2", "h2c-small with an h2 upstream", "h2h2", loads.h2load, "/small", (envoy(0.6),),
+           extra=(Row("upstreams", "upstream connections", (Target(1),)),)),
+    by_peer("grpc-unary", "100 callers on 4 connections", "grpc", "call", (envoy(0.6),),
+            lambda proxy, address, seconds: ("grpc", "unary", address, seconds)),
+    by_peer("grpc-stream", "100 streams on 4 connections, a message there and back", "grpc", "message", (envoy(0.6),),
+            lambda proxy, address, seconds: ("grpc", "stream", address, seconds)),
+    *DOWNLOADS,
+    by_url("upload", "7 MB of known length, 4 connections", "h1", loads.wrk_upload, "/upload", (nginx(0.8),), unit="GB"),
+    by_url("upload-chunked", "the same in chunks", "h1", loads.wrk_chunked, "/upload", (nginx(0.8),), unit="GB"),
+    by_peer("websocket", "64 connections, 64 bytes there and back", "page1", "message", (nginx(1.0),),
+            lambda proxy, address, seconds: ("websocket", address, "/echo", seconds)),
+    by_peer("connect-short", "16 clients: CONNECT, 100 bytes, the end", "connect", "tunnel",
+            (Target(0.8, ("envoy", "squid", "tinyproxy")),),
+            lambda proxy, address, seconds: ("tunnel-short", address, proxy.tunnel_target(), seconds)),
+    by_peer("connect-fat", "one tunnel at full rate", "connect", "GB", (envoy(0.5),),
+            lambda proxy, address, seconds: ("tunnel-fat", address, proxy.tunnel_target(), seconds)),
+    *[page(protocol, latency) for latency in (0, 100, 1000) for protocol in ("h1", "h2")],
+    Idle("idle-h1", "kept connections of HTTP/1.1", "h1", "h1", 4),
+    Idle("idle-h2", "kept connections of HTTP/2", "h2", "h2c", 8),
+    Idle("idle-tunnel", "tunnels by CONNECT", "tunnel", "connect", 8),
+    Latency("latency", "added to a direct connection's, at half of nginx's rate"),
+    Scale("scale", "h1-small with more routes, endpoints, event loops"),
+]}
