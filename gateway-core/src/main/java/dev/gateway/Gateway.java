@@ -86,6 +86,7 @@ public final class Gateway implements AutoCloseable {
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         thread.look(certificates::look);
+        thread.look(loops.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
         }
@@ -248,6 +249,10 @@ public final class Gateway implements AutoCloseable {
                         lines.add(reloads.failure());
                     }
                     lines.addAll(certificates.problems());
+                    String telemetry = loops.telemetry().problem();
+                    if (!telemetry.isEmpty()) {
+                        lines.add(telemetry);
+                    }
                     yield String.join("\n", lines);
                 }
                 case DRAINING -> "draining, connections open: " + listeners.connections();

@@ -4,7 +4,9 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.AccessLog;
 import dev.gateway.observe.Metrics;
 import dev.gateway.upstream.Upstream;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
@@ -83,20 +85,22 @@ final class Generations {
             added.removeAll(before.snapshot.upstreams());
         }
         certificates.watch(added);
+        Deque<Runnable> undo = new ArrayDeque<>(List.of(() -> certificates.forget(added), change::undo));
         AccessLog.Change log;
-        Runnable traces;
+        Telemetry.Change telemetry;
         try {
-            traces = loops.prepareTraces(config);
+            telemetry = loops.telemetry().prepare(config);
+            undo.push(telemetry::cancel);
             log = loops.prepareLog(config.accessLog());
-            connect(added, log);
+            undo.push(log::cancel);
+            loops.connectTo(added);
         } catch (StartException | RuntimeException e) {
-            certificates.forget(added);
-            change.undo();
+            undo.forEach(Runnable::run);
             throw e;
         }
         // Nothing fails from here on.
         log.commit();
-        traces.run();
+        telemetry.commit();
         alive.add(next);
         loops.use(next, () -> thread.execute(() -> onEnded(next)));
         inForce = new InForce(config, next);
@@ -108,15 +112,7 @@ final class Generations {
             retire(before, drainNanos);
         }
         metrics.onGeneration(number, alive.size() - 1);
-    }
-
-    private void connect(List<Upstream> added, AccessLog.Change log) throws StartException {
-        try {
-            loops.connectTo(added);
-        } catch (StartException | RuntimeException e) {
-            log.cancel();
-            throw e;
-        }
+        telemetry.finish();
     }
 
     private void retire(InForce before, long drainNanos) {

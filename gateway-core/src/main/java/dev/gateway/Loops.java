@@ -51,7 +51,7 @@ final class Loops {
     private final Resolver resolver;
     private final Pools pools;
     private final AccessLog accessLog = new AccessLog();
-    private final TraceExport traceExport = new TraceExport();
+    private final Telemetry telemetry;
 
     /**
      * Starts the event loops, which have nothing to do yet.
@@ -62,7 +62,7 @@ final class Loops {
         this.config = config;
         this.metrics = metrics;
         metrics.add(accessLog);
-        metrics.addDroppedSpans(traceExport::dropped);
+        this.telemetry = new Telemetry(metrics);
         this.transport = Transport.start(Assembly.transport(config.transport()), config.workers(), inherited);
         for (EventLoop loop : transport.loops()) {
             TimerWheel wheel = new TimerWheel(loop);
@@ -129,15 +129,15 @@ final class Loops {
     void openDoors() {
         for (int i = 0; i < wheels.size(); i++) {
             TimerWheel wheel = wheels.get(i);
-            ExchangeObserver records = ExchangeObserver.both(accessLog.newLoop(wheel), traceExport.newLoop(wheel));
+            ExchangeObserver records = ExchangeObserver.both(accessLog.newLoop(wheel), telemetry.newLoop(wheel));
             ExchangeObserver observer = ExchangeObserver.both(loopMetrics.get(i), records);
             handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer));
         }
     }
 
-    /** Reads what the export of spans needs by a configuration; what is returned lets it take over. */
-    Runnable prepareTraces(GatewayConfig wanted) throws StartException {
-        return traceExport.prepare(wanted);
+    /** Returns what exports spans and metrics. */
+    Telemetry telemetry() {
+        return telemetry;
     }
 
     /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
@@ -256,7 +256,7 @@ final class Loops {
         housekeeping.shutdown();
         transport.stop().awaitUninterruptibly();
         accessLog.close();
-        traceExport.close();
+        telemetry.close();
     }
 
     private static Thread daemon(Runnable task, String name) {

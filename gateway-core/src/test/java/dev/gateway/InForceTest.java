@@ -41,6 +41,8 @@ class InForceTest {
                 other.admin(),
                 other.accessLog(),
                 other.tracing(),
+                other.metrics(),
+                other.otlp(),
                 other.drain(),
                 other.resolver(),
                 other.workers(),

@@ -20,6 +20,8 @@ public record GatewayConfig(
         @Nullable AdminConfig admin,
         AccessLogConfig accessLog,
         TracingConfig tracing,
+        MetricsConfig metrics,
+        OtlpConfig otlp,
         DrainConfig drain,
         ResolverConfig resolver,
         int workers,

@@ -1,9 +1,7 @@
 package dev.gateway.config;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is done about traces.
@@ -54,19 +52,9 @@ public record TracingConfig(
     public record Sampler(Position position, boolean parentBased, double ratio) {}
 
     /**
-     * Where spans go, by OTLP over HTTP.
+     * How spans are sent together to the receiver of {@link OtlpConfig}.
      *
-     * @param endpoint a URL without {@code /v1/traces}
-     * @param headersFile lines of {@code name: value}, null for none
      * @param maxQueueSize spans that may wait; those that find it full are dropped
      */
-    public record Export(
-            Position position,
-            String endpoint,
-            @Nullable Path headersFile,
-            String serviceName,
-            Duration timeout,
-            Duration scheduleDelay,
-            int maxQueueSize,
-            int maxExportBatchSize) {}
+    public record Export(Position position, Duration scheduleDelay, int maxQueueSize, int maxExportBatchSize) {}
 }

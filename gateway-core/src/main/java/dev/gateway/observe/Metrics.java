@@ -2,7 +2,6 @@ package dev.gateway.observe;
 
 import dev.gateway.time.TimerWheel;
 import io.micrometer.core.instrument.Clock;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -13,6 +12,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
@@ -70,6 +70,12 @@ public final class Metrics implements AutoCloseable {
         process.droppedSpans = dropped;
     }
 
+    /** Adds counts of exports of all metrics, by what became of them. */
+    public void addExports(LongSupplier succeeded, LongSupplier failed) {
+        process.exportsSucceeded = succeeded;
+        process.exportsFailed = failed;
+    }
+
     /** Takes how often a rule has refused tunnels, or requests that are forwarded like them. */
     public interface Denials {
         /** Takes one count; labels are names and words of the configuration. */
@@ -117,12 +123,7 @@ public final class Metrics implements AutoCloseable {
         loops.forEach(loop -> loop.health().probe());
     }
 
-    /** Returns the registry, for gauges of others. */
-    public synchronized MeterRegistry registry() {
-        return prometheus();
-    }
-
-    private PrometheusMeterRegistry prometheus() {
+    private synchronized PrometheusMeterRegistry registry() {
         if (registry == null) {
             PrometheusRegistry prometheus = new PrometheusRegistry();
             prometheus.register(Exposition.collector(out -> sources.forEach(source -> source.addTo(out))));
@@ -157,11 +158,12 @@ public final class Metrics implements AutoCloseable {
      */
     public Scrape scrape(String accept) {
         String type = accept.contains("application/openmetrics-text") ? OPEN_METRICS : PROMETHEUS;
-        PrometheusMeterRegistry current;
-        synchronized (this) {
-            current = prometheus();
-        }
-        return new Scrape(type, current.scrape(type));
+        return new Scrape(type, registry().scrape(type));
+    }
+
+    /** Returns all metrics as they are now. */
+    public MetricSnapshots snapshots() {
+        return registry().getPrometheusRegistry().scrape();
     }
 
     /** Returns all metrics in Prometheus' text format. */

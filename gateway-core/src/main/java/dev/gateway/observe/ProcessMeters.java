@@ -22,6 +22,8 @@ final class ProcessMeters implements Exposition.Source {
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile LongSupplier droppedSpans = () -> 0;
+    volatile LongSupplier exportsSucceeded = () -> 0;
+    volatile LongSupplier exportsFailed = () -> 0;
     volatile Supplier<List<CertificateExpiry>> certificates = List::of;
     volatile Supplier<List<UpstreamState>> upstreams = List::of;
 
@@ -64,6 +66,10 @@ final class ProcessMeters implements Exposition.Source {
                 accessLogDropped());
         out.counter(
                 "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
+        String exports = "gateway_metrics_exports";
+        String exportsHelp = "Exports of all metrics tried.";
+        out.counter(exports, exportsHelp, exportsSucceeded.getAsLong(), "result", "success");
+        out.counter(exports, exportsHelp, exportsFailed.getAsLong(), "result", "failure");
         policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
                 "gateway_connect_denied",
                 "Requests to other hosts that a rule has refused.",

@@ -13,7 +13,7 @@ import java.util.List;
 
 /** A span that is over, as the SDK's exporter takes it. Immutable. */
 record FinishedSpan(
-        Origin origin,
+        Receiver.Origin origin,
         String name,
         SpanKind kind,
         SpanContext context,
@@ -22,9 +22,6 @@ record FinishedSpan(
         Attributes attributes,
         StatusData status)
         implements SpanData {
-
-    /** What all spans of an export have in common. */
-    record Origin(Resource resource, InstrumentationScopeInfo scope) {}
 
     /** When it began and ended, in nanoseconds since 1970, and what happened in between. */
     record Times(long start, long end, List<EventData> events) {}
@@ -103,16 +100,16 @@ record FinishedSpan(
     @SuppressWarnings("deprecation") // still part of the interface
     public io.opentelemetry.sdk.common.InstrumentationLibraryInfo getInstrumentationLibraryInfo() {
         return io.opentelemetry.sdk.common.InstrumentationLibraryInfo.create(
-                origin.scope.getName(), origin.scope.getVersion());
+                origin.scope().getName(), origin.scope().getVersion());
     }
 
     @Override
     public InstrumentationScopeInfo getInstrumentationScopeInfo() {
-        return origin.scope;
+        return origin.scope();
     }
 
     @Override
     public Resource getResource() {
-        return origin.resource;
+        return origin.resource();
     }
 }

@@ -39,7 +39,7 @@ final class LoopSpans implements ExchangeObserver {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final SpanExport export;
-    private final FinishedSpan.Origin origin;
+    private final Receiver.Origin origin;
     private final Redaction redaction;
     private final TimerWheel clock;
     private final IdentityHashMap<ExchangeRecord, Attempt> attempts = new IdentityHashMap<>(); // those that go on
@@ -47,7 +47,7 @@ final class LoopSpans implements ExchangeObserver {
     /** An attempt that has begun: what of it the record forgets when the next one does. */
     private record Attempt(long span, long startNanos, String endpoint, int number) {}
 
-    LoopSpans(SpanExport export, FinishedSpan.Origin origin, Redaction redaction, TimerWheel clock) {
+    LoopSpans(SpanExport export, Receiver.Origin origin, Redaction redaction, TimerWheel clock) {
         this.export = export;
         this.origin = origin;
         this.redaction = redaction;

@@ -1,16 +1,11 @@
 package dev.gateway.otlp;
 
 import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.Redaction;
 import dev.gateway.time.TimerWheel;
-import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
-import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
-import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
-import io.opentelemetry.sdk.common.CompletableResultCode;
-import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
-import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
@@ -30,42 +25,40 @@ import org.slf4j.LoggerFactory;
  */
 public final class SpanExport implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);
-    /** The SDK's own, which tells each failure with its stack trace on standard error; kept, or it would be made anew. */
-    private static final java.util.logging.Logger SDK_LOG = java.util.logging.Logger.getLogger("io.opentelemetry");
-
     private static final long CLOSE_MILLIS = 5_000;
-    private static final long COMPLAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    private final SpanExportSettings settings;
+    private final Receiver receiver;
+    private final Receiver.Origin origin;
+    private final Batches batches;
+    private final Redaction redaction;
     private final AtomicLong dropped;
-    private final FinishedSpan.Origin origin;
     private final BlockingQueue<SpanData> queue;
     private final SpanExporter exporter;
-    private final Thread thread;
+    private final Complaints complaints;
+    private final Thread thread = new Thread(this::run, "span-export");
     private final SpanData end; // takes the place of a span when none follows
     private volatile boolean closing;
-    private boolean failing; // of the thread
-    private long complainedNanos; // of the thread
 
     /**
-     * Starts it; nothing is sent before the first span.
+     * How spans are put together.
+     *
+     * @param delayMillis how long spans wait for others
+     * @param maxQueued spans that may wait; those that come then are dropped
+     */
+    public record Batches(long delayMillis, int maxQueued, int maxSize) {}
+
+    /**
+     * Makes it; nothing is sent before it is started.
      *
      * @param dropped counts spans that are lost
+     * @throws RuntimeException if the receiver's headers or certificates are none
      */
-    public SpanExport(SpanExportSettings settings, AtomicLong dropped) {
-        SDK_LOG.setLevel(java.util.logging.Level.OFF);
-        this.settings = settings;
+    public SpanExport(Receiver receiver, Batches batches, Redaction redaction, AtomicLong dropped) {
+        this.receiver = receiver;
+        this.origin = receiver.origin();
+        this.batches = batches;
+        this.redaction = redaction;
         this.dropped = dropped;
-        SpanExportSettings.Service service = settings.service();
-        this.origin = new FinishedSpan.Origin(
-                Resource.create(Attributes.of(
-                        AttributeKey.stringKey("service.name"),
-                        service.name(),
-                        AttributeKey.stringKey("service.version"),
-                        service.version())),
-                InstrumentationScopeInfo.builder("dev.gateway")
-                        .setVersion(service.version())
-                        .build());
         this.end = new FinishedSpan(
                 origin,
                 "",
@@ -75,20 +68,20 @@ public final class SpanExport implements AutoCloseable {
                 new FinishedSpan.Times(0, 0, List.of()),
                 Attributes.empty(),
                 StatusData.unset());
-        this.queue = new ArrayBlockingQueue<>(settings.batches().maxQueued());
-        OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
-                .setEndpoint(settings.endpoint() + "/v1/traces")
-                .setTimeout(settings.batches().timeoutMillis(), TimeUnit.MILLISECONDS);
-        settings.headers().forEach(builder::addHeader);
-        this.exporter = builder.build();
-        this.thread = new Thread(this::run, "span-export");
+        this.queue = new ArrayBlockingQueue<>(batches.maxQueued());
+        this.exporter = receiver.spans();
+        this.complaints = new Complaints("spans", receiver.endpoint(), dropped);
         thread.setDaemon(true);
+    }
+
+    /** Begins, once. */
+    public void start() {
         thread.start();
     }
 
     /** Returns the observer of another event loop, to be told of exchanges whose trace is recorded. */
     public ExchangeObserver newLoop(TimerWheel wheel) {
-        return new LoopSpans(this, origin, settings.redaction(), wheel);
+        return new LoopSpans(this, origin, redaction, wheel);
     }
 
     /** Takes a span; never waits. */
@@ -106,7 +99,6 @@ public final class SpanExport implements AutoCloseable {
         } catch (InterruptedException e) {
             log.warn("Spans that could not be sent in time are lost");
         }
-        exporter.shutdown();
     }
 
     /** Returns the next span or the end, null if none is left and none will come. */
@@ -118,8 +110,8 @@ public final class SpanExport implements AutoCloseable {
     private List<SpanData> gather(SpanData first) throws InterruptedException {
         List<SpanData> batch = new ArrayList<>(List.of(first));
         long until = System.nanoTime()
-                + TimeUnit.MILLISECONDS.toNanos(settings.batches().delayMillis());
-        while (batch.size() < settings.batches().maxSize()) {
+                + TimeUnit.MILLISECONDS.toNanos(batches.delayMillis());
+        while (batch.size() < batches.maxSize()) {
             SpanData next = closing ? queue.poll() : queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
             if (next == null || next == end) {
                 break; // after the end nothing follows
@@ -130,26 +122,7 @@ public final class SpanExport implements AutoCloseable {
     }
 
     private void send(List<SpanData> batch) {
-        CompletableResultCode sent =
-                exporter.export(batch).join(settings.batches().timeoutMillis() + 1_000, TimeUnit.MILLISECONDS);
-        if (sent.isSuccess()) {
-            if (failing) {
-                failing = false;
-                log.info("Spans can be sent again; dropped so far: {}", dropped.get());
-            }
-            return;
-        }
-        dropped.addAndGet(batch.size());
-        long now = System.nanoTime();
-        if (!failing || now - complainedNanos > COMPLAIN_NANOS) {
-            failing = true;
-            complainedNanos = now;
-            log.warn(
-                    "Cannot send spans to {} (dropped so far: {}): {}",
-                    settings.endpoint(),
-                    dropped.get(),
-                    String.valueOf(sent.getFailureThrowable()));
-        }
+        complaints.await(exporter.export(batch), receiver.timeoutMillis(), batch.size());
     }
 
     /** Sends what is left, and ends; the observers it made must not be told of anything any more. */
@@ -165,5 +138,6 @@ public final class SpanExport implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        exporter.shutdown();
     }
 }

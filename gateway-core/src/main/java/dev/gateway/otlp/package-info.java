@@ -1,4 +1,4 @@
-/** Export of spans by OTLP, with OpenTelemetry's SDK; nothing here is loaded unless spans are exported. */
+/** Export of spans and metrics by OTLP, with OpenTelemetry's SDK; which is not loaded unless something is exported. */
 @NullMarked
 package dev.gateway.otlp;
 

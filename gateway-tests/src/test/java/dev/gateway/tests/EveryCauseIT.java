@@ -1,5 +1,7 @@
 package dev.gateway.tests;
 
+import static dev.gateway.tests.OtlpReceiver.attribute;
+import static dev.gateway.tests.OtlpReceiver.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,6 +14,7 @@ import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import io.opentelemetry.proto.trace.v1.Span;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,14 +29,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Every cause of the closed list, by what brings it about: the same word, once, in the access log, in the metrics, and in
- * {@code Proxy-Status} where the gateway itself answers.
+ * Every cause of the closed list, by what brings it about: the same word, once, in the access log, in the metrics, in the
+ * exchange's span, and in {@code Proxy-Status} where the gateway itself answers.
  */
 class EveryCauseIT {
     /** What cannot happen yet, and why. Whoever makes it happen adds a scenario and takes it from here. */
@@ -43,6 +47,8 @@ class EveryCauseIT {
             Cause.ADMIN_CLOSED, "the admin listener closes no single tunnel",
             Cause.UNKNOWN, "a defect, which no test can bring about from outside");
 
+    private static final String ALL = "{ratio: 1}"; // traces are sampled
+
     /** Brings a cause about, and ends in {@link #verify}. */
     private interface Scenario {
         void run(Cause cause) throws Exception;
@@ -51,9 +57,10 @@ class EveryCauseIT {
     @TempDir
     private Path directory;
 
+    private final OtlpReceiver receiver = new OtlpReceiver();
     private final Map<Cause, Scenario> scenarios = new EnumMap<>(Cause.class);
 
-    EveryCauseIT() {
+    EveryCauseIT() throws IOException {
         scenarios.put(Cause.NO_ROUTE, this::noRoute);
         scenarios.put(Cause.DNS_FAILED, cause -> refused(cause, Rig.to("no-such-host.invalid", 80)));
         scenarios.put(Cause.CONNECT_FAILED, cause -> refused(cause, Rig.to(closedPort())));
@@ -95,9 +102,14 @@ class EveryCauseIT {
         scenarios.put(Cause.DRAIN, this::drained);
     }
 
+    @AfterEach
+    void stop() {
+        receiver.close();
+    }
+
     @ParameterizedTest
     @EnumSource
-    void aCauseIsTheSameInLogMetricsAndAnswer(Cause cause) throws Exception {
+    void aCauseIsTheSameInLogMetricsSpanAndAnswer(Cause cause) throws Exception {
         Scenario scenario = scenarios.get(cause);
         if (scenario != null) {
             scenario.run(cause);
@@ -109,6 +121,10 @@ class EveryCauseIT {
     @Test
     void whatHappensIsNotListedAsWhatDoesNot() {
         assertThat(scenarios).doesNotContainKeys(NOT_REACHED.keySet().toArray(Cause[]::new));
+    }
+
+    private Rig start(Rig.Builder builder) throws IOException {
+        return builder.top(receiver.spans(ALL)).start();
     }
 
     // ---- scenarios of requests
@@ -150,12 +166,12 @@ class EveryCauseIT {
         }
     }
 
-    private static void refused(Cause cause, Rig.Builder builder) throws Exception {
+    private void refused(Cause cause, Rig.Builder builder) throws Exception {
         refused(cause, builder, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
     }
 
-    private static void refused(Cause cause, Rig.Builder builder, String request) throws Exception {
-        try (Rig rig = builder.start();
+    private void refused(Cause cause, Rig.Builder builder, String request) throws Exception {
+        try (Rig rig = start(builder);
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             client.raw(request);
             verify(rig, cause, client.response("POST").receiveFinal());
@@ -163,7 +179,7 @@ class EveryCauseIT {
     }
 
     /** The upstream does something wrong. */
-    private static void answered(Cause cause, Origin.Behaviour behaviour) throws Exception {
+    private void answered(Cause cause, Origin.Behaviour behaviour) throws Exception {
         try (Origin origin = Origin.start().on("/", behaviour)) {
             refused(cause, Rig.to(origin.port()));
         }
@@ -175,7 +191,7 @@ class EveryCauseIT {
         }
     }
 
-    private static void whileBusy(Cause cause, String upstream) throws Exception {
+    private void whileBusy(Cause cause, String upstream) throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
@@ -183,7 +199,7 @@ class EveryCauseIT {
                     goOn.await();
                     Behaviours.text("late").serve(stream, head);
                 });
-                Rig rig = Rig.to(origin.port()).upstream(upstream).start();
+                Rig rig = start(Rig.to(origin.port()).upstream(upstream));
                 Http1Peer first = Http1Peer.connect(rig.port());
                 Http1Peer second = Http1Peer.connect(rig.port())) {
             PeerStream busy = send(first);
@@ -202,7 +218,7 @@ class EveryCauseIT {
 
     private void resetInBody(Cause cause) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.resetInBody());
-                Rig rig = Rig.to(origin.port()).start();
+                Rig rig = start(Rig.to(origin.port()));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             send(client);
             verify(rig, cause, null);
@@ -215,9 +231,7 @@ class EveryCauseIT {
                     stream.receiveBody();
                     stream.send(Head.response(503, "content-length", "0"), true);
                 });
-                Rig rig = Rig.to(origin.port())
-                        .rule("retry: {attempts: 1, codes: [503], backoff: 1ms}")
-                        .start();
+                Rig rig = start(Rig.to(origin.port()).rule("retry: {attempts: 1, codes: [503], backoff: 1ms}"));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             Head answer = send(client).receiveFinal();
             assertThat(answer.status()).isEqualTo(503);
@@ -232,7 +246,7 @@ class EveryCauseIT {
                     arrived.countDown();
                     stream.peer().awaitClosed();
                 });
-                Rig rig = Rig.to(origin.port()).start();
+                Rig rig = start(Rig.to(origin.port()));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             send(client);
             arrived.await();
@@ -252,9 +266,7 @@ class EveryCauseIT {
     }
 
     private void foreignOrigin(Cause cause) throws Exception {
-        try (Rig rig = Rig.to(1)
-                        .rule("webSocket: {allowedOrigins: [\"https://app.example.com\"]}")
-                        .start();
+        try (Rig rig = start(Rig.to(1).rule("webSocket: {allowedOrigins: [\"https://app.example.com\"]}"));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             verify(rig, cause, Handshake.ask(client.open(), "/", "Origin", "https://evil.example.net"));
         }
@@ -271,7 +283,8 @@ class EveryCauseIT {
                 accessLog: {format: json, path: access.log}
                 admin: {address: 127.0.0.1, port: 0}
                 drain: {timeout: 100ms}
-                """;
+                """
+                        + receiver.spans(ALL);
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
                     stream.peer().awaitClosed();
@@ -287,14 +300,15 @@ class EveryCauseIT {
 
     // ---- scenarios of tunnels
 
-    private static String egress(String connect) {
+    private String egress(String connect) {
         return """
                 listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]
                 connect: [{parentRefs: [{name: egress}], %s}]
                 accessLog: {format: json, path: access.log}
                 admin: {address: 127.0.0.1, port: 0}
+                %s
                 """
-                .formatted(connect);
+                .formatted(connect, receiver.spans(ALL));
     }
 
     private static PeerStream connect(Http1Peer client, int port) throws IOException {
@@ -302,7 +316,7 @@ class EveryCauseIT {
         return client.response("CONNECT");
     }
 
-    private static void noTunnel(Cause cause, String connect) throws Exception {
+    private void noTunnel(Cause cause, String connect) throws Exception {
         try (Rig rig = Rig.start(egress(connect));
                 Http1Peer client = Http1Peer.connect(rig.port("egress"))) {
             Head answer = connect(client, 443).receiveFinal();
@@ -319,7 +333,7 @@ class EveryCauseIT {
                 "allowedPorts: [1-65535], allow: ['*'], auth: {realm: tests, basic: {usersFile: \"" + users + "\"}}");
     }
 
-    private static void oneTunnelTooMany(Cause cause, String limit) throws Exception {
+    private void oneTunnelTooMany(Cause cause, String limit) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
                 Rig rig = Rig.start(egress(
                         "allowedPorts: [1-65535], allow: ['*'], denyPrivate: false, limits: {" + limit + ": 1}"));
@@ -333,7 +347,7 @@ class EveryCauseIT {
         }
     }
 
-    private static void endedTunnel(Cause cause, String connect, String firstBytes) throws Exception {
+    private void endedTunnel(Cause cause, String connect, String firstBytes) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
                 Rig rig = Rig.start(egress("allowedPorts: [1-65535], allow: ['*'], denyPrivate: false, " + connect));
                 Http1Peer client = Http1Peer.connect(rig.port("egress"))) {
@@ -357,7 +371,7 @@ class EveryCauseIT {
      * @param answer of the gateway, null if it could give none
      * @return the line of the access log
      */
-    private static JsonNode verify(Rig rig, Cause cause, @Nullable Head answer) throws Exception {
+    private JsonNode verify(Rig rig, Cause cause, @Nullable Head answer) throws Exception {
         if (answer != null) {
             assertThat(answer.status()).isEqualTo(cause.status());
             assertThat(answer.get("proxy-status").orElse("none"))
@@ -374,7 +388,25 @@ class EveryCauseIT {
         assertThat(lines.get(0).get("detail").asText()).isNotEmpty();
         JsonNode statistics = new ObjectMapper().readTree(rig.admin("/stats?format=json"));
         assertThat(statistics.at("/causes/" + cause.label()).asInt()).isEqualTo(1);
-        return lines.get(0);
+        JsonNode line = lines.get(0);
+        Span span = span();
+        assertThat(attribute(span, "error.type")).isEqualTo(cause.label());
+        assertThat(hex(span.getTraceId())).isEqualTo(line.get("traceId").asText());
+        assertThat(hex(span.getSpanId())).isEqualTo(line.get("spanId").asText());
+        assertThat(attribute(span, "http.response.status_code"))
+                .isEqualTo(line.path("status").asText());
+        return line;
+    }
+
+    /** Waits for that of the exchange that failed; those of its attempts, and of exchanges that did not, may come before. */
+    private Span span() throws InterruptedException {
+        while (true) {
+            Span span = receiver.awaitSpans(1).get(0);
+            if (span.getKind() == Span.SpanKind.SPAN_KIND_SERVER
+                    && !attribute(span, "error.type").isEmpty()) {
+                return span;
+            }
+        }
     }
 
     /** Lines are handed over in batches, so the one of an exchange that has been counted may take a moment. */

@@ -1,32 +1,22 @@
 package dev.gateway.tests;
 
+import static dev.gateway.tests.OtlpReceiver.attribute;
+import static dev.gateway.tests.OtlpReceiver.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
-import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
-import io.opentelemetry.proto.common.v1.KeyValue;
-import io.opentelemetry.proto.trace.v1.ResourceSpans;
-import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Span.SpanKind;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,70 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SpanExportIT {
     private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
     private static final String CALLER = "00f067aa0ba902b7";
-
-    /** A receiver that keeps what it is sent. */
-    private static final class Receiver implements AutoCloseable {
-        private final HttpServer server;
-        private final BlockingQueue<Span> spans = new LinkedBlockingQueue<>();
-
-        Receiver() throws IOException {
-            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-            server.createContext("/v1/traces", exchange -> {
-                ExportTraceServiceRequest request = ExportTraceServiceRequest.parseFrom(
-                        exchange.getRequestBody().readAllBytes());
-                for (ResourceSpans resource : request.getResourceSpansList()) {
-                    assertThat(resource.getResource().getAttributesList())
-                            .anyMatch(each -> each.getKey().equals("service.name")
-                                    && each.getValue().getStringValue().equals("edge"));
-                    for (ScopeSpans scope : resource.getScopeSpansList()) {
-                        spans.addAll(scope.getSpansList());
-                    }
-                }
-                exchange.getResponseHeaders().add("content-type", "application/x-protobuf");
-                exchange.sendResponseHeaders(200, -1);
-                exchange.close();
-            });
-            server.start();
-        }
-
-        String config(String sampler) {
-            return "tracing: {mode: export, sampler: " + sampler + ", export: {endpoint: \"http://127.0.0.1:"
-                    + server.getAddress().getPort() + "\", serviceName: edge, scheduleDelay: 20ms}}";
-        }
-
-        /** Waits for so many spans; that of the exchange comes last, for it ends last. */
-        List<Span> await(int count) throws InterruptedException {
-            List<Span> received = new ArrayList<>();
-            while (received.size() < count) {
-                Span next = spans.poll(Peer.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-                assertThat(next).as("a span after %s", received).isNotNull();
-                received.add(next);
-            }
-            received.sort(Comparator.comparing((Span span) -> span.getKind() == SpanKind.SPAN_KIND_SERVER)
-                    .thenComparing(Span::getStartTimeUnixNano));
-            return received;
-        }
-
-        @Override
-        public void close() {
-            server.stop(0);
-        }
-    }
-
-    private static String hex(com.google.protobuf.ByteString id) {
-        return HexFormat.of().formatHex(id.toByteArray());
-    }
-
-    private static String attribute(Span span, String key) {
-        for (KeyValue each : span.getAttributesList()) {
-            if (each.getKey().equals(key)) {
-                return each.getValue().hasStringValue()
-                        ? each.getValue().getStringValue()
-                        : Long.toString(each.getValue().getIntValue());
-            }
-        }
-        return "";
-    }
 
     private static int get(Peer client, String path, String... fields) throws IOException {
         PeerStream stream = client.open();
@@ -112,16 +38,16 @@ class SpanExportIT {
     @ParameterizedTest
     @EnumSource
     void anExchangeIsASpanAndItsAttemptAnother(Pairing pairing) throws Exception {
-        try (Receiver receiver = new Receiver();
+        try (OtlpReceiver receiver = new OtlpReceiver();
                 Origin origin = Origin.start().on("/a", Behaviours.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("trustedProxies: [127.0.0.1/32]")
-                        .top(receiver.config("{ratio: 0}"))
+                        .top(receiver.spans("{ratio: 0}"))
                         .start();
                 Peer client = rig.connect(pairing)) {
             get(client, "/a", "traceparent", "00-" + TRACE + "-" + CALLER + "-00"); // not sampled, and so not sent
             get(client, "/a?b=c", "traceparent", "00-" + TRACE + "-" + CALLER + "-01", "tracestate", "x=1,y=2");
-            List<Span> spans = receiver.await(2);
+            List<Span> spans = receiver.awaitSpans(2);
             Span attempt = spans.get(0);
             Span exchange = spans.get(1);
             assertThat(hex(exchange.getTraceId())).isEqualTo(TRACE).isEqualTo(hex(attempt.getTraceId()));
@@ -157,7 +83,7 @@ class SpanExportIT {
     @EnumSource
     void eachAttemptIsASpan(Pairing pairing) throws Exception {
         AtomicInteger count = new AtomicInteger();
-        try (Receiver receiver = new Receiver();
+        try (OtlpReceiver receiver = new OtlpReceiver();
                 Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.receiveBody();
                     int status = count.incrementAndGet() == 1 ? 503 : 200;
@@ -165,11 +91,11 @@ class SpanExportIT {
                 });
                 Rig rig = Rig.to(origin, pairing)
                         .rule("retry: {attempts: 1, codes: [503], backoff: 1ms}")
-                        .top(receiver.config("{}"))
+                        .top(receiver.spans("{}"))
                         .start();
                 Peer client = rig.connect(pairing)) {
             assertThat(get(client, "/")).isEqualTo(200);
-            List<Span> spans = receiver.await(3);
+            List<Span> spans = receiver.awaitSpans(3);
             Span exchange = spans.get(2);
             assertThat(spans.subList(0, 2))
                     .allSatisfy(each -> assertThat(each.getParentSpanId()).isEqualTo(exchange.getSpanId()));
@@ -189,22 +115,22 @@ class SpanExportIT {
         try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = unused.getLocalPort();
         }
-        try (Receiver receiver = new Receiver();
+        try (OtlpReceiver receiver = new OtlpReceiver();
                 Rig rig = Rig.to(port)
                         .upstreamProtocol(pairing.upstream)
                         .rule("matches: [{path: {type: PathPrefix, value: /here}}]")
-                        .top(receiver.config("{}"))
+                        .top(receiver.spans("{}"))
                         .start();
                 Peer client = rig.connect(pairing)) {
             assertThat(get(client, "/there")).isEqualTo(404);
-            Span unrouted = receiver.await(1).get(0);
+            Span unrouted = receiver.awaitSpans(1).get(0);
             assertThat(attribute(unrouted, "error.type")).isEqualTo("no_route");
             assertThat(unrouted.getStatus().getCode()).isEqualTo(StatusCode.STATUS_CODE_UNSET);
             assertThat(get(client, "/here")).isEqualTo(502);
             String line = rig.awaitAccessLog(2).get(1);
             assertThat(line).contains("\"cause\":\"connect_failed\"");
             // An attempt that reached nobody is made again, once.
-            List<Span> spans = receiver.await(line.contains("\"attempts\":2") ? 3 : 2);
+            List<Span> spans = receiver.awaitSpans(line.contains("\"attempts\":2") ? 3 : 2);
             assertThat(spans).allSatisfy(each -> {
                 assertThat(attribute(each, "error.type")).isEqualTo("connect_failed");
                 assertThat(each.getStatus().getCode()).isEqualTo(StatusCode.STATUS_CODE_ERROR);
@@ -214,7 +140,7 @@ class SpanExportIT {
 
     @Test
     void aTunnelIsOneSpan() throws Exception {
-        try (Receiver receiver = new Receiver();
+        try (OtlpReceiver receiver = new OtlpReceiver();
                 Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 Rig rig = Rig.start(
                         """
@@ -228,7 +154,7 @@ class SpanExportIT {
                             trustedDestinations: [127.0.0.1]
                         %2$s
                         """
-                                .formatted(origin.port(), receiver.config("{}")));
+                                .formatted(origin.port(), receiver.spans("{}")));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             String authority = "127.0.0.1:" + origin.port();
             client.raw("CONNECT " + authority + " HTTP/1.1\r\nhost: " + authority + "\r\n\r\n");
@@ -238,7 +164,7 @@ class SpanExportIT {
             inner.receiveFinal();
             assertThat(inner.receiveBody()).isEqualTo("ok");
             client.halfClose();
-            List<Span> spans = receiver.await(2);
+            List<Span> spans = receiver.awaitSpans(2);
             assertThat(spans.get(1).getName()).isEqualTo("CONNECT");
             assertThat(attribute(spans.get(1), "server.address")).isEqualTo("127.0.0.1");
             assertThat(spans.get(1).getEventsList())
@@ -258,8 +184,8 @@ class SpanExportIT {
         }
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 Rig rig = Rig.to(origin.port())
-                        .top("tracing: {mode: export, export: {endpoint: \"http://127.0.0.1:" + port
-                                + "\", scheduleDelay: 1ms, timeout: 500ms}}")
+                        .top("tracing: {mode: export, export: {scheduleDelay: 1ms}}\notlp: {endpoint: \"http://127.0.0.1:"
+                                + port + "\", timeout: 500ms}")
                         .start();
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             get(client, "/");
@@ -269,7 +195,7 @@ class SpanExportIT {
 
     @Test
     void aReloadBeginsAndEndsTheExport() throws Exception {
-        try (Receiver receiver = new Receiver();
+        try (OtlpReceiver receiver = new OtlpReceiver();
                 Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
             String config =
                     """
@@ -282,15 +208,15 @@ class SpanExportIT {
             try (Rig rig = Rig.start(config.formatted(origin.port(), ""));
                     Http1Peer client = Http1Peer.connect(rig.port())) {
                 get(client, "/");
-                rig.reload(config.formatted(origin.port(), receiver.config("{}")));
+                rig.reload(config.formatted(origin.port(), receiver.spans("{}")));
                 get(client, "/");
-                receiver.await(2);
+                receiver.awaitSpans(2);
                 get(client, "/");
                 rig.reload(config.formatted(origin.port(), "tracing: {mode: propagate}")); // sends what is left
                 get(client, "/");
-                receiver.await(2);
+                receiver.awaitSpans(2);
             }
-            assertThat(receiver.spans).isEmpty();
+            assertThat(receiver.hasSpans()).isFalse();
         }
     }
 }

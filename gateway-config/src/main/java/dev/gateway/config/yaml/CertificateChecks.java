@@ -37,6 +37,7 @@ final class CertificateChecks {
         for (UpstreamConfig upstream : config.upstreams()) {
             checks.client(upstream.tls());
         }
+        checks.chain(config.otlp(), "caFile", config.otlp().caFile());
         config.connect().stream()
                 .flatMap(entry -> entry.parents().stream())
                 .forEach(parent -> checks.client(

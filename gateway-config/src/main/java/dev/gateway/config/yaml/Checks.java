@@ -38,6 +38,7 @@ final class Checks {
         AddressChecks.run(config, scope);
         AdminChecks.run(config.admin(), scope);
         CertificateChecks.run(config, scope);
+        OtlpChecks.run(config, scope);
         RouteChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);

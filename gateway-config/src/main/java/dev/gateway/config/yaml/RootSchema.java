@@ -100,6 +100,16 @@ final class RootSchema {
                         TracingSchema.TRACING,
                         GatewayConfig::tracing,
                         "Which trace each request is part of.");
+                var metrics = o.section(
+                        "metrics",
+                        OtlpSchema.METRICS,
+                        GatewayConfig::metrics,
+                        "Who gets metrics besides those who ask the admin listener for them.");
+                var otlp = o.section(
+                        "otlp",
+                        OtlpSchema.OTLP,
+                        config -> OtlpChecks.exports(config) ? config.otlp() : null,
+                        "Where spans and metrics go that are exported, by OTLP over HTTP.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
                 var resolver =
                         o.section("resolver", RESOLVER, GatewayConfig::resolver, "How host names become addresses.");
@@ -134,6 +144,8 @@ final class RootSchema {
                         v.find(admin),
                         v.get(accessLog),
                         v.get(tracing),
+                        v.get(metrics),
+                        v.get(otlp),
                         v.get(drain),
                         v.get(resolver),
                         v.get(workers),

@@ -31,28 +31,7 @@ final class TracingSchema {
             });
 
     private static final ObjectType<Export> EXPORT =
-            ObjectType.of("export section of tracing", "Where spans go, by OTLP over HTTP.", o -> {
-                var endpoint = o.defaulted(
-                        "endpoint",
-                        Types.url(
-                                "https?://[!-~]*[!-.0-~]",
-                                "a URL such as http://127.0.0.1:4318, without /v1/traces and '/'"),
-                        "http://localhost:4318",
-                        Export::endpoint,
-                        "The receiver's URL, without /v1/traces.");
-                var headersFile = o.optional(
-                        "headersFile",
-                        Types.PATH,
-                        Export::headersFile,
-                        "File with lines of 'name: value', sent as headers; for credentials.");
-                var serviceName = o.defaulted(
-                        "serviceName", Types.NAME, "gateway", Export::serviceName, "What spans say they come from.");
-                var timeout = o.defaulted(
-                        "timeout",
-                        Types.DURATION,
-                        Duration.ofSeconds(10),
-                        Export::timeout,
-                        "Of one request to the receiver.");
+            ObjectType.of("export section of tracing", "How spans are sent to the receiver of otlp.", o -> {
                 var delay = o.defaulted(
                         "scheduleDelay",
                         Types.DURATION,
@@ -73,10 +52,6 @@ final class TracingSchema {
                         "How many spans are sent together at most.");
                 return v -> new Export(
                         v.position(),
-                        v.get(endpoint),
-                        v.find(headersFile),
-                        v.get(serviceName),
-                        v.get(timeout),
                         v.get(delay),
                         v.get(queue),
                         v.get(batch));
@@ -116,7 +91,7 @@ final class TracingSchema {
                         "export",
                         EXPORT,
                         tracing -> tracing.mode() == Mode.EXPORT ? tracing.export() : null,
-                        "Where spans go, by OTLP over HTTP.");
+                        "How spans are sent to the receiver of otlp.");
                 return v -> {
                     if (v.has("export") && v.get(mode) != Mode.EXPORT) {
                         v.warning(v.atKey("export"), "export has no effect without mode: export");

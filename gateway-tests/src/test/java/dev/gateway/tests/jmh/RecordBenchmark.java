@@ -10,8 +10,8 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.LogTarget;
 import dev.gateway.observe.Redaction;
+import dev.gateway.otlp.Receiver;
 import dev.gateway.otlp.SpanExport;
-import dev.gateway.otlp.SpanExportSettings;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.TimerWheel;
@@ -105,13 +105,16 @@ public class RecordBenchmark {
         }
         if (records) {
             SpanExport made = new SpanExport(
-                    new SpanExportSettings(
+                    new Receiver(
                             "http://127.0.0.1:9",
                             Map.of(),
-                            new SpanExportSettings.Service("gateway", "dev"),
-                            new SpanExportSettings.Batches(1_000, 5_000, 2048, 512),
-                            new Redaction(NOTHING)),
+                            null,
+                            1_000,
+                            new Receiver.Service("gateway", "dev", "benchmark")),
+                    new SpanExport.Batches(5_000, 2048, 512),
+                    new Redaction(NOTHING),
                     new AtomicLong());
+            made.start();
             spans = made.newLoop(wheel);
             export = made;
         }

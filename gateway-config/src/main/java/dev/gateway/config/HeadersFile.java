@@ -1,0 +1,78 @@
+package dev.gateway.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** A file of request headers, {@code name: value} in each line. No message shows a value: it may be a secret. */
+public final class HeadersFile {
+    private static final long MAX_BYTES = 64 << 10;
+    private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+    private static final Pattern VALUE = Pattern.compile("[\\t -~\\u0080-\\u00ff]*");
+
+    /** What whoever sends the request decides. */
+    private static final Set<String> OTHERS = Set.of(
+            "connection",
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "expect",
+            "host",
+            "transfer-encoding",
+            "upgrade");
+
+    private HeadersFile() {}
+
+    /**
+     * Reads one; lines that are empty, or begin with {@code #}, do not count.
+     *
+     * @throws IOException if it cannot be read, or is something else; its message names the file, and the line
+     */
+    public static Map<String, String> read(Path file) throws IOException {
+        if (Files.size(file) > MAX_BYTES) {
+            throw new IOException(file + " is larger than " + (MAX_BYTES >> 10) + " KiB");
+        }
+        Map<String, String> headers = new LinkedHashMap<>();
+        List<String> lines = Files.readAllLines(file);
+        for (int i = 0; i < lines.size(); i++) {
+            String line = i == 0 && lines.get(i).startsWith("\ufeff") ? lines.get(i).substring(1) : lines.get(i);
+            if (!line.isBlank() && !line.startsWith("#")) {
+                String problem = add(line, headers);
+                if (!problem.isEmpty()) {
+                    throw new IOException("line " + (i + 1) + " of " + file + " " + problem);
+                }
+            }
+        }
+        return headers;
+    }
+
+    /** Returns what is wrong with a line, nothing if its header was added. */
+    private static String add(String line, Map<String, String> headers) {
+        int colon = line.indexOf(':');
+        if (colon < 0) {
+            return "is not 'name: value'";
+        }
+        String name = line.substring(0, colon).strip();
+        String value = line.substring(colon + 1).strip();
+        if (!NAME.matcher(name).matches()) {
+            return "has no header name before ':': letters, digits and !#$%&'*+-.^_`|~ only";
+        }
+        if (OTHERS.contains(name.toLowerCase(Locale.ROOT))) {
+            return "sets " + name + ", which the gateway sets itself: remove it";
+        }
+        if (value.isEmpty() || !VALUE.matcher(value).matches()) {
+            return "has no value that a header can have: one line without control characters is expected";
+        }
+        if (headers.keySet().stream().anyMatch(name::equalsIgnoreCase)) {
+            return "sets " + name + " a second time";
+        }
+        headers.put(name, value);
+        return "";
+    }
+}

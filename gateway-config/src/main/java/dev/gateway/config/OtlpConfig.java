@@ -1,0 +1,22 @@
+package dev.gateway.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where spans and metrics go that are exported, by OTLP over HTTP.
+ *
+ * @param endpoint a URL without {@code /v1/traces} and {@code /v1/metrics}
+ * @param headersFile lines of {@code name: value}, null for none
+ * @param caFile who vouches for the receiver, null for the platform's
+ * @param serviceName what spans and metrics say they come from
+ * @param timeout of one request
+ */
+public record OtlpConfig(
+        Position position,
+        String endpoint,
+        @Nullable Path headersFile,
+        @Nullable Path caFile,
+        String serviceName,
+        Duration timeout) {}

@@ -1,0 +1,48 @@
+package dev.gateway.config.yaml;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HeadersFile;
+import dev.gateway.config.OtlpConfig;
+import dev.gateway.config.TracingConfig;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** What the receiver of telemetry needs is there, and somebody sends it something. */
+final class OtlpChecks {
+    private OtlpChecks() {}
+
+    static void run(GatewayConfig config, Scope scope) {
+        OtlpConfig otlp = config.otlp();
+        if (scope.wrote(config, "otlp") && !exports(config)) {
+            scope.problems.warning(
+                    scope.at(config, "otlp"), "otlp has no effect without metrics.export or tracing with mode: export");
+        }
+        Path file = otlp.headersFile();
+        if (file != null && scope.wrote(otlp, "headersFile")) {
+            try {
+                HeadersFile.read(file);
+            } catch (IOException e) {
+                scope.problems.error(scope.at(otlp, "headersFile"), "headersFile: " + message(file, e));
+            }
+        }
+    }
+
+    /** Whether anything is exported. */
+    static boolean exports(GatewayConfig config) {
+        return config.tracing().mode() == TracingConfig.Mode.EXPORT
+                || config.metrics().export() != null;
+    }
+
+    private static String message(Path file, IOException e) {
+        if (e instanceof NoSuchFileException) {
+            return "there is no file " + file;
+        }
+        if (e instanceof AccessDeniedException) {
+            return "no permission to read " + file;
+        }
+        return e instanceof CharacterCodingException ? file + " is not UTF-8" : String.valueOf(e.getMessage());
+    }
+}

@@ -1,0 +1,93 @@
+package dev.gateway.otlp;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporterBuilder;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
+import io.opentelemetry.sdk.metrics.export.MetricExporter;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is sent spans and metrics, and who they say that they come from.
+ *
+ * @param endpoint a URL without {@code /v1/traces} and {@code /v1/metrics}
+ * @param headers sent with each request, such as credentials
+ * @param authorities certificates in PEM of those who vouch for it, null for the platform's
+ * @param timeoutMillis of one request
+ */
+public record Receiver(
+        String endpoint,
+        Map<String, String> headers,
+        @Nullable String authorities,
+        long timeoutMillis,
+        Service service) {
+
+    /** The SDK's own, which tells each failure with its stack trace on standard error; kept, or it would be made anew. */
+    private static final java.util.logging.Logger SDK_LOG = java.util.logging.Logger.getLogger("io.opentelemetry");
+
+    static {
+        SDK_LOG.setLevel(java.util.logging.Level.OFF);
+    }
+
+    public Receiver {
+        headers = Map.copyOf(headers);
+    }
+
+    /**
+     * A process of a service.
+     *
+     * @param instance tells it from the others that send the same metrics
+     */
+    public record Service(String name, String version, String instance) {}
+
+    /** What all spans and metrics have in common. */
+    record Origin(Resource resource, InstrumentationScopeInfo scope) {}
+
+    Origin origin() {
+        return new Origin(
+                Resource.create(Attributes.of(
+                        AttributeKey.stringKey("service.name"),
+                        service.name(),
+                        AttributeKey.stringKey("service.version"),
+                        service.version(),
+                        AttributeKey.stringKey("service.instance.id"),
+                        service.instance())),
+                InstrumentationScopeInfo.builder("dev.gateway")
+                        .setVersion(service.version())
+                        .build());
+    }
+
+    /** Makes what sends spans, once; fails if headers or certificates are none. */
+    SpanExporter spans() {
+        OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
+                .setEndpoint(endpoint + "/v1/traces")
+                .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
+        headers.forEach(builder::addHeader);
+        if (authorities != null) {
+            builder.setTrustedCertificates(authorities.getBytes(StandardCharsets.ISO_8859_1));
+        }
+        return builder.build();
+    }
+
+    /** The same of metrics, which are sent once: the next time they are all sent again. */
+    MetricExporter metrics() {
+        OtlpHttpMetricExporterBuilder builder = OtlpHttpMetricExporter.builder()
+                .setEndpoint(endpoint + "/v1/metrics")
+                .setTimeout(timeoutMillis, TimeUnit.MILLISECONDS)
+                .setCompression("gzip")
+                .setRetryPolicy(null);
+        headers.forEach(builder::addHeader);
+        if (authorities != null) {
+            builder.setTrustedCertificates(authorities.getBytes(StandardCharsets.ISO_8859_1));
+        }
+        return builder.build();
+    }
+}
