@@ -23,9 +23,9 @@ public final class Gateway implements AutoCloseable {
     private final Systemd systemd;
     private final @Nullable Reloads reloads;
 
-    private Gateway(GatewayConfig config, @Nullable ConfigFile file, Systemd systemd) {
-        this.systemd = systemd;
-        this.loops = new Loops(config, metrics, systemd.sockets());
+    private Gateway(GatewayConfig config, @Nullable ConfigFile file, Surroundings surroundings) {
+        this.systemd = surroundings.systemd();
+        this.loops = new Loops(config, metrics, surroundings);
         AdminPages pages =
                 new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
         this.listeners = new Listeners(loops, pages, thread.executor());
@@ -47,7 +47,7 @@ public final class Gateway implements AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        return start(new Gateway(config, null, Systemd.NONE), config);
+        return start(new Gateway(config, null, Surroundings.shared()), config);
     }
 
     /**
@@ -58,12 +58,12 @@ public final class Gateway implements AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config, ConfigFile file) throws StartException {
-        return start(config, file, Systemd.NONE);
+        return start(config, file, Surroundings.shared());
     }
 
-    /** Starts it as {@link #start(GatewayConfig, ConfigFile)} does, as a service. */
-    static Gateway start(GatewayConfig config, ConfigFile file, Systemd systemd) throws StartException {
-        return start(new Gateway(config, file, systemd), config);
+    /** Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some surroundings. */
+    static Gateway start(GatewayConfig config, ConfigFile file, Surroundings surroundings) throws StartException {
+        return start(new Gateway(config, file, surroundings), config);
     }
 
     private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {

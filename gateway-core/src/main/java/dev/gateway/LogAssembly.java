@@ -6,6 +6,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.observe.AccessLogSettings;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.LogTarget;
+import java.io.OutputStream;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -57,14 +58,19 @@ final class LogAssembly {
         };
     }
 
-    static LogTarget target(AccessLogConfig config) {
+    /**
+     * Returns where lines go.
+     *
+     * @param out the process's standard output
+     */
+    static LogTarget target(AccessLogConfig config, OutputStream out) {
         AccessLogConfig.Syslog syslog = config.syslog();
         if (syslog != null) {
             boolean tcp = syslog.transport() == AccessLogConfig.Syslog.Transport.TCP;
             return new LogTarget.Syslog(syslog.host(), syslog.port(), tcp, syslog.facility(), syslog.appName());
         }
         if (config.file() == null) {
-            return new LogTarget.StandardOutput();
+            return new LogTarget.StandardOutput(out);
         }
         AccessLogConfig.Rotation rotation = config.rotation();
         return rotation == null

@@ -9,7 +9,6 @@ import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
 import dev.gateway.listener.ListenerLoop;
-import dev.gateway.net.InheritedSockets;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.observe.AccessLog;
@@ -41,6 +40,7 @@ import java.util.function.LongUnaryOperator;
  */
 final class Loops {
     private final GatewayConfig config; // that they were made by
+    private final Surroundings surroundings;
     private final Transport transport;
     private final Metrics metrics;
     private final List<TimerWheel> wheels = new ArrayList<>();
@@ -56,14 +56,18 @@ final class Loops {
     /**
      * Starts the event loops, which have nothing to do yet.
      *
-     * @param inherited sockets that listeners may take over
+     * @param surroundings sockets that listeners may take over, and where the access log may go
      */
-    Loops(GatewayConfig config, Metrics metrics, InheritedSockets inherited) {
+    Loops(GatewayConfig config, Metrics metrics, Surroundings surroundings) {
         this.config = config;
         this.metrics = metrics;
+        this.surroundings = surroundings;
         metrics.add(accessLog);
         this.telemetry = new Telemetry(metrics);
-        this.transport = Transport.start(Assembly.transport(config.transport()), config.workers(), inherited);
+        this.transport = Transport.start(
+                Assembly.transport(config.transport()),
+                config.workers(),
+                surroundings.systemd().sockets());
         for (EventLoop loop : transport.loops()) {
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
@@ -143,7 +147,7 @@ final class Loops {
     /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
     AccessLog.Change prepareLog(AccessLogConfig wanted) throws StartException {
         try {
-            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted));
+            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted, surroundings.out()));
         } catch (IOException e) {
             throw Assembly.failure(wanted.position(), e);
         }

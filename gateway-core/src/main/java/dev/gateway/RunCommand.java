@@ -86,7 +86,7 @@ final class RunCommand implements Callable<Integer> {
         GatewayConfig config = Main.report(source.load(), err);
         return config == null
                 ? Main.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, source, systemd()), err, gateway -> {
+                : serve(() -> Gateway.start(config, source, Surroundings.own(systemd())), err, gateway -> {
                     gateway.listenToSignals();
                     gateway.tellReady(); // now that signals are heard
                 });

@@ -1,6 +1,7 @@
 package dev.gateway.observe;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 
 /** Where lines of the access log go. Those that are equal are one place. */
@@ -12,11 +13,15 @@ public sealed interface LogTarget {
      */
     LogDestination open() throws IOException;
 
-    /** The process's standard output. */
-    record StandardOutput() implements LogTarget {
+    /**
+     * The process's standard output.
+     *
+     * @param stream writes to it, and throws what it cannot write
+     */
+    record StandardOutput(OutputStream stream) implements LogTarget {
         @Override
         public LogDestination open() {
-            return new StreamDestination(System.out);
+            return new StreamDestination(stream);
         }
     }
 
