@@ -115,7 +115,10 @@ final class UpstreamView {
 
     /** Returns the word for how an endpoint is. */
     static String state(Upstream upstream, Endpoint endpoint) {
-        return upstream.isDraining(endpoint) ? UpstreamState.DRAINING : UpstreamState.HEALTHY;
+        if (upstream.isDraining(endpoint)) {
+            return UpstreamState.DRAINING;
+        }
+        return upstream.isUnreached(endpoint) ? UpstreamState.UNREACHABLE : UpstreamState.HEALTHY;
     }
 
     private static Map<String, Object> limit(Limit limit, int most) {

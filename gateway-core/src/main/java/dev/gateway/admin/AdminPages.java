@@ -111,11 +111,11 @@ public final class AdminPages {
         quick("/live", asked -> Content.text(200, "ok"));
         quick("/ready", asked -> Content.text(health.isReady() ? 200 : 503, health.detail()));
         quick("/startup", asked -> Content.text(health.isStarted() ? 200 : 503, health.detail()));
-        slow(
+        show(
                 "/stats",
                 asked ->
                         asked.wantsJson() ? Content.json(metrics.statsJson()) : Content.text(200, metrics.statsText()));
-        slow("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
+        show("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
         slow("/openapi.json", asked -> Content.json(description()).kept());
         slow(
                 "/proxy.pac",

@@ -99,6 +99,7 @@ final class ProcessMeters implements Exposition.Source {
         }
         counts.put(UpstreamState.HEALTHY, 0L); // also where there is none, for those who watch it
         counts.put(UpstreamState.DRAINING, 0L);
+        counts.put(UpstreamState.UNREACHABLE, 0L);
         upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
         return counts;
     }

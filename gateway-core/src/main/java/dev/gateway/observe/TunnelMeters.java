@@ -13,11 +13,12 @@ final class TunnelMeters {
     private static final int SENT_BYTES = 3;
     private static final int WEBSOCKET_RECEIVED_BYTES = 4;
     private static final int WEBSOCKET_SENT_BYTES = 5;
+    private static final int NEVER_OPENED = 6;
     private static final int DENIED = 1 << 8; // in a key of KeyedCounts, beside the cause
 
     private static final Cause[] CAUSES = Cause.values();
 
-    private final Counts counts = new Counts(6);
+    private final Counts counts = new Counts(7);
     private final KeyedCounts ended = new KeyedCounts();
     final Histogram durations = new Histogram(Histogram.CONNECTION_SECONDS);
 
@@ -48,6 +49,8 @@ final class TunnelMeters {
         if (exchange.openedNanos != 0) {
             durations.record(exchange.endNanos - exchange.openedNanos);
             counts.add(CLOSED, 1);
+        } else {
+            counts.add(NEVER_OPENED, 1);
         }
     }
 
@@ -75,10 +78,9 @@ final class TunnelMeters {
         });
     }
 
+    /** Returns how many there ever were; made of what only grows, so that no reader sees it shrink. */
     long total() {
-        long[] sum = new long[1];
-        ended.forEach((key, count) -> sum[0] += count);
-        return sum[0] + active();
+        return counts.get(OPENED) + counts.get(NEVER_OPENED);
     }
 
     long active() {

@@ -14,6 +14,9 @@ public record UpstreamState(String name, String protocol, List<EndpointState> en
     /** The state of an endpoint that gets no new requests, as an operator wants it. */
     public static final String DRAINING = "draining";
 
+    /** The state of an endpoint to which the last connection that was tried could not be made. */
+    public static final String UNREACHABLE = "unreachable";
+
     /**
      * An endpoint with its pooled connections of all event loops; tunnels are counted by their upstream only.
      *

@@ -3,10 +3,11 @@ package dev.gateway.upstream;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * A named group of endpoints with one policy. Immutable but for what its balancer and limits count; shared by all event
- * loops.
+ * A named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how endpoints are;
+ * shared by all event loops.
  */
 public final class Upstream {
     private final String name;
@@ -14,6 +15,7 @@ public final class Upstream {
     private final Balancer all;
     private volatile Balancer balancer; // over those that do not drain
     private volatile Set<Endpoint> draining = Set.of();
+    private final AtomicIntegerArray unreached; // by endpoint, 1 if the last connection tried could not be made
     private final UpstreamSettings settings;
     private final Limit connections;
     private final Limit pendingRequests;
@@ -25,6 +27,7 @@ public final class Upstream {
         this.endpoints = List.copyOf(endpoints);
         this.all = balancer;
         this.balancer = balancer;
+        this.unreached = new AtomicIntegerArray(this.endpoints.size());
         this.settings = settings;
         this.connections = new Limit(settings.maxConnections());
         this.pendingRequests = new Limit(settings.maxPendingRequests());
@@ -76,6 +79,20 @@ public final class Upstream {
     /** Whether an endpoint gets no new request. */
     public boolean isDraining(Endpoint endpoint) {
         return draining.contains(endpoint);
+    }
+
+    /** A connection to an endpoint was tried, on whichever event loop. Nothing is done about those that requests name. */
+    public void onTried(Endpoint endpoint, boolean reached) {
+        int index = endpoint.index();
+        int now = reached ? 0 : 1;
+        if (index >= 0 && index < unreached.length() && unreached.getPlain(index) != now) { // so that loops do not contend for what hardly ever changes
+            unreached.set(index, now);
+        }
+    }
+
+    /** Whether the last connection to an endpoint that was tried could not be made. */
+    public boolean isUnreached(Endpoint endpoint) {
+        return unreached.get(endpoint.index()) != 0;
     }
 
     public UpstreamSettings settings() {

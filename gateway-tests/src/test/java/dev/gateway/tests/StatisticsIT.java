@@ -9,12 +9,16 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -92,6 +96,25 @@ class StatisticsIT {
                     json -> json.at("/upstreams/0/connections/active").asInt()
                                     == json.at("/upstreams/0/connections/idle").asInt()
                             && json.at("/upstreams/0/endpoints/0/idle").asInt() > 0);
+        }
+    }
+
+    @Test
+    void anEndpointThatCouldNotBeReachedIsShownSo() throws Exception {
+        int closed;
+        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            closed = unused.getLocalPort();
+        }
+        try (Rig rig = Rig.to(closed).start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            JsonNode before = await(rig, json -> true);
+            assertThat(before.at("/upstreams/0/endpoints/0/state").asText()).isEqualTo("healthy");
+            assertThat(send(client, "GET", "/")).isEqualTo(502);
+            await(rig, json -> json.at("/upstreams/0/endpoints/0/state").asText().equals("unreachable"));
+            assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unreachable\""))
+                    .isEqualTo(1);
+            assertThat(rig.metric("gateway_upstream_endpoints", "state=\"healthy\""))
+                    .isEqualTo(0);
         }
     }
 
