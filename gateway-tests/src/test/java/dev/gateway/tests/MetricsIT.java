@@ -325,6 +325,16 @@ class MetricsIT {
         assertThat(result.output()).contains("SUCCESS: " + rules().size() + " rules found");
     }
 
+    /** A Grafana that could be started is not to be had everywhere; the types that it is compiled with are. */
+    @Test
+    void theDashboardIsWhatGrafanaKnows() throws Exception {
+        Path types = Tools.installed("CLIENTS", "clients", "node_modules/.bin/tsc", "gateway-tests/clients/install");
+        Tools.Result result =
+                Tools.run(Tools.find("node"), "grafana/check", types.toString(), DASHBOARD.toString());
+        assertThat(result.output()).isEmpty();
+        assertThat(result.exit()).isZero();
+    }
+
     @Test
     void readersDoNotDisturbEachOther() throws Exception {
         rig.awaitIdle();
