@@ -41,7 +41,8 @@ public final class HeadersFile {
         Map<String, String> headers = new LinkedHashMap<>();
         List<String> lines = Files.readAllLines(file);
         for (int i = 0; i < lines.size(); i++) {
-            String line = i == 0 && lines.get(i).startsWith("\ufeff") ? lines.get(i).substring(1) : lines.get(i);
+            String line =
+                    i == 0 && lines.get(i).startsWith("\ufeff") ? lines.get(i).substring(1) : lines.get(i);
             if (!line.isBlank() && !line.startsWith("#")) {
                 String problem = add(line, headers);
                 if (!problem.isEmpty()) {

@@ -63,7 +63,9 @@ final class OtlpMetrics {
 
     private @Nullable MetricData data(MetricSnapshot metric) {
         String name = metric.getMetadata().getName();
-        String help = metric.getMetadata().getHelp() == null ? "" : metric.getMetadata().getHelp();
+        String help = metric.getMetadata().getHelp() == null
+                ? ""
+                : metric.getMetadata().getHelp();
         String unit = unit(name);
         if (metric.getDataPoints().isEmpty()) {
             return null;
@@ -144,7 +146,17 @@ final class OtlpMetrics {
         List<DoubleExemplarData> examples = new ArrayList<>();
         point.getExemplars().forEach(each -> examples.add(example(each)));
         return ImmutableHistogramPointData.create(
-                start, now, attributes(point.getLabels()), point.getSum(), false, 0, false, 0, bounds, counts, examples);
+                start,
+                now,
+                attributes(point.getLabels()),
+                point.getSum(),
+                false,
+                0,
+                false,
+                0,
+                bounds,
+                counts,
+                examples);
     }
 
     private static DoubleExemplarData example(Exemplar example) {
@@ -161,7 +173,8 @@ final class OtlpMetrics {
 
     private SummaryPointData quantiles(SummarySnapshot.SummaryDataPointSnapshot point) {
         List<ValueAtQuantile> quantiles = new ArrayList<>();
-        point.getQuantiles().forEach(each -> quantiles.add(ValueAtQuantile.create(each.getQuantile(), each.getValue())));
+        point.getQuantiles()
+                .forEach(each -> quantiles.add(ValueAtQuantile.create(each.getQuantile(), each.getValue())));
         return SummaryPointData.create(
                 start, now, attributes(point.getLabels()), point.getCount(), point.getSum(), quantiles);
     }

@@ -109,8 +109,7 @@ public final class SpanExport implements AutoCloseable {
     /** Waits a moment for others, but for the end. */
     private List<SpanData> gather(SpanData first) throws InterruptedException {
         List<SpanData> batch = new ArrayList<>(List.of(first));
-        long until = System.nanoTime()
-                + TimeUnit.MILLISECONDS.toNanos(batches.delayMillis());
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(batches.delayMillis());
         while (batch.size() < batches.maxSize()) {
             SpanData next = closing ? queue.poll() : queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
             if (next == null || next == end) {

@@ -85,7 +85,9 @@ public final class Upstream {
     public void onTried(Endpoint endpoint, boolean reached) {
         int index = endpoint.index();
         int now = reached ? 0 : 1;
-        if (index >= 0 && index < unreached.length() && unreached.getPlain(index) != now) { // so that loops do not contend for what hardly ever changes
+        if (index >= 0
+                && index < unreached.length()
+                && unreached.getPlain(index) != now) { // so that loops do not contend for what hardly ever changes
             unreached.set(index, now);
         }
     }

@@ -317,8 +317,8 @@ class StatusPagesTest {
 
     @Test
     void detailsAreNotToldUnderANameThatIsNotLocal() throws Exception {
-        for (String path : List.of(
-                "/config", "/connections", "/tunnels", "/upstreams", "/explain?path=/", "/stats", "/metrics")) {
+        for (String path :
+                List.of("/config", "/connections", "/tunnels", "/upstreams", "/explain?path=/", "/stats", "/metrics")) {
             try (Socket socket = rig.connect("admin")) {
                 AdminRig.write(socket, "GET " + path + " HTTP/1.1\r\nHost: rebound.test\r\n\r\n");
                 assertThat(AdminRig.head(socket)).as(path).startsWith("HTTP/1.1 403 ");

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.time.TimerWheel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -224,7 +224,8 @@ class LogDestinationTest {
             log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(after, 0, 0, 0))
                     .commit();
             complete(thread, loop, "/3");
-            log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream())).commit();
+            log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream()))
+                    .commit();
             complete(thread, loop, "/4");
         } finally {
             thread.shutdown();

@@ -70,7 +70,9 @@ class MetricExportIT {
         rig.admin("/metrics").lines().forEach(line -> {
             Matcher sample = SAMPLE.matcher(line);
             if (sample.matches() && !MOVING.matcher(sample.group(1)).matches()) {
-                Stream<String> labels = sample.group(2) == null ? Stream.of() : Stream.of(sample.group(2).split(","));
+                Stream<String> labels = sample.group(2) == null
+                        ? Stream.of()
+                        : Stream.of(sample.group(2).split(","));
                 put(samples, sample.group(1), labels, Double.parseDouble(sample.group(3)));
             }
         });
@@ -240,8 +242,8 @@ class MetricExportIT {
         String export = "metrics: {export: {interval: 1s}}\n";
         String files = ", headersFile: \"" + headers + "\"";
         try (OtlpReceiver receiver = new OtlpReceiver(tls);
-                Rig rig = Rig.start(config(
-                        1, export + receiver.otlp(files + ", caFile: \"" + authority.file() + "\"")))) {
+                Rig rig = Rig.start(
+                        config(1, export + receiver.otlp(files + ", caFile: \"" + authority.file() + "\"")))) {
             receiver.awaitMetrics();
             assertThat(receiver.header("authorization")).isEqualTo("Bearer one");
             Files.writeString(headers, "Authorization: Bearer another\n");

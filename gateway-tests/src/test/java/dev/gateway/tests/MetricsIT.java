@@ -329,8 +329,7 @@ class MetricsIT {
     @Test
     void theDashboardIsWhatGrafanaKnows() throws Exception {
         Path types = Tools.installed("CLIENTS", "clients", "node_modules/.bin/tsc", "gateway-tests/clients/install");
-        Tools.Result result =
-                Tools.run(Tools.find("node"), "grafana/check", types.toString(), DASHBOARD.toString());
+        Tools.Result result = Tools.run(Tools.find("node"), "grafana/check", types.toString(), DASHBOARD.toString());
         assertThat(result.output()).isEmpty();
         assertThat(result.exit()).isZero();
     }

@@ -184,8 +184,9 @@ class SpanExportIT {
         }
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 Rig rig = Rig.to(origin.port())
-                        .top("tracing: {mode: export, export: {scheduleDelay: 1ms}}\notlp: {endpoint: \"http://127.0.0.1:"
-                                + port + "\", timeout: 500ms}")
+                        .top(
+                                "tracing: {mode: export, export: {scheduleDelay: 1ms}}\notlp: {endpoint: \"http://127.0.0.1:"
+                                        + port + "\", timeout: 500ms}")
                         .start();
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             get(client, "/");

@@ -8,8 +8,8 @@ import java.time.Duration;
 final class OtlpSchema {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
-    static final ObjectType<OtlpConfig> OTLP = ObjectType.of(
-            "otlp section", "Where spans and metrics go that are exported, by OTLP over HTTP.", o -> {
+    static final ObjectType<OtlpConfig> OTLP =
+            ObjectType.of("otlp section", "Where spans and metrics go that are exported, by OTLP over HTTP.", o -> {
                 var endpoint = o.defaulted(
                         "endpoint",
                         Types.url(

@@ -50,11 +50,7 @@ final class TracingSchema {
                         512,
                         Export::maxExportBatchSize,
                         "How many spans are sent together at most.");
-                return v -> new Export(
-                        v.position(),
-                        v.get(delay),
-                        v.get(queue),
-                        v.get(batch));
+                return v -> new Export(v.position(), v.get(delay), v.get(queue), v.get(batch));
             });
 
     static final ObjectType<TracingConfig> TRACING =
