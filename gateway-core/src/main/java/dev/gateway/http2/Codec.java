@@ -11,7 +11,6 @@ import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2PromisedRequestVerifier;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import org.jspecify.annotations.Nullable;
 
 /** The parts of Netty's HTTP/2 codec for one connection, put together our way. */
@@ -23,19 +22,16 @@ record Codec(
         FrameReader reader,
         FrameWriter writer,
         FloodGuard guard,
+        PriorityDistributor distributor,
         Http2Settings settings,
         ConnectionObserver observer,
         TimerWheel timers) {
-    private static final int CHUNK = 16 * 1024;
-
     static Codec of(
             boolean server, Http2Settings settings, int maxFields, ConnectionObserver observer, TimerWheel timers) {
         Long listSize = settings.maxHeaderListSize();
         long maxHeaderListSize = listSize == null ? Long.MAX_VALUE >> 8 : listSize;
         Http2Connection connection = new DefaultHttp2Connection(server, 0);
-        // RFC 9113 has done away with priorities; a tree of them would only be something to flood.
-        UniformStreamByteDistributor distributor = new UniformStreamByteDistributor(connection);
-        distributor.minAllocationChunk(CHUNK);
+        PriorityDistributor distributor = new PriorityDistributor(connection);
         connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, distributor));
         connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
         FloodGuard guard = new FloodGuard(server, timers, observer, maxHeaderListSize);
@@ -44,7 +40,8 @@ record Codec(
         FrameReader reader = new FrameReader(headers, guard, observer);
         Encoder encoder = new Encoder(connection, writer);
         Decoder decoder = new Decoder(connection, encoder, reader);
-        return new Codec(connection, encoder, decoder, headers, reader, writer, guard, settings, observer, timers);
+        return new Codec(
+                connection, encoder, decoder, headers, reader, writer, guard, distributor, settings, observer, timers);
     }
 
     /** Netty's encoder, except that the limit of concurrent streams stays with us (RFC 9113, section 5.1.2). */

@@ -75,7 +75,7 @@ final class FloodGuard {
                 blockOpen = (flags & Http2Flags.END_HEADERS) == 0;
             }
             case Http2FrameTypes.CONTINUATION -> onContinuation(flags, length);
-            case Http2FrameTypes.PRIORITY ->
+            case Http2FrameTypes.PRIORITY, PriorityUpdate.TYPE ->
                 priorities = count(priorities, MAX_PRIORITIES + streams, Violation.PRIORITY_FLOOD);
             case Http2FrameTypes.RST_STREAM -> {
                 if (server) {

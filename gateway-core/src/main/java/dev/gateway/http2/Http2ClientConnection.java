@@ -226,6 +226,12 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     }
 
     @Override
+    void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
+        // RFC 9218, section 7.1
+        throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE by a server");
+    }
+
+    @Override
     void onGoAway(int lastStreamId, long errorCode) {
         goAwayOnce();
     }

@@ -30,6 +30,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http2ServerSettings settings;
+    private final Priorities priorities;
     private final Timer idleTimer = new IdleTimer();
     private final Timer ageTimer = new AgeTimer();
     private final Timer headersTimer = new HeadersTimer();
@@ -48,6 +49,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         this.info = info;
         this.handler = handler;
         this.settings = settings;
+        this.priorities = new Priorities(codec.distributor(), settings.maxConcurrentStreams());
         // Netty's own limit must never strike: see Codec.Encoder.
         codec.connection().remote().maxActiveStreams(Integer.MAX_VALUE);
     }
@@ -95,6 +97,22 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         return settings;
     }
 
+    Priorities priorities() {
+        return priorities;
+    }
+
+    @Override
+    void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
+        int id = update.streamId();
+        Http2Stream h2 = connection().stream(id);
+        if (h2 != null && stream(h2) instanceof Http2ServerStream stream) {
+            priorities.onUpdate();
+            stream.prioritise(update.priority());
+        } else if (id > connection().remote().lastStreamCreated()) {
+            priorities.onEarlyUpdate(update, connection().numActiveStreams());
+        }
+    }
+
     @Override
     long writeIdleMillis() {
         return settings.responseWriteIdleMillis();
@@ -135,6 +153,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private void begin(Http2Stream h2, RequestHead head, boolean last) {
         Http2ServerStream stream = new Http2ServerStream(this, head);
         stream.attach(h2);
+        stream.prioritise(priorities.onRequest(h2.id(), head.fields()));
         if (last) {
             stream.remoteEnded();
         }

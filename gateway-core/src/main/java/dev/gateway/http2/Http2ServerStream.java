@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class Http2ServerStream extends MultiplexedStream implements ServerStream {
     private final Http2ServerConnection server;
     private final @Nullable RequestHead request; // null if none could be made out
+    private Priority asked = Priority.NONE;
+    private Priority answered = Priority.NONE;
     private boolean wide; // has more credit than a stream has from the start
     private boolean tunnel;
     private boolean headSent;
@@ -29,6 +32,19 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     private boolean isConnect() {
         return request != null && request.isConnect();
+    }
+
+    /** The client wants the response to have this priority, as far as the response does not say another. */
+    void prioritise(Priority priority) {
+        asked = priority;
+        applyPriority();
+    }
+
+    private void applyPriority() {
+        Http2Stream h2 = h2();
+        if (h2 != null) {
+            server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), isConnect());
+        }
     }
 
     boolean isWide() {
@@ -72,6 +88,10 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             if (last) {
                 localEnded();
             }
+        }
+        if (head.fields().contains(FieldName.PRIORITY)) { // RFC 9218, section 8
+            answered = Priorities.read(head.fields());
+            applyPriority();
         }
         server.sent.response(head);
         server.writeHeaders(h2, interim, last && !interim);

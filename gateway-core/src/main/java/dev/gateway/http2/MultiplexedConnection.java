@@ -47,6 +47,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final Ending ending;
     private final Runnable flushTask = this::flushScheduled;
     private @Nullable ChannelHandlerContext context;
+    private long dataWritten; // bytes of all bodies
     private boolean started;
     private boolean reading;
     private boolean flushScheduled;
@@ -91,6 +92,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     void onPingAck(long data) {}
 
     void onGoAway(int lastStreamId, long errorCode) {}
+
+    abstract void onPriorityUpdate(PriorityUpdate update) throws Http2Exception;
 
     /** A batch of frames was read. */
     void afterRead() {}
@@ -250,11 +253,21 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         return outbound.hasFlowControlled(h2);
     }
 
+    final long dataWritten() {
+        return dataWritten;
+    }
+
+    /** Whether a stream could send, if it were its turn. */
+    final boolean hasWindow(Http2Stream h2) {
+        return outbound.windowSize(h2) > 0;
+    }
+
     final void enqueue(Http2Stream h2, Http2RemoteFlowController.FlowControlled frame) {
         outbound.addFlowControlled(h2, frame);
     }
 
     final void writeData(ChannelHandlerContext ctx, Http2Stream h2, ByteBuf data, boolean last) {
+        dataWritten += data.readableBytes();
         codec.writer().writeData(ctx, h2.id(), data, 0, last, ctx.newPromise());
     }
 

@@ -36,6 +36,7 @@ abstract class MultiplexedStream implements Stream {
     private boolean dead; // reset by either side, or the connection is gone
     private boolean paused; // was seen not writable, so is to be told when that changes
     private boolean progressed; // bytes left since the stall timer was armed
+    private long othersBefore; // bytes that the connection had sent when the stall timer was armed
     private boolean touched; // is on the connection's list of streams to tell of read-complete
     private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
     private @Nullable Failure early; // why it failed before anybody was to be told
@@ -380,6 +381,7 @@ abstract class MultiplexedStream implements Stream {
                 stallTimer = timer;
             }
             progressed = false;
+            othersBefore = connection.dataWritten();
             connection.timers.arm(timer, millis);
         }
     }
@@ -395,6 +397,13 @@ abstract class MultiplexedStream implements Stream {
         }
     }
 
+    /** Whether the peer takes bytes, of this stream or of others whose turn it is. */
+    private boolean isPeerTaking() {
+        Http2Stream stream = h2;
+        return progressed
+                || (stream != null && connection.dataWritten() != othersBefore && connection.hasWindow(stream));
+    }
+
     private void cancelStallTimer() {
         if (stallTimer != null) {
             stallTimer.cancel();
@@ -404,7 +413,7 @@ abstract class MultiplexedStream implements Stream {
     private final class StallTimer extends Timer {
         @Override
         protected void onExpired() {
-            if (progressed) {
+            if (isPeerTaking()) {
                 armStallTimer();
             } else {
                 connection.onStalled(MultiplexedStream.this);

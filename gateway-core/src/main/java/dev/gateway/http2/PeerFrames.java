@@ -2,14 +2,16 @@ package dev.gateway.http2;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2FrameAdapter;
+import io.netty.handler.codec.http2.Http2Flags;
+import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 
 /** Hands the frames that Netty has read and found in order to their streams, or to the connection. */
-final class PeerFrames extends Http2FrameAdapter {
+final class PeerFrames implements Http2FrameListener {
     private final MultiplexedConnection connection;
     private final ClosedStreams closed;
 
@@ -55,6 +57,18 @@ final class PeerFrames extends Http2FrameAdapter {
     }
 
     @Override
+    public void onUnknownFrame(
+            ChannelHandlerContext ctx, byte frameType, int streamId, Http2Flags flags, ByteBuf payload)
+            throws Http2Exception {
+        if (frameType == PriorityUpdate.TYPE) {
+            if (streamId != 0) {
+                throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE on a stream");
+            }
+            connection.onPriorityUpdate(PriorityUpdate.read(payload));
+        }
+    }
+
+    @Override
     public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
         connection.onSettings(settings);
     }
@@ -68,4 +82,27 @@ final class PeerFrames extends Http2FrameAdapter {
     public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
         connection.onGoAway(lastStreamId, errorCode);
     }
+
+    // What needs nothing of us: Netty has seen to it, or nobody sends it.
+
+    @Override
+    public void onHeadersRead(
+            ChannelHandlerContext ctx, int streamId, Http2Headers headers, int padding, boolean last) {}
+
+    @Override
+    public void onPriorityRead(
+            ChannelHandlerContext ctx, int streamId, int streamDependency, short weight, boolean exclusive) {}
+
+    @Override
+    public void onSettingsAckRead(ChannelHandlerContext ctx) {}
+
+    @Override
+    public void onPingRead(ChannelHandlerContext ctx, long data) {}
+
+    @Override
+    public void onPushPromiseRead(
+            ChannelHandlerContext ctx, int streamId, int promisedStreamId, Http2Headers headers, int padding) {}
+
+    @Override
+    public void onWindowUpdateRead(ChannelHandlerContext ctx, int streamId, int increment) {}
 }

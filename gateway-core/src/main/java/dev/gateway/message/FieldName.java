@@ -59,6 +59,7 @@ public final class FieldName {
     public static final FieldName LOCATION = known("Location");
     public static final FieldName MAX_FORWARDS = known("Max-Forwards");
     public static final FieldName ORIGIN = known("Origin");
+    public static final FieldName PRIORITY = known("Priority");
     public static final FieldName RANGE = known("Range");
     public static final FieldName REFERER = known("Referer");
     public static final FieldName RETRY_AFTER = known("Retry-After");

@@ -1,0 +1,49 @@
+package dev.gateway.http2;
+
+import java.util.Comparator;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The streams of one urgency that have bytes to send (RFC 9218, section 10). Those of use only when complete go one after
+ * another, in the order of their requests; the others take turns. Where there are both, the two kinds alternate.
+ */
+final class Level {
+    private final Ring turns = new Ring();
+    private @Nullable TreeSet<Share> sequence; // null until there is one
+    private boolean turnsNext;
+
+    void add(Share share) {
+        if (share.takesTurns) {
+            turns.add(share.turn);
+        } else {
+            if (sequence == null) {
+                sequence = new TreeSet<>(Comparator.comparingInt(Share::id));
+            }
+            sequence.add(share);
+        }
+    }
+
+    void remove(Share share) {
+        if (share.takesTurns) {
+            share.turn.leave();
+        } else if (sequence != null) {
+            sequence.remove(share);
+        }
+    }
+
+    /** Returns whose turn it is, or null; it stays here. */
+    @Nullable
+    Share next() {
+        Share first = turns.first();
+        if (sequence == null || sequence.isEmpty()) {
+            return first;
+        }
+        turnsNext = !turnsNext;
+        return first != null && turnsNext ? first : sequence.first();
+    }
+
+    boolean isEmpty() {
+        return turns.isEmpty() && (sequence == null || sequence.isEmpty());
+    }
+}

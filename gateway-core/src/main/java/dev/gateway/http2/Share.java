@@ -1,0 +1,23 @@
+package dev.gateway.http2;
+
+import io.netty.handler.codec.http2.Http2Stream;
+
+/** What one stream has to send, and its place among those of its connection that have something. */
+final class Share {
+    final Http2Stream stream;
+    final Ring.Link turn = new Ring.Link(this); // among those of its urgency that take turns
+    final Ring.Link wait = new Ring.Link(this); // among all
+    int urgency = Priority.DEFAULT_URGENCY;
+    boolean takesTurns = true;
+    int streamable; // bytes that wait and that its window has room for
+    boolean queued;
+    boolean writing;
+
+    Share(Http2Stream stream) {
+        this.stream = stream;
+    }
+
+    int id() {
+        return stream.id();
+    }
+}
