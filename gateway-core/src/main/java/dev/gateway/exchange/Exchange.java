@@ -134,7 +134,7 @@ final class Exchange implements StreamEvents {
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
-                record.sentBytes = handler.replies.send(server, head, failure, settings, about(NO_FIELDS));
+                tell(Action.ANSWER, failure, NO_FIELDS);
             }
         }
         complete(failure);
@@ -244,13 +244,21 @@ final class Exchange implements StreamEvents {
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        if (action == Action.ANSWER) {
-            record.status = failure.status();
-            record.sentBytes = handler.replies.send(server, head, failure, settings, about(fields));
-        } else {
-            server.reset(failure);
-        }
+        tell(action, failure, fields);
         complete(failure);
+    }
+
+    private void tell(Action action, Failure failure, Fields fields) {
+        try {
+            if (action == Action.ANSWER) {
+                record.status = failure.status();
+                record.sentBytes = handler.replies.send(server, head, failure, settings, about(fields));
+            } else {
+                server.reset(failure);
+            }
+        } catch (RuntimeException e) {
+            onDefectAtEnd(e);
+        }
     }
 
     private LocalReply.About about(Fields fields) {
@@ -269,19 +277,8 @@ final class Exchange implements StreamEvents {
     /** Does what the end of a direction means. */
     void perform(Action action) {
         switch (action) {
-            case FINISH -> {
-                if (attempts != null) {
-                    attempts.finish();
-                }
-                request.flush();
-                response.flush();
-                complete(null);
-            }
-            case FINISH_AND_RESET_UPSTREAM -> {
-                undo(Pending.ATTEMPT, ABANDONED);
-                response.flush();
-                complete(null);
-            }
+            case FINISH -> finish(false);
+            case FINISH_AND_RESET_UPSTREAM -> finish(true);
             case HALF_CLOSE -> {
                 if (tunnel != null && !state.isDone()) { // it may have ended altogether in between
                     tunnel.onHalfClosed();
@@ -291,7 +288,35 @@ final class Exchange implements StreamEvents {
         }
     }
 
-    /** It must end all the same if this throws, which filters may: nobody else would ever end it. */
+    private void finish(boolean resetUpstream) {
+        if (resetUpstream) {
+            undo(Pending.ATTEMPT, ABANDONED);
+        }
+        try {
+            if (!resetUpstream) {
+                if (attempts != null) {
+                    attempts.finish();
+                }
+                request.flush();
+            }
+            response.flush();
+        } catch (RuntimeException e) {
+            onDefectAtEnd(e);
+        }
+        complete(null);
+    }
+
+    /** It ends all the same, as nobody else would ever end it; how much the client has got is not known. */
+    private void onDefectAtEnd(RuntimeException defect) {
+        LOG.error("ending an exchange of listener {}", record.connection.listenerName(), defect);
+        try {
+            server.reset(ABANDONED);
+        } catch (RuntimeException e) {
+            LOG.debug("resetting it", e);
+        }
+    }
+
+    /** It must end all the same if this throws, which filters may. */
     private void undo(Pending pending, Failure failure) {
         try {
             switch (pending) {
@@ -320,16 +345,20 @@ final class Exchange implements StreamEvents {
         Failure failure = left == null ? ended : left;
         deadlines.cancel();
         record.endNanos = handler.wheel.nanoTime();
-        if (attempts != null) {
-            attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, ended, false);
-        }
         if (failure != null) {
             record.cause = failure.cause();
             record.detail = failure.detail();
             record.endedBy = record.endedBy == null || left != null ? side(failure.cause()) : record.endedBy;
         }
-        request.discard();
-        doorway.end();
+        try {
+            if (attempts != null) {
+                attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, ended, false);
+            }
+            request.discard();
+            doorway.end();
+        } catch (RuntimeException e) {
+            LOG.error("ending an exchange of listener {}", record.connection.listenerName(), e);
+        }
         if (tunnel != null) {
             handler.ended(tunnel);
         }

@@ -22,6 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What both ends of an HTTP/2 connection have in common: Netty's framing, tables and windows below, {@link
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * the channel's event loop from being added to its pipeline, as the last handler, until the channel closes.
  */
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int DEFAULT_WINDOW = 65_535;
     private static final int MAX_UNREAD = 1024 * 1024;
 
@@ -384,8 +387,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             ctx.close();
             return;
         }
+        if (error == null) { // not the peer's doing
+            LOG.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
+        }
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
-        if (!outbound && !(error instanceof FloodGuard.FloodException)) {
+        if (!outbound && error != null && !(error instanceof FloodGuard.FloodException)) {
             observer.onViolation(Violation.PROTOCOL_ERROR.kind());
         }
         end(code, String.valueOf(cause.getMessage()));

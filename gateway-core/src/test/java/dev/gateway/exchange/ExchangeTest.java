@@ -1118,6 +1118,46 @@ class ExchangeTest extends ExchangeRig {
         };
     }
 
+    private static void defect() {
+        throw new IllegalStateException("a defect");
+    }
+
+    @Test
+    void anAnswerThatThrowsDoesNotKeepTheExchangeOpen() {
+        get();
+        client.onNextCall = ExchangeTest::defect;
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
+        assertThat(record().cause).isEqualTo(Cause.CONNECT_FAILED);
+        assertThat(client.reset).isNotNull();
+    }
+
+    @Test
+    void anAnswerToWhatTheClientDidWrongThatThrowsDoesNotKeepTheExchangeOpen() {
+        client.onNextCall = ExchangeTest::defect;
+        request("POST", "/", false).onReset(failure(Cause.CLIENT_PROTOCOL_ERROR, RetrySafety.NEVER));
+        assertThat(record().cause).isEqualTo(Cause.CLIENT_PROTOCOL_ERROR);
+    }
+
+    @Test
+    void aResetThatThrowsDoesNotKeepTheExchangeOpen() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        client.reset = GONE; // and refuses another one
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_IN_BODY, RetrySafety.NEVER));
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_RESET_IN_BODY);
+    }
+
+    @Test
+    void aLastFlushThatThrowsDoesNotKeepTheExchangeOpen() {
+        get();
+        opener.last().succeed();
+        client.onFlush = ExchangeTest::defect;
+        opener.last().events.onHead(response(200), true);
+        opener.last().events.onReadComplete();
+        assertThat(record().status).isEqualTo(200);
+    }
+
     @Test
     void aFilterThatThrowsFailsItsExchangeAlone() {
         filters.add(throwing(true));

@@ -52,6 +52,7 @@ final class Fakes {
         Failure reset;
 
         Runnable onNextCall = () -> {};
+        Runnable onFlush = () -> {};
 
         private void called() {
             Runnable run = onNextCall;
@@ -96,6 +97,7 @@ final class Fakes {
 
         @Override
         public void flush() {
+            onFlush.run();
             if (unflushed > 0) {
                 flushes++;
                 unflushed = 0;

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.http2.Pair.Exchange;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
@@ -23,6 +26,7 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** Both halves against each other: what one side does, the other side's stream tells. */
 class Http2ConnectionsTest {
@@ -72,6 +76,27 @@ class Http2ConnectionsTest {
 
     private Exchange request(int i) {
         return pair.requests.get(i);
+    }
+
+    @Test
+    void aDefectThatEndsAConnectionIsLogged() {
+        Logger logger = (Logger) LoggerFactory.getLogger(MultiplexedConnection.class);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        logger.addAppender(told);
+        logger.setAdditive(false); // what is provoked here is not to be seen
+        try {
+            send(get("/"), true);
+            pair.serverChannel.pipeline().fireExceptionCaught(new IllegalStateException("a defect"));
+            pair.pump();
+        } finally {
+            logger.setAdditive(true);
+            logger.detachAppender(told);
+        }
+        assertEquals(1, told.list.size());
+        assertEquals("a defect", told.list.get(0).getThrowableProxy().getMessage());
+        assertEquals(List.of(), pair.serverCounts.violations, "the client did nothing wrong");
+        assertTrue(pair.life.contains("going away"));
     }
 
     @Test

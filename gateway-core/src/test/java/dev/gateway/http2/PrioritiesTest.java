@@ -248,6 +248,10 @@ class PrioritiesTest {
         client.send(Frames.WINDOW_UPDATE, 0, 0, number(70_000));
         client.request(1).server().flush();
         client.collect();
-        assertEquals(70_000, client.all(Frames.DATA, 5).stream().mapToInt(f -> f.payload().readableBytes()).sum());
+        assertEquals(
+                70_000,
+                client.all(Frames.DATA, 5).stream()
+                        .mapToInt(f -> f.payload().readableBytes())
+                        .sum());
     }
 }
