@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.HalfClose;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -15,7 +16,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.ssl.SslHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,7 +116,8 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        if (open != null && input.endsWithConnection() && !isCutShort()) {
+        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8).
+        if (open != null && input.endsWithConnection() && !HalfClose.isCutShort(ctx.channel())) {
             touched = open.events();
             endResponse(open, false);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
@@ -124,12 +125,6 @@ public final class Http1ClientConnection extends Http1Connection {
         } else if (input.state() != State.DONE) {
             lost("the upstream closed the connection");
         }
-    }
-
-    /** Anybody on the way can send a FIN; only the upstream can send close_notify (RFC 9112, section 9.8). */
-    private boolean isCutShort() {
-        SslHandler tls = ctx.pipeline().get(SslHandler.class);
-        return tls != null && !tls.engine().isInboundDone();
     }
 
     /** The connection has ended, whatever was in progress. */

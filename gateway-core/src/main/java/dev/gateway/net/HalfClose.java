@@ -26,10 +26,17 @@ public final class HalfClose {
 
     private HalfClose() {}
 
-    /** Lets the peer's FIN be an event of its own, where the transport can, instead of closing the channel. */
+    /**
+     * Lets the peer's FIN be an event of its own, where the transport can, instead of closing the channel; so its
+     * close_notify, where the engine of TLS can. To be called before anything is read that may be followed by either.
+     */
     public static void allow(Channel channel) {
         if (channel instanceof DuplexChannel) {
             channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        }
+        SslHandler tls = tls(channel);
+        if (tls != null) {
+            CloseNotify.allow(tls, channel.pipeline());
         }
     }
 
@@ -40,9 +47,18 @@ public final class HalfClose {
     public static boolean isInputEnd(ChannelHandlerContext ctx, Object event) {
         if (event instanceof SslCloseCompletionEvent closed) {
             SslHandler tls = tls(ctx.channel());
-            return closed.isSuccess() && tls != null && tls.engine().isInboundDone();
+            return closed.isSuccess() && tls != null && CloseNotify.isReceived(tls, ctx.channel());
         }
         return event instanceof ChannelInputShutdownEvent;
+    }
+
+    /**
+     * Whether the end of a channel's input may be anybody's word: anybody on the way can send a FIN, only the peer can
+     * send close_notify. Never so without TLS, where nothing tells them apart.
+     */
+    public static boolean isCutShort(Channel channel) {
+        SslHandler tls = tls(channel);
+        return tls != null && !CloseNotify.isReceived(tls, channel);
     }
 
     /**

@@ -53,6 +53,7 @@ public abstract class ParentHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
+        HalfClose.allow(ctx.channel()); // the destination may end its direction together with the parent's consent
         begin(ctx);
     }
 

@@ -166,7 +166,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
         }
     }
 
-    /** BoringSSL's engine, as Netty has it, and TLS 1.2 end both directions when the peer ends its own. */
+    /** The JDK's engine ends both directions of TLS 1.2 when the peer ends its own. */
     private boolean isTlsShut() {
         return inputEnded && tls != null && tls.engine().isOutboundDone();
     }
