@@ -4,6 +4,7 @@ import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.observe.Metrics;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;
+import dev.gateway.tunnel.LoopGuard;
 import dev.gateway.tunnel.OwnListeners;
 import java.net.InetSocketAddress;
 import java.util.Collection;
@@ -14,10 +15,15 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TunnelState {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
+    private final LoopGuard loops = LoopGuard.random();
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
 
     AuthWork work() {
         return work;
+    }
+
+    LoopGuard loops() {
+        return loops;
     }
 
     OwnListeners own() {

@@ -140,25 +140,17 @@ final class Admission {
 
     /**
      * Makes the head ready to be forwarded to where its client wants it to go, which is not told of the client more than
-     * the client tells, but for the gateway's name (RFC 9110, section 7.6.3).
+     * the client tells. That it has passed here is for the filters of such requests to say.
      *
      * @param path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
      * @return the request's id for our own logs, null if the policy is to have none
      */
     static @Nullable AsciiString prepareProxied(
-            RequestHead head, AsciiString path, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
+            RequestHead head, AsciiString path, ExchangeSettings settings, RequestIds ids) {
         HopByHop.stripRequest(head.fields());
         head.setScheme(HTTP);
         head.setPath(path);
-        addVia(head, connection, settings);
         return settings.requestId() == ExchangeSettings.RequestIdPolicy.OFF ? null : ids.next();
-    }
-
-    private static void addVia(RequestHead head, ConnectionInfo connection, ExchangeSettings settings) {
-        AsciiString via = settings.via(connection.version());
-        if (via != null) {
-            head.fields().add(FieldName.VIA, via);
-        }
     }
 
     /**
@@ -178,7 +170,10 @@ final class Admission {
             forwarded.apply(
                     head, connection.peerIp(), connection.scheme(), local == null ? 0 : local.getPort(), trusted);
         }
-        addVia(head, connection, settings);
+        AsciiString via = settings.via(connection.version());
+        if (via != null) {
+            head.fields().add(FieldName.VIA, via);
+        }
         return requestId(head, settings.requestId(), trusted, ids);
     }
 

@@ -3,12 +3,12 @@ package dev.gateway.exchange;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -31,8 +31,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         this.response = response;
     }
 
-    void open(StreamOpener opener, Upstream upstream, Endpoint endpoint, Demand demand, ConnectionInfo client) {
-        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, client, this, this);
+    void open(
+            StreamOpener opener,
+            Upstream upstream,
+            Endpoint endpoint,
+            Demand demand,
+            @Nullable Introduction introduction) {
+        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, introduction, this, this);
         if (answered) {
             return;
         }

@@ -3,6 +3,8 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -14,8 +16,10 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,7 +82,22 @@ final class Attempts {
         exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
         Attempt begun = new Attempt(this, exchange.response);
         current = begun;
-        begun.open(exchange.handler.opener, upstream, chosen, demand(head), record.connection);
+        Demand demand = demand(head);
+        begun.open(
+                exchange.handler.opener,
+                upstream,
+                chosen,
+                demand,
+                demand == Demand.TUNNEL ? introduction(head) : null);
+    }
+
+    private Introduction introduction(RequestHead head) {
+        Fields fields = head.fields();
+        StringJoiner via = new StringJoiner(", ");
+        for (int i = fields.find(FieldName.VIA, 0); i >= 0; i = fields.find(FieldName.VIA, i + 1)) {
+            via.add(fields.value(i));
+        }
+        return new Introduction(record.connection, via.toString());
     }
 
     private static Demand demand(RequestHead head) {

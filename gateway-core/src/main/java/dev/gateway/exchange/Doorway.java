@@ -59,7 +59,7 @@ final class Doorway {
         record.route = found.name();
         record.logPolicy = found.logPolicy();
         record.requestId = proxied
-                ? Admission.prepareProxied(head, record.path, record.connection, settings, handler.requestIds)
+                ? Admission.prepareProxied(head, record.path, settings, handler.requestIds)
                 : Admission.prepare(head, record.connection, settings, handler.requestIds);
         TraceSettings traces = settings.traces();
         if (record.trace != null && traces != null && !proxied) {

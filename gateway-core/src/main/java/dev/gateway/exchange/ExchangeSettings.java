@@ -45,7 +45,10 @@ public interface ExchangeSettings {
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();
 
-    /** Returns the element added to the {@code Via} of requests that came by this version, or null to add none. */
+    /**
+     * Returns the element added to the {@code Via} of requests that came by this version and take a route of the
+     * listener's own, or null to add none.
+     */
     default @Nullable AsciiString via(HttpVersion version) {
         return null;
     }

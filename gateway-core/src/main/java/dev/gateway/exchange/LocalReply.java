@@ -229,6 +229,7 @@ final class LocalReply {
             case CLIENT_CLOSED, CLIENT_TIMEOUT, CLIENT_PROTOCOL_ERROR, BODY_TOO_LARGE -> "http_request_error";
             case RATE_LIMITED, AUTHZ_DENIED, PROXY_AUTH, POLICY_PORT, POLICY_HOST, POLICY_SNI -> "http_request_denied";
             case POLICY_ADDRESS -> "destination_ip_prohibited";
+            case LOOP_DETECTED -> "proxy_loop_detected";
             case OVERLOAD, DRAIN, ADMIN_CLOSED -> "proxy_internal_response";
             case UNKNOWN -> "proxy_internal_error";
         };
@@ -257,6 +258,7 @@ final class LocalReply {
             case 503 -> "Service Unavailable";
             case 504 -> "Gateway Timeout";
             case 505 -> "HTTP Version Not Supported";
+            case 508 -> "Loop Detected";
             default -> status < 500 ? "Client Error" : "Server Error";
         };
     }

@@ -10,6 +10,8 @@ import java.util.List;
 public enum FilterOrder {
     /** First of all: what follows may depend on who the client is, and strangers learn nothing from its answers. */
     PROXY_AUTHENTICATION,
+    /** Before the rules, which have let the same request pass before. */
+    LOOP_GUARD,
     /** Who may reach what; what is refused needs no place among the tunnels. */
     CONNECT_RULES,
     /** After all that refuses requests for other reasons, so that only what goes upstream is counted. */

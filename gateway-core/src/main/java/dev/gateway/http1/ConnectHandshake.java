@@ -19,6 +19,7 @@ public final class ConnectHandshake extends ParentHandshake {
     private static final int MAX_SHOWN = 120;
 
     private final String authority;
+    private final String via;
     private final @Nullable String credentials;
     private final ResponseParser parser = new ResponseParser(HeadLimits.DEFAULT);
     private int interim;
@@ -27,17 +28,20 @@ public final class ConnectHandshake extends ParentHandshake {
      * Makes the handler of one connection.
      *
      * @param authority host and port to be connected to
+     * @param via the value of {@code Via}, empty for none
      * @param credentials the value of {@code Proxy-Authorization}, of the scheme Basic, or null
      */
-    public ConnectHandshake(String authority, @Nullable String credentials, Outcome outcome) {
+    public ConnectHandshake(String authority, String via, @Nullable String credentials, Outcome outcome) {
         super(outcome);
         this.authority = authority;
+        this.via = via;
         this.credentials = credentials;
     }
 
     @Override
     protected void begin(ChannelHandlerContext ctx) {
         String head = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n"
+                + (via.isEmpty() ? "" : "Via: " + via + "\r\n")
                 + (credentials == null ? "" : "Proxy-Authorization: " + credentials + "\r\n") + "\r\n";
         ctx.writeAndFlush(ByteBufUtil.writeAscii(ctx.alloc(), head), ctx.voidPromise());
     }

@@ -69,6 +69,7 @@ final class StatusLine {
         known(503, "Service Unavailable");
         known(504, "Gateway Timeout");
         known(505, "HTTP Version Not Supported");
+        known(508, "Loop Detected");
         known(506, "Variant Also Negotiates");
         known(507, "Insufficient Storage");
         known(508, "Loop Detected");

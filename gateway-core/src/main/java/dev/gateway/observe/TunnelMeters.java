@@ -65,6 +65,7 @@ final class TunnelMeters {
                             POLICY_HOST,
                             POLICY_ADDRESS,
                             POLICY_SNI,
+                            LOOP_DETECTED,
                             RATE_LIMITED,
                             OVERLOAD -> true;
                     default -> false;

@@ -15,6 +15,7 @@ import dev.gateway.time.Timer;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.Channel;
@@ -42,7 +43,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     private final Way way;
     private final Endpoint endpoint;
     private final Alpn alpn;
-    private final @Nullable ConnectionInfo client;
+    private final @Nullable Introduction introduction;
     private final Callback callback;
     private @Nullable Race race;
     private long startNanos;
@@ -80,14 +81,19 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
      * Prepares a connection.
      *
      * @param claimant whose permit it uses
-     * @param client whom the endpoint is told of, if the upstream wants that; null for nobody in particular
+     * @param introduction what the endpoint is told, if the upstream wants that, or a parent; null for nothing
      */
-    Dial(Claimant claimant, Way way, Alpn alpn, @Nullable ConnectionInfo client, Callback callback) {
+    Dial(
+            Claimant claimant,
+            Way way,
+            Alpn alpn,
+            @Nullable Introduction introduction,
+            Callback callback) {
         this.claimant = claimant;
         this.way = way;
         this.endpoint = way.endpoint();
         this.alpn = alpn;
-        this.client = client;
+        this.introduction = introduction;
         this.callback = callback;
     }
 
@@ -183,7 +189,11 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         ParentProxy.Credentials shown = parent.credentials();
         addBeforeSteps(
                 parent.isHttp()
-                        ? new ConnectHandshake(endpoint.toString(), shown == null ? null : shown.basic(), this)
+                        ? new ConnectHandshake(
+                                endpoint.toString(),
+                                introduction == null ? "" : introduction.via(),
+                                shown == null ? null : shown.basic(),
+                                this)
                         : new SocksHandshake(
                                 new SocksHandshake.Destination(endpoint.host(), endpoint.port()),
                                 shown == null ? null : new SocksHandshake.Login(shown.name(), shown.password()),
@@ -202,7 +212,8 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
 
     /** Tells the endpoint of the client, before anything else. */
     private void introduce(Channel connected) {
-        if (client != null) {
+        if (introduction != null) {
+            ConnectionInfo client = introduction.client();
             switch (claimant.settings.dialling().proxyHeader()) {
                 case NONE -> {}
                 case V1 -> connected.writeAndFlush(ProxyHeader.version1(client.peer(), client.local()));

@@ -3,13 +3,13 @@ package dev.gateway.pool;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The upstream connections of one event loop. Confined to it. */
 final class LoopPools implements StreamOpener {
@@ -93,7 +94,7 @@ final class LoopPools implements StreamOpener {
             Upstream upstream,
             Endpoint endpoint,
             Demand demand,
-            ConnectionInfo client,
+            @Nullable Introduction introduction,
             ResponseEvents events,
             Callback callback) {
         LoopUpstream known = upstreams.get(upstream);
@@ -101,6 +102,6 @@ final class LoopPools implements StreamOpener {
             callback.onOpenFailed(Failure.of(Cause.DRAIN, "the upstream " + upstream + " has been removed"));
             return Opening.DONE;
         }
-        return known.open(endpoint, demand, client, events, callback);
+        return known.open(endpoint, demand, introduction, events, callback);
     }
 }

@@ -1,13 +1,13 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One event loop's connections of one upstream: a pool for each of its endpoints, for the endpoints that requests named
@@ -47,12 +48,12 @@ final class LoopUpstream {
     StreamOpener.Opening open(
             Endpoint endpoint,
             Demand demand,
-            ConnectionInfo client,
+            @Nullable Introduction introduction,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         if (endpoint.index() != NamedByRequest.INDEX) {
             return demand == Demand.TUNNEL
-                    ? tunnels.open(Way.straight(endpoint), client, events, callback)
+                    ? tunnels.open(Way.straight(endpoint), introduction, events, callback)
                     : pools.get(endpoint.index()).open(demand, events, callback);
         }
         Dialling dialling = shared.settings.dialling();
@@ -63,7 +64,7 @@ final class LoopUpstream {
             return StreamOpener.Opening.DONE;
         }
         return demand == Demand.TUNNEL
-                ? tunnels.open(way, client, events, callback)
+                ? tunnels.open(way, introduction, events, callback)
                 : named(way).open(demand, events, callback);
     }
 

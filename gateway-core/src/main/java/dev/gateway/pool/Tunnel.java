@@ -1,11 +1,11 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.ClientTls.Alpn;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.tcp.TcpClientStream;
 import dev.gateway.time.Timer;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     final StreamOpener.Callback callback;
     final long sinceNanos;
     private final Tunnels tunnels;
-    private final ConnectionInfo client;
+    private final @Nullable Introduction introduction;
     private final ResponseEvents events;
 
     /** Whether it counts against the limit of pending requests. */
@@ -35,10 +35,15 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
         }
     };
 
-    Tunnel(Tunnels tunnels, Way way, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
+    Tunnel(
+            Tunnels tunnels,
+            Way way,
+            @Nullable Introduction introduction,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
         this.tunnels = tunnels;
         this.way = way;
-        this.client = client;
+        this.introduction = introduction;
         this.events = events;
         this.callback = callback;
         this.sinceNanos = tunnels.now();
@@ -47,7 +52,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = tunnels.now();
-        dial = new Dial(tunnels, way, Alpn.NONE, client, this);
+        dial = new Dial(tunnels, way, Alpn.NONE, introduction, this);
         dial.start(turn);
     }
 

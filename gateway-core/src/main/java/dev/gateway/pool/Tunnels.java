@@ -1,18 +1,19 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tunnels of one event loop to the endpoints of one upstream. Each has a connection of its own; those for which the
@@ -31,14 +32,18 @@ final class Tunnels extends Claimant {
         shared.add(this);
     }
 
-    StreamOpener.Opening open(Way way, ConnectionInfo client, ResponseEvents events, StreamOpener.Callback callback) {
+    StreamOpener.Opening open(
+            Way way,
+            @Nullable Introduction introduction,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
         if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        Tunnel tunnel = new Tunnel(this, way, client, events, callback);
+        Tunnel tunnel = new Tunnel(this, way, introduction, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();

@@ -32,6 +32,7 @@ public enum Cause {
     POLICY_HOST(403),
     POLICY_ADDRESS(403),
     POLICY_SNI(403),
+    LOOP_DETECTED(508),
     OVERLOAD(503),
     DRAIN(503),
     IDLE_TIMEOUT(504),

@@ -1,10 +1,10 @@
 package dev.gateway.upstream;
 
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
+import org.jspecify.annotations.Nullable;
 
 /** The back door: opens streams to endpoints from one event loop. Called on that loop only. */
 public interface StreamOpener {
@@ -12,14 +12,14 @@ public interface StreamOpener {
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
      * returns, unless the opening is cancelled first.
      *
-     * @param client whose request it is, for a PROXY protocol header
+     * @param introduction what is told ahead of a tunnel, null for requests
      * @param events who is told what the upstream does on the stream
      */
     Opening open(
             Upstream upstream,
             Endpoint endpoint,
             Demand demand,
-            ConnectionInfo client,
+            @Nullable Introduction introduction,
             ResponseEvents events,
             Callback callback);
 

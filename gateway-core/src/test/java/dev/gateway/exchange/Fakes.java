@@ -19,6 +19,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.Stream;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -218,7 +219,7 @@ final class Fakes {
                 Upstream upstream,
                 Endpoint endpoint,
                 Demand demand,
-                ConnectionInfo client,
+                @Nullable Introduction introduction,
                 ResponseEvents events,
                 StreamOpener.Callback callback) {
             FakeOpening opening = new FakeOpening(endpoint, demand, events, callback);

@@ -42,8 +42,12 @@ class ConnectHandshakeTest {
     }
 
     private void ask(String credentials) {
+        ask("", credentials);
+    }
+
+    private void ask(String via, String credentials) {
         channel.pipeline()
-                .addLast(new ConnectHandshake("a.test:443", credentials.isEmpty() ? null : credentials, outcome));
+                .addLast(new ConnectHandshake("a.test:443", via, credentials.isEmpty() ? null : credentials, outcome));
     }
 
     private void answer(String bytes) {
@@ -75,6 +79,10 @@ class ConnectHandshakeTest {
         assertThat(sent())
                 .isEqualTo("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n"
                         + "Proxy-Authorization: Basic YTpi\r\n\r\n");
+        channel.pipeline().removeFirst();
+        ask("2.0 b, 1.1 c", "");
+        assertThat(sent())
+                .isEqualTo("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nVia: 2.0 b, 1.1 c\r\n\r\n");
     }
 
     @ParameterizedTest

@@ -6,10 +6,8 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
@@ -25,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 /** One GET sent through the pools, and what came of it. */
 final class Reply implements ResponseEvents, StreamOpener.Callback {
     private static final FieldName CONNECTION_NUMBER = FieldName.of("X-Connection");
-
-    private static final ConnectionInfo CLIENT =
-            new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, new AsciiString("unix"), null, null);
 
     /** Completed with the number of the connection, or with the failure. */
     private final CompletableFuture<Object> outcome = new CompletableFuture<>();
@@ -50,7 +45,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     static Reply get(
             StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, Demand demand) {
         Reply reply = new Reply(loop, path);
-        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, demand, CLIENT, reply, reply));
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, demand, null, reply, reply));
         return reply;
     }
 
@@ -58,7 +53,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     static Reply getAndCancel(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
         Reply reply = new Reply(loop, path);
         loop.execute(() -> {
-            reply.opening = opener.open(upstream, endpoint, Demand.EXCHANGE, CLIENT, reply, reply);
+            reply.opening = opener.open(upstream, endpoint, Demand.EXCHANGE, null, reply, reply);
             reply.opening.cancel();
         });
         return reply;

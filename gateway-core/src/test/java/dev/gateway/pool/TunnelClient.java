@@ -13,6 +13,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -30,14 +31,16 @@ import org.jspecify.annotations.Nullable;
 
 /** A tunnel opened through the pools, and what came of it. Its methods may be called on any thread. */
 final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
-    static final ConnectionInfo CLIENT = new ConnectionInfo(
-            0,
-            "egress",
-            HttpVersion.HTTP_1_1,
-            new InetSocketAddress("192.0.2.7", 4711),
-            new AsciiString("192.0.2.7"),
-            new InetSocketAddress("198.51.100.1", 443),
-            null);
+    static final Introduction INTRODUCTION = new Introduction(
+            new ConnectionInfo(
+                    0,
+                    "egress",
+                    HttpVersion.HTTP_1_1,
+                    new InetSocketAddress("192.0.2.7", 4711),
+                    new AsciiString("192.0.2.7"),
+                    new InetSocketAddress("198.51.100.1", 443),
+                    null),
+            "1.1 a, 1.1 b");
 
     /** Everything but data, in order: opened, 200, writable, end, reset CAUSE, failed CAUSE. */
     final BlockingQueue<String> events = new LinkedBlockingQueue<>();
@@ -57,7 +60,7 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
 
     static TunnelClient open(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
-        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, CLIENT, client, client));
+        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 
@@ -65,7 +68,7 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     static TunnelClient openInVain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
         client.sendsHead = false;
-        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, CLIENT, client, client));
+        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 

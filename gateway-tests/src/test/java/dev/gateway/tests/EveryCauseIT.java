@@ -97,6 +97,7 @@ class EveryCauseIT {
         scenarios.put(Cause.POLICY_HOST, cause -> noTunnel(cause, "allowedPorts: [1-65535], allow: [a.test]"));
         scenarios.put(Cause.POLICY_ADDRESS, cause -> noTunnel(cause, "allowedPorts: [1-65535], allow: ['*']"));
         scenarios.put(Cause.POLICY_SNI, cause -> endedTunnel(cause, "sni: mustMatch", "not TLS at all"));
+        scenarios.put(Cause.LOOP_DETECTED, this::loop);
         scenarios.put(Cause.IDLE_TIMEOUT, cause -> endedTunnel(cause, "timeouts: {idle: 200ms}", ""));
         scenarios.put(Cause.MAX_DURATION, cause -> endedTunnel(cause, "timeouts: {max: 200ms}", ""));
         scenarios.put(Cause.DRAIN, this::drained);
@@ -323,6 +324,25 @@ class EveryCauseIT {
             verify(rig, cause, answer);
             assertThat(rig.metric("gateway_tunnels_total", label(cause), "decision=\"denied\""))
                     .isEqualTo(1);
+        }
+    }
+
+    /** A request that has passed here says so, wherever it comes from. */
+    private void loop(Cause cause) throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("hello"));
+                Rig rig = Rig.start(egress("allowedPorts: [1-65535], allow: ['*'], denyPrivate: false"));
+                Http1Peer client = Http1Peer.connect(rig.port("egress"))) {
+            String authority = "127.0.0.1:" + origin.port();
+            client.raw("GET http://" + authority + "/ HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
+            assertThat(client.response("GET").receiveFinal().status()).isEqualTo(200);
+            String via = origin.requests("/").get(0).get("via").orElseThrow();
+            try (Http1Peer other = Http1Peer.connect(rig.port("egress"))) {
+                other.raw("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nVia: 1.0 fred, " + via
+                        + " (a comment), 1.1 wilma\r\n\r\n");
+                verify(rig, cause, other.response("CONNECT").receiveFinal());
+                assertThat(rig.metric("gateway_tunnels_total", label(cause), "decision=\"denied\""))
+                        .isEqualTo(1);
+            }
         }
     }
 

@@ -117,7 +117,7 @@ class ForwardProxyIT {
         assertThat(head.target()).isEqualTo("/a//b/../c?q=%7E");
         assertThat(head.get("host")).contains("localhost:" + origin.port());
         assertThat(head.get("x-custom")).contains("1");
-        assertThat(head.get("via")).contains("1.1 gateway");
+        assertThat(head.get("via").orElse("")).matches("1\\.1 gateway-[0-9a-f]{12}");
         assertThat(head.fields().stream().map(field -> field.getKey().toLowerCase(Locale.ROOT)))
                 .noneMatch(name -> name.startsWith("x-forwarded") || name.startsWith("proxy-"))
                 .doesNotContain("forwarded", "x-request-id");

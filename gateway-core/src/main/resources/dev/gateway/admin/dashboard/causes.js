@@ -26,6 +26,7 @@ const MEANINGS = {
   policy_host: 'the host is not allowed',
   policy_address: 'the address is not allowed',
   policy_sni: 'the name in TLS is another than the one asked for',
+  loop_detected: 'the request has passed here before',
   overload: 'the gateway has more to do than it can',
   drain: 'the gateway is draining',
   idle_timeout: 'nothing moved for too long',
