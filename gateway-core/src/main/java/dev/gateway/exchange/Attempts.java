@@ -84,11 +84,7 @@ final class Attempts {
         current = begun;
         Demand demand = demand(head);
         begun.open(
-                exchange.handler.opener,
-                upstream,
-                chosen,
-                demand,
-                demand == Demand.TUNNEL ? introduction(head) : null);
+                exchange.handler.opener, upstream, chosen, demand, demand == Demand.TUNNEL ? introduction(head) : null);
     }
 
     private Introduction introduction(RequestHead head) {

@@ -52,7 +52,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
-        super(codec, settings.connectionWindow());
+        super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
         codec.connection().local().allowPushTo(false);
@@ -184,7 +184,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
         if (stream(h2) instanceof Http2ClientStream stream) {
             if (stream.hasResponse()) {
-                noMoreCredit(h2);
+                windows().ended(h2);
                 String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
                 if (problem != null || headers.isTooMany()) {
                     throw streamError(stream, problem != null ? problem : "too many trailer fields");
@@ -267,8 +267,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
                 context().close();
             } else {
                 pinged = true;
-                encoder().writePing(context(), false, PROBE, context().newPromise());
-                flush(context());
+                ping(PROBE);
                 timers.arm(this, SILENCE_MILLIS);
             }
         }

@@ -20,9 +20,12 @@ public record Http2ClientSettings(
         int maxHeaderListSize,
         int maxHeaderFields,
         long requestWriteIdleMillis) {
-    /** What suits an upstream near by. */
+    /** What streams may have beyond their windows, all of a connection together, if their path is long. */
+    static final int WINDOW_GROWTH = 8 * 1024 * 1024;
+
+    /** What suits any upstream: windows for one near by, which grow. */
     public static final Http2ClientSettings DEFAULT =
-            new Http2ClientSettings(256, 256 * 1024, 128 * 1024 * 1024, 64 * 1024, 200, 60_000);
+            new Http2ClientSettings(256, 256 * 1024, 144 * 1024 * 1024, 64 * 1024, 200, 60_000);
 
     Http2Settings wire() {
         return new Http2Settings()

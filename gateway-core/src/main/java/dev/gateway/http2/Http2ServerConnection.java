@@ -45,7 +45,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     private Http2ServerConnection(
             ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
-        super(codec, settings.connectionWindow());
+        super(codec, settings.connectionWindow(), Http2ServerSettings.WINDOW_GROWTH);
         this.info = info;
         this.handler = handler;
         this.settings = settings;
@@ -142,7 +142,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     private void onTrailers(Http2Stream h2, MultiplexedStream stream, ReceivedHeaders headers) throws Http2Exception {
-        noMoreCredit(h2);
+        windows().ended(h2);
         String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
         if (problem != null || headers.isTooMany()) {
             throw streamError(stream, problem != null ? problem : "too many trailer fields");
@@ -238,7 +238,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             return false;
         }
         wideStreams++;
-        addWindow(h2, settings.wideStreamWindow() - settings.streamWindow());
+        windows().add(h2, settings.wideStreamWindow() - settings.streamWindow());
         return true;
     }
 

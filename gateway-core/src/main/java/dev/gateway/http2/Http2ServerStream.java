@@ -147,7 +147,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         @Override
         protected void onExpired() {
             Http2Stream h2 = h2();
-            if (h2 != null && !server.hasCredit(h2)) {
+            if (h2 != null && !server.windows().hasCredit(h2)) {
                 onProgress(); // it waits for us
             } else if (h2 != null) {
                 giveUp(Failure.of(Cause.CLIENT_TIMEOUT, "nothing of the request's body came in time"));

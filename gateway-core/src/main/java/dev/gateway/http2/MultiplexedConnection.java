@@ -4,7 +4,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -13,7 +12,6 @@ import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2LocalFlowController;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -32,7 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MultiplexedConnection.class);
-    private static final int DEFAULT_WINDOW = 65_535;
     private static final int MAX_UNREAD = 1024 * 1024;
 
     final ConnectionObserver observer;
@@ -42,7 +39,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final int connectionWindow;
     private final Http2Connection.PropertyKey streamKey;
     private final Http2RemoteFlowController outbound;
-    private final Http2LocalFlowController inbound;
+    private final ReceiveWindows windows;
+    private final WindowGrowth growth;
     private final List<MultiplexedStream> touched = new ArrayList<>();
     private final PausedStreams paused = new PausedStreams();
     private final ClosedStreams closed;
@@ -55,7 +53,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private boolean reading;
     private boolean flushScheduled;
 
-    MultiplexedConnection(Codec codec, int connectionWindow) {
+    MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
         setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
@@ -64,7 +62,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.connectionWindow = connectionWindow;
         this.streamKey = codec.connection().newKey();
         this.outbound = codec.connection().remote().flowController();
-        this.inbound = codec.connection().local().flowController();
+        this.windows = new ReceiveWindows(this, codec.connection());
+        this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
         this.closed = new ClosedStreams(codec.connection());
         this.streamErrors = new StreamErrors(this, codec, closed);
         this.ending = new Ending(this, codec.writer());
@@ -138,7 +137,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             return;
         }
         started = true;
-        inbound.incrementWindowSize(connection().connectionStream(), connectionWindow - DEFAULT_WINDOW);
+        windows.open(connectionWindow);
         onActive();
         flush(ctx);
     }
@@ -299,37 +298,17 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         closeStreamLocal(h2, context().newSucceededFuture());
     }
 
-    final void consume(Http2Stream h2, int bytes) {
-        if (h2.state() == Http2Stream.State.CLOSED) {
-            return; // closing gave all bytes back
-        }
-        try {
-            if (inbound.consumeBytes(h2, bytes)) {
-                requestFlush();
-            }
-        } catch (Http2Exception e) {
-            onError(context(), true, e);
-        }
+    final ReceiveWindows windows() {
+        return windows;
     }
 
-    /** Lets the peer send that much more on this stream beyond what was consumed. */
-    final void addWindow(Http2Stream h2, int bytes) {
-        try {
-            inbound.incrementWindowSize(h2, bytes);
-            requestFlush();
-        } catch (Http2Exception e) {
-            onError(context(), true, e);
-        }
+    final WindowGrowth growth() {
+        return growth;
     }
 
-    /** No WINDOW_UPDATE for a stream that ended with trailers, which the flow controller does not learn by itself. */
-    final void noMoreCredit(Http2Stream h2) throws Http2Exception {
-        inbound.receiveFlowControlledFrame(h2, Unpooled.EMPTY_BUFFER, 0, true);
-    }
-
-    /** Whether the peer may send body bytes on this stream, as far as windows go. */
-    final boolean hasCredit(Http2Stream h2) {
-        return h2.state() != Http2Stream.State.CLOSED && inbound.unconsumedBytes(h2) == 0;
+    final void ping(long data) {
+        encoder().writePing(context(), false, data, context().newPromise());
+        requestFlush();
     }
 
     /** Ends a stream in both directions. */
@@ -461,6 +440,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             observer.onStreamClosed();
             MultiplexedStream stream = stream(h2);
             if (stream != null) {
+                growth.giveBack(stream.grown());
                 stream.onClosed();
             }
             MultiplexedConnection.this.onStreamClosed(stream);

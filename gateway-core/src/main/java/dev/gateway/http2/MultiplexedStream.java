@@ -26,9 +26,14 @@ abstract class MultiplexedStream implements Stream {
     /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 64 KiB, from reuse. */
     private static final int COPIED = 2048;
 
+    /** What is received before anybody asks how fast: less is over before a window could grow. */
+    private static final int WINDOWFUL = 256 * 1024;
+
     final MultiplexedConnection connection;
     private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
     private @Nullable StreamEvents events; // null while nobody is to be told anything
+    private int untilWindowful = WINDOWFUL; // bytes to be received before it may need more window
+    private WindowGrowth.@Nullable Need need; // null until then
     private int tinyHeld; // tiny pieces handed on since the last credit
     private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
@@ -204,7 +209,7 @@ abstract class MultiplexedStream implements Stream {
         Http2Stream stream = h2;
         settleTiny();
         if (stream != null && bytes > 0) {
-            connection.consume(stream, bytes);
+            connection.windows().consumed(stream, bytes);
             if (!dead) {
                 onConsumed(stream);
             }
@@ -247,8 +252,11 @@ abstract class MultiplexedStream implements Stream {
     final int onData(ByteBuf data, boolean last) throws Http2Exception {
         int length = data.readableBytes();
         account(length, last);
+        untilWindowful -= length;
         if (last) {
             remoteEnded = true;
+        } else if (untilWindowful <= 0) {
+            onWindowful();
         }
         StreamEvents told = events;
         if (told == null) {
@@ -264,6 +272,23 @@ abstract class MultiplexedStream implements Stream {
             told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : length <= COPIED ? copy(data) : data.retain(), last);
         }
         return 0;
+    }
+
+    private void onWindowful() {
+        WindowGrowth.Need known = need;
+        if (known == null) {
+            known = new WindowGrowth.Need();
+            need = known;
+        }
+        Http2Stream stream = h2;
+        if (stream != null) {
+            untilWindowful += connection.growth().onWindowful(known, stream);
+        }
+    }
+
+    /** Returns how much window it was given beyond what it had before. */
+    final int grown() {
+        return need == null ? 0 : need.grown();
     }
 
     private ByteBuf copy(ByteBuf data) {

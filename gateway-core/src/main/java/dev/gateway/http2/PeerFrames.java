@@ -75,7 +75,11 @@ final class PeerFrames implements Http2FrameListener {
 
     @Override
     public void onPingAckRead(ChannelHandlerContext ctx, long data) {
-        connection.onPingAck(data);
+        if (data == WindowGrowth.PING) {
+            connection.growth().onPingAck();
+        } else {
+            connection.onPingAck(data);
+        }
     }
 
     @Override

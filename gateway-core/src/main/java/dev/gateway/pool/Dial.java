@@ -83,12 +83,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
      * @param claimant whose permit it uses
      * @param introduction what the endpoint is told, if the upstream wants that, or a parent; null for nothing
      */
-    Dial(
-            Claimant claimant,
-            Way way,
-            Alpn alpn,
-            @Nullable Introduction introduction,
-            Callback callback) {
+    Dial(Claimant claimant, Way way, Alpn alpn, @Nullable Introduction introduction, Callback callback) {
         this.claimant = claimant;
         this.way = way;
         this.endpoint = way.endpoint();

@@ -33,10 +33,7 @@ final class Tunnels extends Claimant {
     }
 
     StreamOpener.Opening open(
-            Way way,
-            @Nullable Introduction introduction,
-            ResponseEvents events,
-            StreamOpener.Callback callback) {
+            Way way, @Nullable Introduction introduction, ResponseEvents events, StreamOpener.Callback callback) {
         if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(

@@ -81,8 +81,7 @@ class ConnectHandshakeTest {
                         + "Proxy-Authorization: Basic YTpi\r\n\r\n");
         channel.pipeline().removeFirst();
         ask("2.0 b, 1.1 c", "");
-        assertThat(sent())
-                .isEqualTo("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nVia: 2.0 b, 1.1 c\r\n\r\n");
+        assertThat(sent()).isEqualTo("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nVia: 2.0 b, 1.1 c\r\n\r\n");
     }
 
     @ParameterizedTest

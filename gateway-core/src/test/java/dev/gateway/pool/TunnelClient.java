@@ -60,7 +60,8 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
 
     static TunnelClient open(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
-        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
+        loop.execute(
+                () -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 
@@ -68,7 +69,8 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     static TunnelClient openInVain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
         client.sendsHead = false;
-        loop.execute(() -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
+        loop.execute(
+                () -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 

@@ -179,7 +179,9 @@ class DashboardIT {
             }
         }
         assertThat(browser.evaluate("return " + told)).endsWith("of requests fail, most with connect_failed.");
-        await("document.querySelector('#attention').textContent.includes('Upstream billing: 1 of 1 endpoint not healthy.')", "true");
+        await(
+                "document.querySelector('#attention').textContent.includes('Upstream billing: 1 of 1 endpoint not healthy.')",
+                "true");
     }
 
     @Test

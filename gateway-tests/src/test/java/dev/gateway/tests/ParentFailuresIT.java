@@ -346,12 +346,15 @@ class ParentFailuresIT {
     void credentialsAreForTheParentAlone() throws Exception {
         ask("egress", "filtered.test:8443");
         assertThat(http.asked)
-                .anyMatch(head -> head.matches("CONNECT filtered\\.test:8443 HTTP/1\\.1\r\nHost: filtered\\.test:8443\r\n"
-                        + "Via: 1\\.1 gateway-[0-9a-f]{12}\r\nProxy-Authorization: Basic " + BASIC + "\r\n\r\n"));
+                .anyMatch(
+                        head -> head.matches("CONNECT filtered\\.test:8443 HTTP/1\\.1\r\nHost: filtered\\.test:8443\r\n"
+                                + "Via: 1\\.1 gateway-[0-9a-f]{12}\r\nProxy-Authorization: Basic " + BASIC
+                                + "\r\n\r\n"));
         ask("strict", "filtered.test:8444");
         assertThat(http.asked)
-                .anyMatch(head -> head.matches("CONNECT filtered\\.test:8444 HTTP/1\\.1\r\nHost: filtered\\.test:8444\r\n"
-                        + "Via: 1\\.1 gateway-[0-9a-f]{12}\r\n\r\n"));
+                .anyMatch(
+                        head -> head.matches("CONNECT filtered\\.test:8444 HTTP/1\\.1\r\nHost: filtered\\.test:8444\r\n"
+                                + "Via: 1\\.1 gateway-[0-9a-f]{12}\r\n\r\n"));
     }
 
     @Test

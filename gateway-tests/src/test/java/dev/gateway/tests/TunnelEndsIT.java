@@ -118,9 +118,7 @@ class TunnelEndsIT {
                 theirs = Handshake.raw(socket);
             } else {
                 boolean tls = target == Target.WEBSOCKET_BY_TLS;
-                Origin origin = (tls
-                                ? Origin.startTls("http/1.1")
-                                : Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1))
+                Origin origin = (tls ? Origin.startTls("http/1.1") : Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1))
                         .on("/", (stream, head) -> {
                             Handshake.accept(stream, head);
                             streams.add(stream);
