@@ -1,0 +1,204 @@
+package dev.gateway.pool;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What a pool does to lease a kept connection for a request, and to keep it again; without permits and what is counted. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class LeaseBenchmark {
+    private static final long MINUTE = 60_000;
+
+    @Param({"1", "64"})
+    int kept = 1;
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final PooledConnections connections = new PooledConnections();
+    private final ResponseEvents events = new NoEvents();
+    private @Nullable EndpointPool pool;
+    private @Nullable Sweep sweep;
+
+    @Setup
+    @SuppressWarnings("NullAway") // nothing is resolved or dialled
+    public void fill() throws Exception {
+        List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
+        UpstreamSettings settings = new UpstreamSettings(
+                UpstreamSettings.Protocol.HTTP1,
+                null,
+                1024,
+                1024,
+                65536,
+                0,
+                0,
+                0,
+                MINUTE,
+                MINUTE,
+                60 * MINUTE,
+                Dialling.DIRECT);
+        SharedUpstream shared = new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings));
+        LoopPools pools = new LoopPools(null, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
+        LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
+        EndpointPool made = new EndpointPool(owner, Way.straight(endpoints.get(0)), true);
+        Sweep lives = new Sweep(made, connections);
+        for (int i = 0; i < kept; i++) {
+            Kept connection = new Kept(loop, made);
+            lives.begin(connection);
+            lives.onIdle(connection);
+            connections.add(connection);
+            connections.push(connection);
+        }
+        pool = made;
+        sweep = lives;
+    }
+
+    @Benchmark
+    public ClientStream leaseAndReturn() {
+        PooledConnection top = connections.top();
+        if (pool == null || sweep == null || !(top instanceof Kept connection) || !connection.isUsable(pool.now())) {
+            throw new IllegalStateException("no connection");
+        }
+        ClientStream stream = connection.open(events);
+        connections.withdraw(connection);
+        connection.leased = false;
+        connections.push(connection);
+        sweep.onIdle(connection);
+        sweep.watch(connection, pool.now());
+        return stream;
+    }
+
+    @TearDown
+    public void stop() {
+        loop.finishAndReleaseAll();
+    }
+
+    /** A connection of which a lease needs no more than whether it is leased; its own stream, too. */
+    private static final class Kept extends PooledConnection implements ClientStream {
+        private boolean leased;
+
+        private Kept(Channel channel, EndpointPool pool) {
+            super(channel, pool);
+        }
+
+        @Override
+        ChannelHandler handler() {
+            return new ChannelInboundHandlerAdapter();
+        }
+
+        @Override
+        HttpVersion version() {
+            return HttpVersion.HTTP_1_1;
+        }
+
+        @Override
+        int room() {
+            return leased ? 0 : 1;
+        }
+
+        @Override
+        boolean takes(Demand demand) {
+            return true;
+        }
+
+        @Override
+        ClientStream open(ResponseEvents events) {
+            leased = true;
+            return this;
+        }
+
+        @Override
+        boolean isIdle() {
+            return !leased;
+        }
+
+        @Override
+        void finish() {}
+
+        @Override
+        void end(Failure failure) {}
+
+        @Override
+        public void head(RequestHead head, boolean last) {}
+
+        @Override
+        public void data(ByteBuf data, boolean last) {
+            data.release();
+        }
+
+        @Override
+        public void trailers(Fields fields) {}
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public boolean isWritable() {
+            return true;
+        }
+
+        @Override
+        public void consumed(int bytes) {}
+
+        @Override
+        public void reset(Failure failure) {}
+    }
+
+    /** Nothing happens on these streams. */
+    private static final class NoEvents implements ResponseEvents {
+        @Override
+        public void onHead(ResponseHead head, boolean last) {}
+
+        @Override
+        public void onData(ByteBuf data, boolean last) {
+            data.release();
+        }
+
+        @Override
+        public void onTrailers(Fields trailers) {}
+
+        @Override
+        public void onWritable() {}
+
+        @Override
+        public void onReadComplete() {}
+
+        @Override
+        public void onReset(Failure failure) {}
+    }
+}
