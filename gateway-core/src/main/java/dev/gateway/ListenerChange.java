@@ -89,7 +89,7 @@ final class ListenerChange {
         if (same != null && same.listener().settings().bound().equals(settings.bound())) {
             listener = same.listener();
         } else {
-            listener = isFixed(settings.bound()) ? addresses.remove(settings.bound()) : null;
+            listener = take(settings.bound());
         }
         if (listener == null) {
             listener = bind(listeners.loops.of(settings.name()), settings, wanted.position());
@@ -112,6 +112,11 @@ final class ListenerChange {
         } catch (IOException | GeneralSecurityException e) {
             throw Assembly.failure(Objects.requireNonNull(wanted.tls()).position(), e);
         }
+    }
+
+    private @Nullable Listener take(ListenerSettings.Address address) {
+        // At a start there are none, and the address is not hashed: a record's hash is linked at first, for 20 ms.
+        return addresses.isEmpty() || !isFixed(address) ? null : addresses.remove(address);
     }
 
     /** Any free port is another one for each that wants it. */

@@ -49,6 +49,7 @@ import picocli.CommandLine.Spec;
             StatsCommand.class,
             TopCommand.class,
             ExplainCommand.class,
+            PrepareCommand.class,
             Main.Validate.class,
             Main.PrintConfig.class,
             Main.Schema.class,
@@ -81,6 +82,7 @@ public final class Main implements Callable<Integer> {
     static @Nullable Callable<Integer> plain(String[] args) {
         return switch (args.length == 0 ? "" : args[0]) {
             case "run" -> RunCommand.plain(args);
+            case "prepare" -> PrepareCommand.plain(args);
             case "healthcheck" -> HealthcheckCommand.plain(args);
             default -> null;
         };

@@ -12,6 +12,9 @@ public final class Meaning {
 
     /** Whether both say the same. */
     public static boolean isSame(@Nullable Object one, @Nullable Object other) {
+        if (one == null || other == null) {
+            return one == other; // a record's own equality is linked when it is first asked, which takes a start longer
+        }
         if (one instanceof Position && other instanceof Position) {
             return true;
         }

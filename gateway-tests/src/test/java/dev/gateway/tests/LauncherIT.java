@@ -78,6 +78,40 @@ class LauncherIT {
     }
 
     @Test
+    void aStartFindsWhatWasPrepared() throws Exception {
+        Process preparing = gateway("prepare").start();
+        assertThat(output(preparing)).doesNotContainIgnoringCase("warning").doesNotContainIgnoringCase("error");
+        assertThat(preparing.waitFor()).isZero();
+        try (Stream<Path> files = Files.list(directory.resolve("cache"))) {
+            assertThat(files).hasSize(1);
+        }
+        Path config = Files.writeString(
+                directory.resolve("gateway.yaml"),
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {port: 0}
+                """);
+        Path loads = directory.resolve("loads");
+        ProcessBuilder builder = gateway("run", "--config", config.toString());
+        builder.environment().put("JAVA_OPTS", "-Xlog:class+load:file=" + loads);
+        Process process = builder.start();
+        try {
+            admin(process);
+            List<String> ours = Files.readAllLines(loads).stream()
+                    .filter(line -> line.contains(" dev.gateway."))
+                    .toList();
+            List<String> read = ours.stream()
+                    .filter(line -> !line.contains("source: shared objects file"))
+                    .toList();
+            assertThat(ours).hasSizeGreaterThan(100);
+            assertThat(read).as("of %s classes, not archived", ours.size()).hasSizeLessThan(ours.size() / 10);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
     void itServesAndExitsWithZeroOnSigterm() throws Exception {
         Path config = Files.writeString(
                 directory.resolve("gateway.yaml"),
