@@ -17,8 +17,8 @@ import io.netty.handler.codec.http2.Http2Settings;
 
 /**
  * Netty's frame writer, with heads and data written our way: a head is one buffer, a short payload is copied behind its
- * frame header, and every frame is counted. HPACK uses Huffman coding and the dynamic table; credentials are never
- * indexed (RFC 7541, section 7.1.3).
+ * frame header, nobody is told when they were written, and every frame is counted. HPACK uses Huffman coding and the
+ * dynamic table; credentials are never indexed (RFC 7541, section 7.1.3).
  */
 final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int HEADER = 9;
@@ -76,21 +76,15 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writeInt(streamId);
     }
 
-    @Override
-    public ChannelFuture writeHeaders(
-            ChannelHandlerContext ctx,
-            int streamId,
-            Http2Headers headers,
-            int padding,
-            boolean endStream,
-            ChannelPromise promise) {
+    /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. */
+    void head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
         ByteBuf out = ctx.alloc().buffer(256);
         try {
             out.writeZero(HEADER);
             encoder.encodeHeaders(streamId, headers, out);
         } catch (Http2Exception e) {
             out.release();
-            return promise.setFailure(e);
+            throw e;
         }
         int block = out.readableBytes() - HEADER;
         int first = Math.min(block, maxFrameSize());
@@ -101,41 +95,34 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writerIndex(end);
         wrote(Http2FrameTypes.HEADERS, first);
         if (first == block) {
-            return ctx.write(out, promise);
+            ctx.write(out, ctx.voidPromise());
+            return;
         }
-        ctx.write(out.readRetainedSlice(HEADER + first));
+        ctx.write(out.readRetainedSlice(HEADER + first), ctx.voidPromise());
         while (out.readableBytes() > maxFrameSize()) {
-            writeContinuation(ctx, streamId, out.readRetainedSlice(maxFrameSize()), 0, ctx.newPromise());
+            continuation(ctx, streamId, out.readRetainedSlice(maxFrameSize()), 0);
         }
-        return writeContinuation(ctx, streamId, out, Http2Flags.END_HEADERS, promise);
+        continuation(ctx, streamId, out, Http2Flags.END_HEADERS);
     }
 
-    private ChannelFuture writeContinuation(
-            ChannelHandlerContext ctx, int streamId, ByteBuf fragment, int flags, ChannelPromise promise) {
+    private void continuation(ChannelHandlerContext ctx, int streamId, ByteBuf fragment, int flags) {
         int length = fragment.readableBytes();
         ByteBuf header = ctx.alloc().buffer(HEADER);
         putHeader(header, length, Http2FrameTypes.CONTINUATION, flags, streamId);
         wrote(Http2FrameTypes.CONTINUATION, length);
-        ctx.write(header);
-        return ctx.write(fragment, promise);
+        ctx.write(header, ctx.voidPromise());
+        ctx.write(fragment, ctx.voidPromise());
     }
 
-    @Override
-    public ChannelFuture writeData(
-            ChannelHandlerContext ctx,
-            int streamId,
-            ByteBuf data,
-            int padding,
-            boolean endStream,
-            ChannelPromise promise) {
+    /** Writes a part of a body, in frames as large as the peer takes. */
+    void data(ChannelHandlerContext ctx, int streamId, ByteBuf data, boolean endStream) {
         while (data.readableBytes() > maxFrameSize()) {
-            writeOneData(ctx, streamId, data.readRetainedSlice(maxFrameSize()), 0, ctx.newPromise());
+            dataFrame(ctx, streamId, data.readRetainedSlice(maxFrameSize()), 0);
         }
-        return writeOneData(ctx, streamId, data, endStream ? Http2Flags.END_STREAM : 0, promise);
+        dataFrame(ctx, streamId, data, endStream ? Http2Flags.END_STREAM : 0);
     }
 
-    private ChannelFuture writeOneData(
-            ChannelHandlerContext ctx, int streamId, ByteBuf data, int flags, ChannelPromise promise) {
+    private void dataFrame(ChannelHandlerContext ctx, int streamId, ByteBuf data, int flags) {
         int length = data.readableBytes();
         boolean copied = length <= COPIED;
         ByteBuf out = ctx.alloc().buffer(copied ? HEADER + length : HEADER);
@@ -145,10 +132,11 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         if (copied) {
             out.writeBytes(data);
             data.release();
-            return ctx.write(out, promise);
+            ctx.write(out, ctx.voidPromise());
+        } else {
+            ctx.write(out, ctx.voidPromise());
+            ctx.write(data, ctx.voidPromise());
         }
-        ctx.write(out);
-        return ctx.write(data, promise);
     }
 
     @Override

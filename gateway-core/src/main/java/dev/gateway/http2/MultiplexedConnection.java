@@ -4,7 +4,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -270,18 +269,19 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     final void writeData(ChannelHandlerContext ctx, Http2Stream h2, ByteBuf data, boolean last) {
         dataWritten += data.readableBytes();
-        codec.writer().writeData(ctx, h2.id(), data, 0, last, ctx.newPromise());
+        codec.writer().data(ctx, h2.id(), data, last);
     }
 
     /** Writes what {@link #sent} points at. */
     final void writeHeaders(Http2Stream h2, boolean interim, boolean last) {
         ChannelHandlerContext ctx = context();
-        ChannelFuture written = codec.writer().writeHeaders(ctx, h2.id(), sent, 0, last, ctx.newPromise());
-        sent.forget();
-        Throwable cause = written.cause();
-        if (cause != null) {
-            onError(ctx, true, cause);
+        try {
+            codec.writer().head(ctx, h2.id(), sent, last);
+        } catch (Http2Exception e) {
+            onError(ctx, true, e);
             return;
+        } finally {
+            sent.forget();
         }
         h2.headersSent(interim);
         if (last) {
