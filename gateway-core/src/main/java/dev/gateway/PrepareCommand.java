@@ -94,7 +94,8 @@ final class PrepareCommand implements Callable<Integer> {
         URI uri = URI.create(url);
         AdminClient client = new AdminClient(uri, TIMEOUT_MILLIS, null);
         for (int i = 0; i < times; i++) {
-            int status = client.get(uri.getPath().isEmpty() ? "/" + i : uri.getPath()).status();
+            int status = client.get(uri.getPath().isEmpty() ? "/" + i : uri.getPath())
+                    .status();
             if (status != 200) {
                 throw new IOException(url + " answered " + status);
             }

@@ -11,9 +11,10 @@ import io.netty.handler.codec.http2.Http2Stream;
  */
 final class ClosedStreams {
     private static final int RESETS_REMEMBERED = 256;
+    private static final int[] NONE = {};
 
     private final Http2Connection connection;
-    private final int[] resets = new int[RESETS_REMEMBERED]; // stream ids, negative where the peer reset it
+    private int[] resets = NONE; // stream ids, negative where the peer reset it
     private int resetCount;
     private int lastOpened = -1; // stream ids, to know the ones a peer passed over most recently
     private int gapStart;
@@ -40,6 +41,9 @@ final class ClosedStreams {
     }
 
     private void remember(int mark) {
+        if (resets.length == 0) { // most connections never need it
+            resets = new int[RESETS_REMEMBERED];
+        }
         resets[resetCount++ & (RESETS_REMEMBERED - 1)] = mark;
     }
 
