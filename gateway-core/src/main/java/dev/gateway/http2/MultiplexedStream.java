@@ -5,7 +5,6 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.time.Timer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -40,12 +39,10 @@ abstract class MultiplexedStream implements Stream {
     private boolean remoteEnded;
     private boolean dead; // reset by either side, or the connection is gone
     private boolean paused; // was seen not writable, so is to be told when that changes
-    private boolean progressed; // bytes left since the stall timer was armed
-    private long othersBefore; // bytes that the connection had sent when the stall timer was armed
     private boolean touched; // is on the connection's list of streams to tell of read-complete
     private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
     private @Nullable Failure early; // why it failed before anybody was to be told
-    private @Nullable Timer stallTimer;
+    private @Nullable StallTimer stallTimer;
 
     MultiplexedStream(MultiplexedConnection connection) {
         this.connection = connection;
@@ -166,7 +163,9 @@ abstract class MultiplexedStream implements Stream {
     }
 
     final void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
-        progressed = true;
+        if (stallTimer != null) {
+            stallTimer.onProgress();
+        }
         unsent -= data.readableBytes();
         Http2Stream stream = h2;
         if (stream == null) {
@@ -397,17 +396,14 @@ abstract class MultiplexedStream implements Stream {
 
     // The peer that takes nothing.
 
-    final void armStallTimer() {
-        long millis = connection.writeIdleMillis();
-        if (millis > 0) {
-            Timer timer = stallTimer;
+    private void armStallTimer() {
+        if (connection.writeIdleMillis() > 0) {
+            StallTimer timer = stallTimer;
             if (timer == null) {
-                timer = new StallTimer();
+                timer = new StallTimer(this);
                 stallTimer = timer;
             }
-            progressed = false;
-            othersBefore = connection.dataWritten();
-            connection.timers.arm(timer, millis);
+            timer.arm();
         }
     }
 
@@ -415,34 +411,16 @@ abstract class MultiplexedStream implements Stream {
     final void watchUnsent() {
         Http2Stream stream = h2;
         if (!dead && localEnded && stream != null && connection.hasPending(stream)) {
-            Timer timer = stallTimer;
+            StallTimer timer = stallTimer;
             if (timer == null || !timer.isArmed()) {
                 armStallTimer();
             }
         }
     }
 
-    /** Whether the peer takes bytes, of this stream or of others whose turn it is. */
-    private boolean isPeerTaking() {
-        Http2Stream stream = h2;
-        return progressed
-                || (stream != null && connection.dataWritten() != othersBefore && connection.hasWindow(stream));
-    }
-
     private void cancelStallTimer() {
         if (stallTimer != null) {
             stallTimer.cancel();
-        }
-    }
-
-    private final class StallTimer extends Timer {
-        @Override
-        protected void onExpired() {
-            if (isPeerTaking()) {
-                armStallTimer();
-            } else {
-                connection.onStalled(MultiplexedStream.this);
-            }
         }
     }
 }
