@@ -151,8 +151,11 @@ final class Exchange implements StreamEvents {
 
     /** The client has been told that there is a tunnel. */
     void onTunnelAnswered() {
-        if (tunnel != null && draining) {
-            tunnel.onDraining();
+        if (tunnel != null) {
+            tunnel.onAnswered();
+            if (draining) {
+                tunnel.onDraining();
+            }
         }
     }
 

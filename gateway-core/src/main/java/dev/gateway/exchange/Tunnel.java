@@ -50,6 +50,16 @@ final class Tunnel {
         }
     }
 
+    /** The client has been told: of the heads there is left what is to be logged. */
+    void onAnswered() {
+        if (record.fields != null) {
+            record.fields.trim();
+        }
+        if (record.responseFields != null) {
+            record.responseFields.trim();
+        }
+    }
+
     @Nullable
     Farewell farewell() {
         return farewell;

@@ -321,21 +321,21 @@ public final class Http1ClientConnection extends Http1Connection {
     }
 
     @Override
-    void onSent(OutgoingStream from) {
+    void onSent(OutgoingStream<?> from) {
         if (from == stream && input.state() == State.DONE) {
             endExchange();
         }
     }
 
     @Override
-    void consumed(OutgoingStream from, int bytes) {
+    void consumed(OutgoingStream<?> from, int bytes) {
         if (from == stream) {
             credit.consumed(bytes);
         }
     }
 
     @Override
-    void reset(OutgoingStream from) {
+    void reset(OutgoingStream<?> from) {
         if (from == stream) {
             shut();
         }

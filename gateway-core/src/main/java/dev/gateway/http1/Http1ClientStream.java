@@ -15,8 +15,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /** One request on an upstream HTTP/1 connection: frames it. Made by, and part of, its connection. */
-final class Http1ClientStream extends OutgoingStream implements ClientStream {
-    private final Http1ClientConnection connection;
+final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> implements ClientStream {
     private final ResponseEvents events;
     private @Nullable RequestHead request;
     private @Nullable AsciiString key; // of a WebSocket handshake
@@ -26,7 +25,6 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
 
     Http1ClientStream(Http1ClientConnection connection, ResponseEvents events) {
         super(connection);
-        this.connection = connection;
         this.events = events;
     }
 
@@ -88,7 +86,7 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
         if (protocol != null) {
             writeUpgrade(head, protocol);
         } else {
-            connection.writeHead(HeadWriter.request(ctx.alloc(), head, framing, length, connection.proxy));
+            carrier().writeHead(HeadWriter.request(channel.alloc(), head, framing, length, carrier().proxy));
         }
         if (last) {
             finish();
@@ -104,8 +102,8 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        connection.writeHead(HeadWriter.request(
-                ctx.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, connection.proxy));
+        carrier().writeHead(HeadWriter.request(
+                channel.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, carrier().proxy));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);
@@ -184,6 +182,6 @@ final class Http1ClientStream extends OutgoingStream implements ClientStream {
 
     @Override
     void onMisframed(Failure failure) {
-        connection.fail(this, failure);
+        carrier().fail(this, failure);
     }
 }

@@ -41,13 +41,13 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
 
     abstract void flush();
 
-    abstract void consumed(OutgoingStream from, int bytes);
+    abstract void consumed(OutgoingStream<?> from, int bytes);
 
     /** Ends the stream, and with it the connection, without an event. */
-    abstract void reset(OutgoingStream from);
+    abstract void reset(OutgoingStream<?> from);
 
     /** The stream has sent its message to the end. */
-    abstract void onSent(OutgoingStream from);
+    abstract void onSent(OutgoingStream<?> from);
 
     // What the channel tells.
 
@@ -102,7 +102,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
      *
      * @return the handler that has taken this one's place; it is to be told to begin
      */
-    final TunnelHalf replaceBy(TunnelHalf tunnel, OutgoingStream stream) {
+    final TunnelHalf replaceBy(TunnelHalf tunnel, OutgoingStream<?> stream) {
         credit.reset();
         credit.release();
         stream.becomes(tunnel);

@@ -383,7 +383,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     @Override
-    void consumed(OutgoingStream from, int bytes) {
+    void consumed(OutgoingStream<?> from, int bytes) {
         if (from == stream) {
             credit.consumed(bytes);
         }
@@ -396,7 +396,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     @Override
-    void reset(OutgoingStream from) {
+    void reset(OutgoingStream<?> from) {
         Http1ServerStream open = stream;
         if (open != null && from == open) {
             stream = null;
@@ -440,7 +440,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     @Override
-    void onSent(OutgoingStream sent) {
+    void onSent(OutgoingStream<?> sent) {
         Http1ServerStream from = stream;
         if (from == null || sent != from || from.isTunnel()) {
             return;

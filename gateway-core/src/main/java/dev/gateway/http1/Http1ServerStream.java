@@ -14,11 +14,11 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a downstream HTTP/1 connection: frames its response. Made by, and part of, its connection. */
-final class Http1ServerStream extends OutgoingStream implements ServerStream {
+final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> implements ServerStream {
     private static final int CONTINUE = 100;
     private static final int SWITCHING_PROTOCOLS = 101;
 
-    private final Http1ServerConnection connection;
+    private final ConnectionInfo connection;
     private final @Nullable RequestHead request;
     private final @Nullable AsciiString key; // of a WebSocket handshake
     private final boolean http10;
@@ -41,7 +41,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
             boolean http10,
             boolean keepAlive) {
         super(connection);
-        this.connection = connection;
+        this.connection = connection.info();
         this.request = request;
         this.key = key;
         this.http10 = http10;
@@ -50,7 +50,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
 
     @Override
     public long headNanos() {
-        return connection.headNanos();
+        return carrier().headNanos();
     }
 
     /** The client holds its body back until it is told to send it (RFC 9110, section 10.1.1). */
@@ -96,7 +96,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
 
     @Override
     public ConnectionInfo connection() {
-        return connection.info();
+        return connection;
     }
 
     @Override
@@ -130,11 +130,11 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         keepAlive = keepAlive
                 && framing != Framing.UNTIL_CLOSE
                 && !awaitsContinue
-                && connection.mayPersist(last || framing == Framing.NONE);
+                && carrier().mayPersist(last || framing == Framing.NONE);
         boolean told = http10 || (request != null && request.isAbsoluteForm()); // other proxies may want to hear it
         Persistence persistence = !keepAlive ? Persistence.CLOSE : told ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
         begin(framing, length);
-        write(HeadWriter.response(ctx.alloc(), head, framing, length, persistence));
+        write(HeadWriter.response(channel.alloc(), head, framing, length, persistence));
         if (last) {
             finish();
         }
@@ -145,7 +145,7 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         tunnel = true;
         begin(Framing.UNTIL_CLOSE, 0);
         if (protocol == null) {
-            write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
+            write(HeadWriter.response(channel.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
         } else {
             Fields fields = head.fields();
             fields.set(FieldName.UPGRADE, protocol);
@@ -154,12 +154,12 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
                 fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key));
             }
             ResponseHead switching = new ResponseHead(SWITCHING_PROTOCOLS, null, fields, -1);
-            write(HeadWriter.response(ctx.alloc(), switching, Framing.NONE, -1, Persistence.UPGRADE));
+            write(HeadWriter.response(channel.alloc(), switching, Framing.NONE, -1, Persistence.UPGRADE));
         }
         if (last) {
             finish();
         }
-        connection.becomeTunnel(this);
+        carrier().becomeTunnel(this);
     }
 
     private void interim(ResponseHead head) {
@@ -168,9 +168,9 @@ final class Http1ServerStream extends OutgoingStream implements ServerStream {
         }
         if (head.status() == CONTINUE) {
             awaitsContinue = false;
-            connection.onContinueSent();
+            carrier().onContinueSent();
         }
-        write(HeadWriter.response(ctx.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
+        write(HeadWriter.response(channel.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
     }
 
     @Override

@@ -7,21 +7,22 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.Channel;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of a message, the same for requests and responses: frames the body that follows the head. Once the
  * message has become a tunnel, calls go straight to that.
  */
-abstract sealed class OutgoingStream implements Stream permits Http1ServerStream, Http1ClientStream {
+abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream permits Http1ServerStream, Http1ClientStream {
     private static final ByteBuf CHUNK_END = constant("\r\n");
     private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
     private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
 
-    final ChannelHandlerContext ctx;
-    private final Http1Connection carrier;
+    final Channel channel;
+    private @Nullable C carrier; // gone once the message is a tunnel, which may be open for days
     private @Nullable TunnelHalf tunnel;
     private Framing framing = Framing.NONE;
     private long remaining;
@@ -29,9 +30,9 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
     private boolean started;
     private boolean ended;
 
-    OutgoingStream(Http1Connection carrier) {
+    OutgoingStream(C carrier) {
         this.carrier = carrier;
-        this.ctx = carrier.ctx;
+        this.channel = carrier.ctx.channel();
     }
 
     private static ByteBuf constant(String text) {
@@ -43,11 +44,17 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
 
     final void becomes(TunnelHalf half) {
         tunnel = half;
+        carrier = null;
+    }
+
+    /** Returns the connection, as long as the message is one of HTTP. */
+    final C carrier() {
+        return Objects.requireNonNull(carrier);
     }
 
     /** Hands bytes to the channel, to be flushed later. */
     final void write(ByteBuf data) {
-        carrier.write(data);
+        carrier().write(data);
     }
 
     /** What the core sends does not fit what its head has announced. */
@@ -122,7 +129,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
         }
         if (framing == Framing.CHUNKED) {
             int size = (inChunks ? 2 : 0) + 3 + trailers.wireLength() + 2;
-            ByteBuf out = ctx.alloc().directBuffer(size, size);
+            ByteBuf out = channel.alloc().directBuffer(size, size);
             if (inChunks) {
                 out.writeShort('\r' << 8 | '\n');
             }
@@ -137,7 +144,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
     /** Ends a message that has no body. */
     final void finish() {
         ended = true;
-        carrier.onSent(this);
+        carrier().onSent(this);
     }
 
     @Override
@@ -146,13 +153,13 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
             tunnel.flush();
         } else {
             endChunk();
-            carrier.flush();
+            carrier().flush();
         }
     }
 
     @Override
     public boolean isWritable() {
-        return ctx.channel().isWritable();
+        return channel.isWritable();
     }
 
     @Override
@@ -160,7 +167,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
         if (tunnel != null) {
             tunnel.consumed(bytes);
         } else {
-            carrier.consumed(this, bytes);
+            carrier().consumed(this, bytes);
         }
     }
 
@@ -169,7 +176,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
         if (tunnel != null) {
             tunnel.reset(failure);
         } else {
-            carrier.reset(this);
+            carrier().reset(this);
         }
     }
 
@@ -187,7 +194,7 @@ abstract sealed class OutgoingStream implements Stream permits Http1ServerStream
 
     /** Writes the line before a chunk, and the end of the chunk before. */
     private ByteBuf chunkStart(int length) {
-        ByteBuf out = ctx.alloc().directBuffer(12, 12);
+        ByteBuf out = channel.alloc().directBuffer(12, 12);
         if (inChunks) {
             out.writeShort('\r' << 8 | '\n');
         }

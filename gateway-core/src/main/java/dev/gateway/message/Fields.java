@@ -20,6 +20,9 @@ public final class Fields {
     private static final int VALUE_START = 2;
     private static final int VALUE_LENGTH = 3;
 
+    private static final byte[] NO_BYTES = {};
+    private static final int[] NO_INDEX = {};
+
     private byte[] bytes;
     private int end;
     private int[] index;
@@ -29,6 +32,16 @@ public final class Fields {
     /** Makes an empty table. */
     public Fields() {
         this(new byte[256], 0);
+    }
+
+    private Fields(byte[] bytes, int[] index) {
+        this.bytes = bytes;
+        this.index = index;
+    }
+
+    /** Makes an empty table that most likely stays empty: it takes room when a field is added. */
+    public static Fields none() {
+        return new Fields(NO_BYTES, NO_INDEX);
     }
 
     /**
@@ -50,7 +63,7 @@ public final class Fields {
     public void addParsed(int nameStart, int nameLength, int id, int valueStart, int valueLength) {
         int slot = size * STRIDE;
         if (slot == index.length) {
-            index = Arrays.copyOf(index, index.length * 2);
+            index = Arrays.copyOf(index, Math.max(4 * STRIDE, index.length * 2));
         }
         index[slot] = nameStart;
         index[slot + NAME] = nameLength << 8 | id;
@@ -58,6 +71,13 @@ public final class Fields {
         index[slot + VALUE_LENGTH] = valueLength;
         present |= 1L << id;
         size++;
+    }
+
+    /** Gives back room in the index that no field has taken: the table is kept for long, and hardly edited any more. */
+    public void trim() {
+        if (index.length > size * STRIDE) {
+            index = size == 0 ? NO_INDEX : Arrays.copyOf(index, size * STRIDE);
+        }
     }
 
     /** Adds a field after all others. The caller vouches for the value's bytes. */

@@ -16,7 +16,6 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     final StreamOpener.Callback callback;
     final long sinceNanos;
     private final Tunnels tunnels;
-    private final @Nullable Introduction introduction;
     private final ResponseEvents events;
 
     /** Whether it counts against the limit of pending requests. */
@@ -24,6 +23,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
 
     private long dialedNanos; // when its dial began
     private boolean answered;
+    private @Nullable Introduction introduction; // until there is a connection, as is the dial
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
@@ -62,6 +62,8 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
         TcpClientStream opened =
                 TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
         stream = opened;
+        dial = null;
+        introduction = null;
         answered = true;
         callback.onDialed(tunnels.now() - dialedNanos);
         callback.onOpened(opened, way.hop(established));

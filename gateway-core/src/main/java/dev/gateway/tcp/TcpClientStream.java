@@ -55,7 +55,7 @@ public final class TcpClientStream implements ClientStream {
             return;
         }
         answered = true;
-        events.onHead(new ResponseHead(OK, null, new Fields(), RequestHead.UNKNOWN_LENGTH), false);
+        events.onHead(new ResponseHead(OK, null, Fields.none(), RequestHead.UNKNOWN_LENGTH), false);
         if (last) {
             half.data(Unpooled.EMPTY_BUFFER, true);
         }

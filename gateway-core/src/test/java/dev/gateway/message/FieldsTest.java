@@ -239,4 +239,30 @@ class FieldsTest {
             }
         }
     }
+
+    @Test
+    void aTableWithoutRoomTakesFieldsAllTheSame() {
+        Fields fields = Fields.none();
+        assertThat(fields.size()).isZero();
+        assertThat(fields.remove(FieldName.VIA)).isFalse();
+        for (int i = 0; i < 20; i++) {
+            fields.add(FieldName.VIA, "1.1 p" + i);
+        }
+        assertThat(fields.size()).isEqualTo(20);
+        assertThat((CharSequence) fields.value(19)).hasToString("1.1 p19");
+        assertThat(Fields.none().size()).isZero();
+    }
+
+    @Test
+    void aTrimmedTableIsTheSame() {
+        Fields fields = new Fields();
+        fields.trim();
+        fields.add(FieldName.VIA, "1.1 p");
+        fields.add(FieldName.ACCEPT, "text/html");
+        fields.trim();
+        assertThat(wire(fields)).isEqualTo("Via: 1.1 p\r\nAccept: text/html\r\n");
+        fields.set(FieldName.VIA, "1.1 q");
+        fields.add(FieldName.VIA, "1.1 r");
+        assertThat(wire(fields)).isEqualTo("Accept: text/html\r\nVia: 1.1 q\r\nVia: 1.1 r\r\n");
+    }
 }
