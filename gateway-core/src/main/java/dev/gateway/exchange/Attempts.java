@@ -4,7 +4,6 @@ import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.message.FieldName;
-import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -19,7 +18,6 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
-import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,12 +86,8 @@ final class Attempts {
     }
 
     private Introduction introduction(RequestHead head) {
-        Fields fields = head.fields();
-        StringJoiner via = new StringJoiner(", ");
-        for (int i = fields.find(FieldName.VIA, 0); i >= 0; i = fields.find(FieldName.VIA, i + 1)) {
-            via.add(fields.value(i));
-        }
-        return new Introduction(record.connection, via.toString());
+        AsciiString via = head.fields().first(FieldName.VIA); // one line, as whoever signs the request has made it
+        return new Introduction(record.connection, via == null ? "" : via.toString());
     }
 
     private static Demand demand(RequestHead head) {

@@ -102,8 +102,9 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
             key = chosen;
             fields.add(FieldName.SEC_WEBSOCKET_KEY, chosen);
         }
-        carrier().writeHead(HeadWriter.request(
-                channel.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, carrier().proxy));
+        carrier()
+                .writeHead(HeadWriter.request(
+                        channel.alloc(), head, Framing.UNTIL_CLOSE, RequestHead.UNKNOWN_LENGTH, carrier().proxy));
         // The core may send the same head once more, by whichever protocol.
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_KEY);

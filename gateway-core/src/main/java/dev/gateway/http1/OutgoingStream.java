@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The sending half of a message, the same for requests and responses: frames the body that follows the head. Once the
  * message has become a tunnel, calls go straight to that.
  */
-abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream permits Http1ServerStream, Http1ClientStream {
+abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream
+        permits Http1ServerStream, Http1ClientStream {
     private static final ByteBuf CHUNK_END = constant("\r\n");
     private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
     private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");

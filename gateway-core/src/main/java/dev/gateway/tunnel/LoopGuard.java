@@ -14,6 +14,7 @@ import java.security.SecureRandom;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.StringJoiner;
 
 /**
  * Signs requests to other hosts by {@code Via}, with a name that no other proxy has, and refuses what comes back so
@@ -42,14 +43,16 @@ public final class LoopGuard implements Filter {
     @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         Fields fields = head.fields();
+        StringJoiner via = new StringJoiner(", "); // one line, because some proxies hand on no more than that
         for (int i = fields.find(FieldName.VIA, 0); i >= 0; i = fields.find(FieldName.VIA, i + 1)) {
             if (fields.value(i).contains(name)) { // wherever it stands: nobody else has it
                 return new Verdict.Refuse(Failure.of(Cause.LOOP_DETECTED, "it has passed here before, as " + name));
             }
+            via.add(fields.value(i));
         }
         AsciiString element = elements.get(context.connection().version());
         if (element != null) {
-            fields.add(FieldName.VIA, element);
+            fields.set(FieldName.VIA, via.add(element).toString());
         }
         return Verdict.PROCEED;
     }
