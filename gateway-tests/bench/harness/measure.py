@@ -2,6 +2,8 @@
 
 import statistics
 
+PEER_NAMES = ("nginx", "haproxy", "envoy", "squid", "tinyproxy")
+
 
 def rounds_of(workload, machine, contestants, upstreams, options):
     """The samples of each proxy by its name."""
@@ -16,9 +18,6 @@ def rounds_of(workload, machine, contestants, upstreams, options):
         for proxy in contestants:
             samples[proxy.name].append(workload.sample(machine, proxy, options.duration))
     return samples
-
-
-PEER_NAMES = ("nginx", "haproxy", "envoy", "squid", "tinyproxy")
 
 
 def median(samples, value):
