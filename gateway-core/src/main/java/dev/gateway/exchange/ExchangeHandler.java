@@ -121,7 +121,7 @@ public final class ExchangeHandler implements RequestHandler {
         record.generation = settings.generation();
         record.headNanos = stream.headNanos();
         record.startNanos = wheel.nanoTime();
-        record.startMillis = System.currentTimeMillis();
+        record.startMillis = wheel.wallMillis();
         if (head != null) {
             record.kind = kind(head);
             record.method = head.routedMethod();

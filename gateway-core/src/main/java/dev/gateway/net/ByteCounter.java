@@ -51,8 +51,10 @@ public final class ByteCounter extends ChannelDuplexHandler {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         int bytes = ((ByteBuf) message).readableBytes();
         received += bytes;
+        clock.hold();
         movedNanos = clock.recentNanos();
         ctx.fireChannelRead(message);
+        clock.release();
         // Afterwards: who reads counters never sees bytes here that a tunnel has not counted as its own yet.
         observer.onReceived(bytes);
     }

@@ -15,10 +15,14 @@ public final class TimerWheel {
     public static final long TICK_MILLIS = 10;
 
     private static final int SLOTS = 1024;
+    private static final long WALL_NANOS = 1_000_000;
 
     private final ScheduledExecutorService loop;
     private final LongSupplier nanoClock;
     private long recentNanos;
+    private boolean held; // the clock stands still
+    private long wallMillis;
+    private long wallReadNanos;
     private final long startNanos;
     private final @Nullable Timer[] slots = new @Nullable Timer[SLOTS];
     private long tick; // every slot up to here has been emptied
@@ -36,6 +40,7 @@ public final class TimerWheel {
         this.nanoClock = nanoClock;
         this.startNanos = nanoClock.getAsLong();
         this.recentNanos = startNanos;
+        this.wallReadNanos = startNanos - WALL_NANOS;
     }
 
     /** Returns the event loop, as what runs tasks on it; safe from any thread. */
@@ -45,8 +50,35 @@ public final class TimerWheel {
 
     /** Returns the wheel's clock, for durations. */
     public long nanoTime() {
-        recentNanos = nanoClock.getAsLong();
+        if (!held) {
+            recentNanos = nanoClock.getAsLong();
+        }
         return recentNanos;
+    }
+
+    /**
+     * Lets the clock stand still until {@link #release}: all that the loop does about one piece of input happens at one
+     * time, which is read once. A request asks for the time a dozen times, and each costs as much as parsing a line.
+     */
+    public void hold() {
+        held = false;
+        nanoTime();
+        held = true;
+    }
+
+    /** Lets the clock go on. */
+    public void release() {
+        held = false;
+    }
+
+    /** Returns the time of day in milliseconds since 1970, up to one old. */
+    public long wallMillis() {
+        long now = nanoTime();
+        if (now - wallReadNanos >= WALL_NANOS) {
+            wallReadNanos = now;
+            wallMillis = System.currentTimeMillis();
+        }
+        return wallMillis;
     }
 
     /** Returns a time that costs nothing: the last that anybody has read, which is not long ago while anything moves. */

@@ -97,6 +97,33 @@ class TimerWheelTest {
     }
 
     @Test
+    void theClockStandsStillWhileItIsHeld() {
+        wheel.hold();
+        long held = wheel.nanoTime();
+        nanos += 5;
+        assertThat(wheel.nanoTime()).isEqualTo(held).isEqualTo(nanos - 5);
+
+        wheel.hold();
+        assertThat(wheel.nanoTime()).isEqualTo(nanos);
+
+        wheel.release();
+        nanos += 5;
+        assertThat(wheel.nanoTime()).isEqualTo(nanos);
+    }
+
+    @Test
+    void theTimeOfDayIsReadAnewAfterAMillisecond() {
+        long first = wheel.wallMillis();
+        assertThat(first).isPositive();
+        nanos += 999_999;
+        assertThat(wheel.wallMillis()).isEqualTo(first);
+
+        nanos++;
+        long before = System.currentTimeMillis();
+        assertThat(wheel.wallMillis()).isBetween(before, System.currentTimeMillis());
+    }
+
+    @Test
     void aCancelledTimerDoesNotExpire() {
         Named a = timer("a");
         Named b = timer("b");
