@@ -217,7 +217,8 @@ final class ChunkDecoder {
         } else if (progress == Progress.COMPLETE) {
             state = State.DONE;
             if (trailerLines.end() > 2) {
-                Fields fields = new Fields(trailerLines.bytes(), trailerLines.end());
+                int lines = Math.min(trailerLines.lines(), limits.maxFields());
+                Fields fields = new Fields(trailerLines.bytes(), trailerLines.end(), lines);
                 violation = FieldLines.parse(trailerLines.bytes(), 0, fields, limits.maxFields());
                 for (FieldName name : NOT_IN_TRAILERS) {
                     fields.remove(name); // they would reframe or reroute the message (RFC 9110, section 6.5.1)

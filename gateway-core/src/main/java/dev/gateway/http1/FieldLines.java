@@ -20,10 +20,8 @@ final class FieldLines {
         int at = position;
         while (bytes[at] != '\r' || bytes[at + 1] != '\n') {
             int nameStart = at;
-            int hash = 0;
             byte b = bytes[at];
             while (Ascii.isToken(b)) {
-                hash = FieldName.hashStep(hash, b);
                 b = bytes[++at];
             }
             if (b != ':' || at == nameStart) {
@@ -37,22 +35,19 @@ final class FieldLines {
                 b = bytes[++at];
             }
             int valueStart = at;
-            int valueEnd = at;
-            while (Ascii.isFieldValue(b)) {
-                at++;
-                if (!isSpace(b)) {
-                    valueEnd = at;
-                }
-                b = bytes[at];
-            }
-            if (b != '\r' || bytes[at + 1] != '\n') {
+            at = Ascii.fieldValueEnd(bytes, at);
+            if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
                 return Violation.BAD_FIELD_VALUE;
+            }
+            int valueEnd = at;
+            while (valueEnd > valueStart && isSpace(bytes[valueEnd - 1])) {
+                valueEnd--;
             }
             at += 2;
             if (fields.size() == maxFields) {
                 return Violation.TOO_MANY_FIELDS;
             }
-            int id = FieldName.idOf(bytes, nameStart, nameLength, hash);
+            int id = FieldName.idOf(bytes, nameStart, nameLength);
             fields.addParsed(nameStart, nameLength, id, valueStart, valueEnd - valueStart);
         }
         return null;

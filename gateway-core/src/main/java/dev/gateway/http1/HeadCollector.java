@@ -12,8 +12,11 @@ import org.jspecify.annotations.Nullable;
  * searched, so a head that comes byte by byte costs no more than one that comes at once.
  */
 final class HeadCollector {
-    /** Room behind the received lines for fields the gateway adds without copying the array. */
-    private static final int ROOM = 256;
+    /** Room behind the lines of a request for fields the gateway adds without copying the array. */
+    private static final int REQUEST_ROOM = 256;
+
+    /** The same behind those of a response. */
+    private static final int ROOM = 64;
 
     /** Empty lines tolerated before a request line (RFC 9112, section 2.2). */
     private static final int MAX_EMPTY_LINES = 4;
@@ -27,6 +30,7 @@ final class HeadCollector {
     private int lineStart;
     private int fieldsStart;
     private int emptyLines;
+    private int lines; // that have ended, the empty one included
     private @Nullable Violation violation;
 
     HeadCollector(HeadLimits limits, Kind kind) {
@@ -44,7 +48,7 @@ final class HeadCollector {
     /** Forgets what was collected; the array stays with whoever has taken it. */
     void reset() {
         bytes = EMPTY;
-        end = lineStart = fieldsStart = emptyLines = 0;
+        end = lineStart = fieldsStart = emptyLines = lines = 0;
         violation = null;
     }
 
@@ -59,6 +63,11 @@ final class HeadCollector {
 
     int end() {
         return end;
+    }
+
+    /** Returns how many lines the section has, the empty one at its end included. */
+    int lines() {
+        return lines;
     }
 
     /** Returns what was wrong once {@link #collect} has returned {@link Progress#REFUSED}. */
@@ -77,6 +86,7 @@ final class HeadCollector {
                 return refuse(Violation.BARE_LF);
             }
             from = lf + 1;
+            lines++;
             if (position > lineStart + 1) {
                 if (lineStart == 0 && kind != Kind.TRAILERS) {
                     if (position >= limits.maxFirstLine()) {
@@ -89,7 +99,7 @@ final class HeadCollector {
                 if (position + 1 - fieldsStart > limits.maxFieldBytes()) {
                     return refuse(Violation.FIELDS_TOO_LARGE);
                 }
-                append(in, from - start, ROOM);
+                append(in, from - start, kind == Kind.REQUEST ? REQUEST_ROOM : ROOM);
                 return Progress.COMPLETE;
             } else {
                 if (kind != Kind.REQUEST || ++emptyLines > MAX_EMPTY_LINES) {
@@ -97,7 +107,7 @@ final class HeadCollector {
                 }
                 in.readerIndex(from);
                 start = from;
-                end = 0;
+                end = lines = 0;
             }
         }
         int total = end + limit - start;
@@ -108,7 +118,7 @@ final class HeadCollector {
         } else if (total - fieldsStart > limits.maxFieldBytes()) {
             return refuse(Violation.FIELDS_TOO_LARGE);
         }
-        append(in, limit - start, Math.max(ROOM, total));
+        append(in, limit - start, Math.max(REQUEST_ROOM, total));
         return Progress.MORE;
     }
 

@@ -51,10 +51,11 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         }
         byte[] bytes = collector.bytes();
         int end = collector.end();
+        int lines = Math.min(collector.lines(), limits.maxFields());
         collector.reset();
         http10 = chunked = keepAlive = false;
         contentLength = RequestHead.UNKNOWN_LENGTH;
-        Violation found = parse(bytes, end);
+        Violation found = parse(bytes, end, lines);
         return found == null ? Progress.COMPLETE : refuse(found);
     }
 
@@ -67,8 +68,12 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     /** What to say of a message whose first byte cannot begin one: another protocol, most likely. */
     abstract Violation notAToken();
 
-    /** Parses a head that is complete; every LF in it follows a CR. */
-    abstract @Nullable Violation parse(byte[] bytes, int end);
+    /**
+     * Parses a head that is complete; every LF in it follows a CR.
+     *
+     * @param lines about how many it has, and no more than there may be
+     */
+    abstract @Nullable Violation parse(byte[] bytes, int end, int lines);
 
     /** Whether some of a head has come. */
     final boolean isStarted() {

@@ -17,6 +17,9 @@ final class RequestParser extends HeadParser {
     private static final AsciiString ROOT = new AsciiString("/");
     private static final AsciiString ASTERISK = new AsciiString("*");
 
+    /** Fields that exchanges add, of which the first line and the empty one leave room for two. */
+    private static final int ADDED = 5;
+
     private final AsciiString defaultScheme;
     private @Nullable RequestHead head;
     private Method method = Method.GET;
@@ -45,7 +48,7 @@ final class RequestParser extends HeadParser {
 
     @Override
     @Nullable
-    Violation parse(byte[] bytes, int end) {
+    Violation parse(byte[] bytes, int end, int lines) {
         head = null;
         authority = null;
         absoluteForm = false;
@@ -82,7 +85,7 @@ final class RequestParser extends HeadParser {
         if (found != null) {
             return found;
         }
-        Fields fields = new Fields(bytes, end);
+        Fields fields = new Fields(bytes, end, lines + ADDED);
         found = parseFields(bytes, at + 2, fields);
         if (found == null) {
             found = checkHost(fields);

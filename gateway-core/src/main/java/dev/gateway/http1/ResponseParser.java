@@ -31,7 +31,7 @@ final class ResponseParser extends HeadParser {
 
     @Override
     @Nullable
-    Violation parse(byte[] bytes, int end) {
+    Violation parse(byte[] bytes, int end, int lines) {
         head = null;
         int at = 0;
         while (bytes[at] != ' ' && bytes[at] != '\r') {
@@ -63,7 +63,7 @@ final class ResponseParser extends HeadParser {
         if (bytes[at] != '\r' || bytes[at + 1] != '\n') {
             return Violation.BAD_STATUS_LINE;
         }
-        Fields fields = new Fields(bytes, end);
+        Fields fields = new Fields(bytes, end, lines);
         found = parseFields(bytes, at + 2, fields);
         if (found == null) {
             head = new ResponseHead(status, reason, fields, contentLength());

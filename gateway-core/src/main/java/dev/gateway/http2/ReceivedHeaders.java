@@ -96,19 +96,17 @@ final class ReceivedHeaders extends HeadersAdapter {
         byte[] bytes = name.array();
         int start = name.arrayOffset();
         int length = name.length();
-        int hash = 0;
         boolean valid = length > 0 && length < 1 << 16;
         for (int i = start; valid && i < start + length; i++) {
             byte b = bytes[i];
             valid = Ascii.isToken(b) && Ascii.lower(b) == b;
-            hash = FieldName.hashStep(hash, b);
         }
         if (!valid) {
             problem = "a field name that is not a lower-case token";
         } else if (!isValue(value)) {
             problem = "a field value with a control character or white space around it";
         } else {
-            addChecked(name, FieldName.idOf(bytes, start, length, hash), value);
+            addChecked(name, FieldName.idOf(bytes, start, length), value);
         }
     }
 

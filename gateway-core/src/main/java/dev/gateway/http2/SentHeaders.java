@@ -21,7 +21,7 @@ final class SentHeaders extends HeadersAdapter {
     private static final int RECENT = 64;
     private static final int SHORT = 128; // what is remembered of a connection stays below RECENT times this
     private static final int TABLE = 4096;
-    private static final Fields NONE = new Fields(new byte[0], 0);
+    private static final Fields NONE = new Fields(new byte[0], 0, 0);
 
     static {
         for (int i = 100; i < STATUSES.length; i++) {

@@ -1,9 +1,16 @@
 package dev.gateway.message;
 
 import io.netty.util.AsciiString;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /** Character classes of RFC 9110 (section 5.6) and comparisons of bytes without making strings. */
 public final class Ascii {
+    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long ONES = 0x0101010101010101L; // times a byte, it is that byte eight times
+    private static final long TOPS = ONES << 7;
+
     private static final boolean[] TOKEN = new boolean[128];
 
     static {
@@ -29,6 +36,36 @@ public final class Ascii {
     /** Whether the byte may stand in a field value: VCHAR, SP, HTAB or obs-text (RFC 9110, section 5.5). */
     public static boolean isFieldValue(byte b) {
         return b >= ' ' ? b != 0x7f : b < 0 || b == '\t';
+    }
+
+    /**
+     * Returns where the first byte stands that must not be in a field value. Looks at eight at once: values are most of
+     * what a head consists of.
+     *
+     * @throws IndexOutOfBoundsException if there is none
+     */
+    public static int fieldValueEnd(byte[] bytes, int start) {
+        int at = start;
+        while (at <= bytes.length - Long.BYTES) {
+            long word = (long) WORDS.get(bytes, at);
+            long rest = word ^ (ONES * 0x7f);
+            long belowSpace = (word - ONES * ' ') & ~word;
+            long delete = (rest - ONES) & ~rest;
+            long found = (belowSpace | delete) & TOPS; // right up to the first byte whose top bit is set
+            if (found == 0) {
+                at += Long.BYTES;
+                continue;
+            }
+            at += Long.numberOfTrailingZeros(found) / Byte.SIZE;
+            if (bytes[at] != '\t') {
+                return at;
+            }
+            at++;
+        }
+        while (isFieldValue(bytes[at])) {
+            at++;
+        }
+        return at;
     }
 
     /** Returns the byte in lower case if it is an ASCII letter. */

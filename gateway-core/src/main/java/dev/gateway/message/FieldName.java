@@ -107,7 +107,7 @@ public final class FieldName {
             throw new IllegalArgumentException("not a field name: \"" + name + "\"");
         }
         byte[] lower = name.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
-        int id = idOf(lower, 0, lower.length, hash(lower, 0, lower.length));
+        int id = idOf(lower, 0, lower.length);
         return id != 0 ? KNOWN[id] : new FieldName(new AsciiString(name), 0);
     }
 
@@ -116,23 +116,20 @@ public final class FieldName {
         return KNOWN[id];
     }
 
-    /** The hash by which known names are found; a parser may compute it as it scans, by {@link #hashStep}. */
-    public static int hash(byte[] bytes, int start, int length) {
-        int hash = 0;
-        for (int i = start, end = start + length; i < end; i++) {
-            hash = hashStep(hash, bytes[i]);
+    /** Of the length and three bytes, in whatever case: enough to tell the known names apart, and soon made. */
+    private static int hash(byte[] bytes, int start, int length) {
+        int first = bytes[start] | 0x20;
+        int middle = bytes[start + length / 2] | 0x20;
+        int last = bytes[start + length - 1] | 0x20;
+        return length * 67 + first * 31 + middle * 7 + last;
+    }
+
+    /** Returns the id of a known name, in any case, or 0. */
+    public static int idOf(byte[] bytes, int start, int length) {
+        if (length == 0) {
+            return 0;
         }
-        return hash;
-    }
-
-    /** Adds one byte of a name, in either case, to its hash. */
-    public static int hashStep(int hash, byte b) {
-        return hash * 31 + (b | 0x20);
-    }
-
-    /** Returns the id of a known name, in any case, or 0. {@code hash} is {@link #hash} of the same bytes. */
-    public static int idOf(byte[] bytes, int start, int length, int hash) {
-        int slot = hash & (SLOTS - 1);
+        int slot = hash(bytes, start, length) & (SLOTS - 1);
         for (FieldName field = TABLE[slot]; field != null; field = TABLE[slot]) {
             if (field.matches(bytes, start, length)) {
                 return field.id;

@@ -31,7 +31,7 @@ public final class Fields {
 
     /** Makes an empty table. */
     public Fields() {
-        this(new byte[256], 0);
+        this(new byte[256], 0, 16);
     }
 
     private Fields(byte[] bytes, int[] index) {
@@ -47,11 +47,13 @@ public final class Fields {
     /**
      * Makes an empty table over bytes already filled up to {@code end}, for a parser that then calls {@link
      * #addParsed}. The table takes over the array.
+     *
+     * @param expected how many fields there will be; more are as well, and slower
      */
-    public Fields(byte[] bytes, int end) {
+    public Fields(byte[] bytes, int end, int expected) {
         this.bytes = bytes;
         this.end = end;
-        this.index = new int[16 * STRIDE];
+        this.index = new int[Math.max(1, expected) * STRIDE];
     }
 
     /**
@@ -87,9 +89,7 @@ public final class Fields {
 
     /** Adds a field that came from a peer in another form, such as HPACK. The caller vouches for the bytes. */
     public void add(AsciiString name, CharSequence value) {
-        byte[] array = name.array();
-        int start = name.arrayOffset();
-        append(name, FieldName.idOf(array, start, name.length(), FieldName.hash(array, start, name.length())), value);
+        append(name, FieldName.idOf(name.array(), name.arrayOffset(), name.length()), value);
     }
 
     private void append(AsciiString name, int id, CharSequence value) {

@@ -132,15 +132,14 @@ public final class HopByHop {
         int limit = start + length;
         while (start < limit) {
             int end = start;
-            int hash = 0;
             while (end < limit && Ascii.isToken(bytes[end])) {
-                hash = FieldName.hashStep(hash, bytes[end++]);
+                end++;
             }
             if (end == start) {
                 start++; // a comma, white space, or what is no name
                 continue;
             }
-            int id = FieldName.idOf(bytes, start, end - start, hash);
+            int id = FieldName.idOf(bytes, start, end - start);
             if (id == 0) {
                 fields.removeUnknown(start, end - start);
             } else if (((KEPT | ALWAYS) & 1L << id) == 0) {

@@ -64,19 +64,18 @@ public class FieldsBenchmark {
 
     private static Fields parsed() {
         byte[] bytes = LINES.clone();
-        Fields fields = new Fields(bytes, bytes.length);
+        Fields fields = new Fields(bytes, bytes.length, 24);
         int start = 0;
         while (start < bytes.length) {
-            int hash = 0;
             int colon = start;
             while (bytes[colon] != ':') {
-                hash = FieldName.hashStep(hash, bytes[colon++]);
+                colon++;
             }
             int end = colon;
             while (bytes[end] != '\r') {
                 end++;
             }
-            int id = FieldName.idOf(bytes, start, colon - start, hash);
+            int id = FieldName.idOf(bytes, start, colon - start);
             fields.addParsed(start, colon - start, id, colon + 2, end - colon - 2);
             start = end + 2;
         }

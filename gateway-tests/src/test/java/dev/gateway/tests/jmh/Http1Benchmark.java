@@ -28,7 +28,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
@@ -120,8 +119,7 @@ public class Http1Benchmark {
     String messages = "small";
 
     // Cached by thread, as on event loops.
-    private final PooledByteBufAllocator allocator =
-            new PooledByteBufAllocator(true, 1, 1, 8 << 10, 7, 256, 64, true);
+    private final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 1, 1, 8 << 10, 7, 256, 64, true);
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final TimerWheel wheel = new TimerWheel(loop.eventLoop());
     private final Metrics metrics = new Metrics("benchmark");
@@ -234,7 +232,9 @@ public class Http1Benchmark {
                     Route.Retry.NONE,
                     Route.Upgrades.NONE,
                     true);
-            router = new RouterBuilder().add(List.of(), List.of(RouteMatch.ANY), route).build();
+            router = new RouterBuilder()
+                    .add(List.of(), List.of(RouteMatch.ANY), route)
+                    .build();
         }
 
         @Override
