@@ -25,7 +25,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int COPIED = 512; // copying less costs less than another buffer does
     private static final int SHORT_COOKIE = 20; // short enough to be guessed through compression
     private static final boolean IGNORE_LIST_SIZE = true; // it is advice, and the peer answers 431 by itself
-    private static final int TABLE_SIZE_HINT = 64;
+    private static final int TABLE_SIZE_HINT = 32; // fields in the table, if there are more it is slower
     private static final int HUFFMAN_FROM = 1;
 
     private final Http2HeadersEncoder encoder;

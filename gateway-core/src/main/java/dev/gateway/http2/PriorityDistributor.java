@@ -28,8 +28,6 @@ final class PriorityDistributor implements StreamByteDistributor {
 
     PriorityDistributor(Http2Connection connection) {
         this.key = connection.newKey();
-        Http2Stream all = connection.connectionStream();
-        all.setProperty(key, new Share(all));
         connection.addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamAdded(Http2Stream stream) {
@@ -38,18 +36,25 @@ final class PriorityDistributor implements StreamByteDistributor {
 
             @Override
             public void onStreamClosed(Http2Stream stream) {
-                update(share(stream), 0, false);
+                Share share = share(stream);
+                if (share != null) {
+                    update(share, 0, false);
+                }
             }
         });
     }
 
-    private Share share(Http2Stream stream) {
+    /** Returns null for the connection as a whole, which has nothing to send by itself. */
+    private @Nullable Share share(Http2Stream stream) {
         return stream.getProperty(key);
     }
 
     /** Changes a stream's priority. */
     void prioritise(Http2Stream stream, int urgency, boolean takesTurns) {
         Share share = share(stream);
+        if (share == null) {
+            return;
+        }
         boolean queued = share.queued && share.streamable > 0;
         if (queued) {
             leave(share);
@@ -68,8 +73,11 @@ final class PriorityDistributor implements StreamByteDistributor {
 
     @Override
     public void updateStreamableBytes(StreamState state) {
-        int windowSize = state.windowSize();
         Share share = share(state.stream());
+        if (share == null) {
+            return;
+        }
+        int windowSize = state.windowSize();
         // Who was just asked to write and has an empty window has nothing that could be written without one.
         boolean able = state.hasFrame() && (windowSize > 0 || (windowSize == 0 && !share.writing));
         update(share, Http2CodecUtil.streamableBytes(state), able);
