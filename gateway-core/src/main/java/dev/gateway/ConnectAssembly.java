@@ -178,7 +178,7 @@ final class ConnectAssembly {
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
         }
-        filters.add(new Placed(FilterOrder.LOOP_GUARD, state.loops()));
+        filters.add(new Placed(FilterOrder.LOOP_GUARD, state.loops(config.name())));
         filters.add(new Placed(
                 FilterOrder.CONNECT_RULES,
                 new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));

@@ -15,15 +15,11 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TunnelState {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
-    private final LoopGuard loops = LoopGuard.random();
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
+    private final Map<String, LoopGuard> loops = new ConcurrentHashMap<>();
 
     AuthWork work() {
         return work;
-    }
-
-    LoopGuard loops() {
-        return loops;
     }
 
     OwnListeners own() {
@@ -38,6 +34,11 @@ final class TunnelState {
     /** Returns what is counted of an entry: the same for all entries that ever had the name. */
     ConnectTally tally(String entry) {
         return tallies.computeIfAbsent(entry, name -> new ConnectTally());
+    }
+
+    /** Returns what finds loops through an entry: the same for all entries that ever had the name. */
+    LoopGuard loops(String entry) {
+        return loops.computeIfAbsent(entry, name -> LoopGuard.random());
     }
 
     /** Reads what was refused, by listener and rule. */

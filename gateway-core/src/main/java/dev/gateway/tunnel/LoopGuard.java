@@ -18,7 +18,8 @@ import java.util.StringJoiner;
 
 /**
  * Signs requests to other hosts by {@code Via}, with a name that no other proxy has, and refuses what comes back so
- * signed: it would come back for ever (RFC 9110, section 7.6.3). Immutable, shared by all entries of a gateway.
+ * signed: it would come back for ever (RFC 9110, section 7.6.3). Immutable; one for each connect entry, since a request
+ * that leaves by one and comes back by another, as when a filtering proxy stands between them, may well end there.
  */
 public final class LoopGuard implements Filter {
     private static final int RANDOM_BYTES = 6;
@@ -33,7 +34,7 @@ public final class LoopGuard implements Filter {
         }
     }
 
-    /** Makes the guard of one gateway, for as long as it runs. */
+    /** Makes a guard, whose name nobody else has. */
     public static LoopGuard random() {
         byte[] bytes = new byte[RANDOM_BYTES];
         new SecureRandom().nextBytes(bytes);

@@ -2,8 +2,10 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
+import dev.gateway.tests.peer.Origin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +73,40 @@ class ForwardingLoopIT {
             rig.reload(yaml("127.0.0.1:" + parent.port("egress")));
             assertThat(ask(rig, "CONNECT", "far.test:443").status()).isEqualTo(502);
             assertStoppedOnce(rig);
+        }
+    }
+
+    /** One entry sends everything through a filter, which sends it on through the other: nothing goes round. */
+    @Test
+    void aRequestThatPassesTwoEntriesIsNoLoop() throws Exception {
+        String two =
+                """
+                listeners:
+                  - {name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}
+                  - {name: filtered, address: 127.0.0.1, port: 0, protocol: HTTP}
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: ["*"]
+                    allowedPorts: [1-65535]
+                    denyPrivate: false
+                    parents: [{hosts: ["*"], proxy: "http://127.0.0.1:%d"}]
+                  - parentRefs: [{name: filtered}]
+                    allow: ["*"]
+                    allowedPorts: [1-65535]
+                    denyPrivate: false
+                admin: {address: 127.0.0.1, port: 0}
+                """;
+        try (Origin origin = Origin.start().on("/", Behaviours.text("hello"));
+                Rig rig = Rig.start(two.formatted(1));
+                Rig filter = Rig.start(yaml("127.0.0.1:" + rig.port("filtered"))
+                        .replace("[80, 443]", "[1-65535]")
+                        .replace("access.log", "filter.log"))) {
+            rig.reload(two.formatted(filter.port("egress")));
+            String authority = "127.0.0.1:" + origin.port();
+            assertThat(ask(rig, "GET", "http://" + authority + "/").status()).isEqualTo(200);
+            assertThat(ask(rig, "CONNECT", authority).status()).isEqualTo(200);
+            assertThat(origin.requests("/").get(0).get("via").orElse(""))
+                    .matches("1\\.1 fred(, 1\\.1 gateway-[0-9a-f]{12}){3}");
         }
     }
 
