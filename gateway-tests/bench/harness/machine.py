@@ -100,6 +100,12 @@ def connections_to(pid, port):
     return count
 
 
+def connections_at(port):
+    """How many established TCP connections a listener of this machine has."""
+    fields = (line.split() for table in ("tcp", "tcp6") for line in open(f"/proc/net/{table}").readlines()[1:])
+    return sum(f[3] == "01" and int(f[1].rsplit(":", 1)[1], 16) == port for f in fields)
+
+
 def cipher(port):
     """What a TLS listener agrees on with OpenSSL."""
     out = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}"], input="", capture_output=True, text=True)

@@ -25,6 +25,11 @@ def median(samples, value):
     return statistics.median(figures) if figures else None
 
 
+def valid_median(samples, value):
+    """The median, or None if something went wrong: others are not to be compared with what only seems to be one."""
+    return None if errors(samples) else median(samples, value)
+
+
 def spread(samples, value):
     figures = [s[value] for s in samples if value in s]
     return (min(figures), max(figures)) if figures else None

@@ -130,7 +130,10 @@ class ScaledGateway(Gateway):
         self.loops = loops
 
     def core(self):
-        return ",".join(str(int(self.machine.proxy_core) + i) for i in range(self.loops))
+        """As many as it has event loops; that of the load generator only if there is no other."""
+        first, load = int(self.machine.proxy_core), int(self.machine.load_core)
+        free = sorted(os.sched_getaffinity(0) - {first}, key=lambda core: (core == load, core))
+        return ",".join(str(core) for core in [first, *free][:self.loops])
 
     def configuration(self):
         return super().configuration() + f"workers: {self.loops}\n"

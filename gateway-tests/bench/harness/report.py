@@ -19,10 +19,10 @@ def figure(value):
 
 
 def bound(target, samples, value):
-    """The figure that a target allows, or None if no peer was measured."""
+    """The figure that a target allows, or None if no peer was measured without errors."""
     if not target.peers:
         return target.factor
-    figures = [m for m in (measure.median(samples.get(p, []), value) for p in target.peers) if m is not None]
+    figures = [m for m in (measure.valid_median(samples.get(p, []), value) for p in target.peers) if m is not None]
     return target.factor * min(figures) if figures else None
 
 
@@ -45,7 +45,7 @@ def verdict(target, samples, row, name):
 def lines(workload, samples):
     """What to print of one workload."""
     for row in workload.rows:
-        base = measure.median(samples.get("nginx", []), row.value)
+        base = measure.valid_median(samples.get("nginx", []), row.value)
         for name, taken in samples.items():
             value, bad = measure.median(taken, row.value), measure.errors(taken)
             if value is None:
@@ -81,8 +81,8 @@ def table(results):
         if not samples or workload.name == "scale" or "gateway" not in samples:
             continue
         for row in workload.rows:
-            base = measure.median(samples.get("nginx", []), row.value)
-            value = measure.median(samples["gateway"], row.value)
+            base = measure.valid_median(samples.get("nginx", []), row.value)
+            value = measure.valid_median(samples["gateway"], row.value)
             ratio = f"{value / base:.2f}" if base and value is not None and "added" not in row.value else ""
             targets = ", ".join(str(t) for t in row.targets)
             verdicts = ", ".join(verdict(t, samples, row, "gateway") for t in row.targets)
@@ -95,9 +95,9 @@ def table(results):
         yield ""
         yield "| size | CPU, µs per request | ratio to the first | target | |"
         yield "|---|---|---|---|---|"
-        first = measure.median(next(iter(scale.values())), row.value)
+        first = measure.valid_median(next(iter(scale.values())), row.value)
         for name in scale:
-            value = measure.median(scale[name], row.value)
+            value = measure.valid_median(scale[name], row.value)
             ratio = f"{value / first:.2f}" if value and first else ""
             wanted = name in ours(scale, row)
             yield (f"| {name} | {cell(scale, name, row)} | {ratio} | {row.targets[0] if wanted else ''} "

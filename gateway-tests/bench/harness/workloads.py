@@ -1,5 +1,6 @@
 """What is measured: the workloads, how much of each proxy's work counts as one unit, and what the gateway aims at."""
 
+import sys
 import time
 from dataclasses import dataclass, field
 
@@ -113,8 +114,9 @@ class Idle(Workload):
         with loads.held(machine, self.kind, proxy.address(self.door), proxy.tunnel_target(), count) as opened:
             time.sleep(1)  # what was only in use while they were opened may go
             grown = machines.rss_mib(proxy.pid) - before
-        if opened != count:
-            return {"errors": [f"not all of {count} connections could be opened"]}
+            kept = machines.connections_at(proxy.ports[self.door])
+        if opened != count or kept < count:
+            return {"errors": [f"of {count} connections {opened} could be opened, and {kept} were kept"]}
         return {"cost": grown * 1024 / count, "rate": count, "rss": before + grown, "errors": []}
 
 
@@ -132,7 +134,9 @@ class Latency(Workload):
     def prepare(self, machine, contestants, seconds):
         base = next((p for p in contestants if p.name == "nginx"), contestants[0])
         most = loads.wrk(machine, base.url("h1", "/small"), max(2, seconds))
-        self.rate = max(100, int(most.done / most.seconds / 2)) if most.done else self.rate
+        if most.errors or not most.done:
+            sys.exit(f"{self.name}: nothing to take the rate from: {most.errors or 'nothing was done'}")
+        self.rate = max(100, int(most.done / most.seconds / 2))
         self.direct = None
         print(f"  {self.name}: {self.rate} requests/s, half of what {base.name} can do")
 

@@ -90,6 +90,28 @@ class BenchmarkHarnessIT {
         assertThat(out.resolve("cpu.svg")).content().contains("<svg", "h1-small", "</svg>");
     }
 
+    /** What failed may have been cheap for that reason. */
+    @Test
+    void noProxyIsComparedWithOneThatFailed() throws Exception {
+        Tools.Result printed = Tools.run(
+                "python3",
+                "-B",
+                "-Xutf8",
+                "-c",
+                """
+                import sys
+                sys.path.insert(0, sys.argv[1])
+                from harness import report
+                took = lambda cost, *errors: [{"cost": cost, "errors": list(errors)}]
+                samples = {"gateway": took(20.0), "nginx": took(1.0, "Non-2xx"), "haproxy": took(30.0)}
+                print("\\n".join(report.table({"workloads": {"h1-small": {"samples": samples}}})))
+                """,
+                BENCH.toString());
+        assertThat(printed.output())
+                .contains("| 20 | invalid | 30 |  |  |  |", ", met |")
+                .doesNotContain("missed");
+    }
+
     @Test
     void aBudgetTellsWhatARequestCosts() throws Exception {
         runUntil(
