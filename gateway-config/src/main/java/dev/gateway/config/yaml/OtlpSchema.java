@@ -13,8 +13,10 @@ final class OtlpSchema {
                 var endpoint = o.defaulted(
                         "endpoint",
                         Types.url(
-                                "https?://[!-~]*[!-.0-~]",
-                                "a URL such as http://127.0.0.1:4318, without /v1/traces and '/'"),
+                                // no '@', which credentials that anybody may read would come before; no '?' and '#'
+                                "https?://[!-\"$->A-~]*[!-\"$-.0->A-~]",
+                                "a URL such as http://127.0.0.1:4318, without /v1/traces, '/' and query; credentials are for"
+                                        + " headersFile"),
                         "http://localhost:4318",
                         OtlpConfig::endpoint,
                         "The receiver's URL, without /v1/traces and /v1/metrics.");
