@@ -12,7 +12,8 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -101,22 +102,21 @@ class StatisticsIT {
 
     @Test
     void anEndpointThatCouldNotBeReachedIsShownSo() throws Exception {
-        int closed;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            closed = unused.getLocalPort();
-        }
-        try (Rig rig = Rig.to(closed).start();
-                Peer client = rig.connect(Peers.HTTP1)) {
-            JsonNode before = await(rig, json -> true);
-            assertThat(before.at("/upstreams/0/endpoints/0/state").asText()).isEqualTo("healthy");
-            assertThat(send(client, "GET", "/")).isEqualTo(502);
-            await(
-                    rig,
-                    json -> json.at("/upstreams/0/endpoints/0/state").asText().equals("unreachable"));
-            assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unreachable\""))
-                    .isEqualTo(1);
-            assertThat(rig.metric("gateway_upstream_endpoints", "state=\"healthy\""))
-                    .isEqualTo(0);
+        try (Socket bound = new Socket()) { // never listens, so that nobody else does at its port
+            bound.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            try (Rig rig = Rig.to(bound.getLocalPort()).start();
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                JsonNode before = await(rig, json -> true);
+                assertThat(before.at("/upstreams/0/endpoints/0/state").asText()).isEqualTo("healthy");
+                assertThat(send(client, "GET", "/")).isEqualTo(502);
+                await(
+                        rig,
+                        json -> json.at("/upstreams/0/endpoints/0/state").asText().equals("unreachable"));
+                assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unreachable\""))
+                        .isEqualTo(1);
+                assertThat(rig.metric("gateway_upstream_endpoints", "state=\"healthy\""))
+                        .isEqualTo(0);
+            }
         }
     }
 
