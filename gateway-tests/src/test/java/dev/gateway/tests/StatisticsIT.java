@@ -109,9 +109,9 @@ class StatisticsIT {
                 JsonNode before = await(rig, json -> true);
                 assertThat(before.at("/upstreams/0/endpoints/0/state").asText()).isEqualTo("healthy");
                 assertThat(send(client, "GET", "/")).isEqualTo(502);
-                await(
-                        rig,
-                        json -> json.at("/upstreams/0/endpoints/0/state").asText().equals("unreachable"));
+                await(rig, json -> json.at("/upstreams/0/endpoints/0/state")
+                        .asText()
+                        .equals("unreachable"));
                 assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unreachable\""))
                         .isEqualTo(1);
                 assertThat(rig.metric("gateway_upstream_endpoints", "state=\"healthy\""))
