@@ -4,13 +4,14 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A JSON object per line, with the words of the metrics. What has no value is left out. */
 final class JsonLine extends LogLine {
     private final AccessLogSettings.Json settings;
-    private String name = "";
+    private byte[] key = {}; // the name of what comes next, as it is written
     private boolean first;
 
     JsonLine(AccessLogSettings.Json settings, LineBuffer buffer, Redaction redaction) {
@@ -28,7 +29,7 @@ final class JsonLine extends LogLine {
         buffer.put('{');
         first = true;
         for (LogField field : exchange.kind == Kind.HTTP ? LogField.OF_REQUESTS : LogField.OF_TUNNELS) {
-            name = field.text();
+            key = field.key();
             field.write(exchange, this);
         }
         headers("requestHeaders", settings.requestHeaders(), exchange.fields);
@@ -48,7 +49,7 @@ final class JsonLine extends LogLine {
                     buffer.put(",\"").put(object).put("\":{");
                     first = true;
                 }
-                name = each.lower().toString();
+                key = key(each.lower().toString());
                 header(fields, each);
             }
         }
@@ -57,17 +58,22 @@ final class JsonLine extends LogLine {
         }
     }
 
-    private void key() {
+    private void putKey() {
         if (!first) {
             buffer.put(',');
         }
         first = false;
-        buffer.put('"').put(name).put("\":");
+        buffer.put(key);
+    }
+
+    /** Returns how a name is written before its value. */
+    static byte[] key(String name) {
+        return ("\"" + name + "\":").getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override
     void begin() {
-        key();
+        putKey();
         buffer.put('"');
     }
 
@@ -81,7 +87,7 @@ final class JsonLine extends LogLine {
 
     @Override
     void number(long value) {
-        key();
+        putKey();
         buffer.put(value);
     }
 

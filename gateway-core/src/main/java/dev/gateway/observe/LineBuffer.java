@@ -8,6 +8,13 @@ import java.util.BitSet;
 /** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
 final class LineBuffer {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    private static final boolean[] PLAIN = new boolean[256]; // in a JSON string
+
+    static {
+        Arrays.fill(PLAIN, ' ', 0x7f, true);
+        PLAIN['"'] = false;
+        PLAIN['\\'] = false;
+    }
 
     private byte[] bytes;
     private int length;
@@ -42,12 +49,20 @@ final class LineBuffer {
     }
 
     /** Adds text of our own that needs no escaping. */
+    @SuppressWarnings("deprecation") // for dropping what ASCII does not have; nothing else copies bytes as they are
     LineBuffer put(String text) {
         int n = text.length();
         ensure(n);
-        for (int i = 0; i < n; i++) {
-            bytes[length++] = (byte) text.charAt(i);
-        }
+        text.getBytes(0, n, bytes, length);
+        length += n;
+        return this;
+    }
+
+    /** Adds bytes as they are. */
+    LineBuffer put(byte[] more) {
+        ensure(more.length);
+        System.arraycopy(more, 0, bytes, length, more.length);
+        length += more.length;
         return this;
     }
 
@@ -98,9 +113,17 @@ final class LineBuffer {
         int start = text.arrayOffset();
         int n = text.length();
         ensure(n * 6);
+        byte[] out = bytes; // here and below, for the compiler cannot know that nobody changes the fields meanwhile
+        int to = length;
         for (int i = 0; i < n; i++) {
-            putJson(array[start + i] & 0xff);
+            int c = array[start + i] & 0xff;
+            if (PLAIN[c]) {
+                out[to++] = (byte) c;
+            } else {
+                to = escape(c, to);
+            }
         }
+        length = to;
         return this;
     }
 
@@ -108,27 +131,34 @@ final class LineBuffer {
     LineBuffer putJson(String text) {
         int n = text.length();
         ensure(n * 6);
+        byte[] out = bytes;
+        int to = length;
         for (int i = 0; i < n; i++) {
-            putJson(text.charAt(i));
+            char c = text.charAt(i);
+            if (c < PLAIN.length && PLAIN[c]) {
+                out[to++] = (byte) c;
+            } else {
+                to = escape(c, to);
+            }
         }
+        length = to;
         return this;
     }
 
-    /** The caller has made room for six bytes. */
-    private void putJson(int c) {
+    /** Writes what cannot stand as it is, at most six bytes, for which there is room; returns where they end. */
+    private int escape(int c, int to) {
+        int end = to;
+        bytes[end++] = '\\';
         if (c == '"' || c == '\\') {
-            bytes[length++] = '\\';
-            bytes[length++] = (byte) c;
-        } else if (c >= ' ' && c < 0x7f) {
-            bytes[length++] = (byte) c;
+            bytes[end++] = (byte) c;
         } else {
-            bytes[length++] = '\\';
-            bytes[length++] = 'u';
-            bytes[length++] = HEX[c >>> 12 & 0xf];
-            bytes[length++] = HEX[c >>> 8 & 0xf];
-            bytes[length++] = HEX[c >>> 4 & 0xf];
-            bytes[length++] = HEX[c & 0xf];
+            bytes[end++] = 'u';
+            bytes[end++] = HEX[c >>> 12 & 0xf];
+            bytes[end++] = HEX[c >>> 8 & 0xf];
+            bytes[end++] = HEX[c >>> 4 & 0xf];
+            bytes[end++] = HEX[c & 0xf];
         }
+        return end;
     }
 
     /**

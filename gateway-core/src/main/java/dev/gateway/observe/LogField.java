@@ -135,6 +135,7 @@ enum LogField {
     }
 
     private final String text;
+    private final byte[] key;
     private final Writer writer;
 
     /** Hands the value to a line. */
@@ -144,6 +145,7 @@ enum LogField {
 
     LogField(String text, Writer writer) {
         this.text = text;
+        this.key = JsonLine.key(text);
         this.writer = writer;
     }
 
@@ -166,6 +168,11 @@ enum LogField {
 
     String text() {
         return text;
+    }
+
+    /** Returns its name as JSON has it before a value; not to be changed. */
+    byte[] key() {
+        return key;
     }
 
     void write(ExchangeRecord exchange, LogLine line) {

@@ -15,6 +15,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class SpanExport implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);
     private static final long CLOSE_MILLIS = 5_000;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Receiver receiver;
     private final Receiver.Origin origin;
@@ -106,18 +108,21 @@ public final class SpanExport implements AutoCloseable {
         return closing ? queue.poll() : queue.take();
     }
 
-    /** Waits a moment for others, but for the end. */
-    private List<SpanData> gather(SpanData first) throws InterruptedException {
+    /** Waits a moment for others, but for the end; not for each by itself, or event loops would wake this thread as often. */
+    private List<SpanData> gather(SpanData first) {
         List<SpanData> batch = new ArrayList<>(List.of(first));
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(batches.delayMillis());
-        while (batch.size() < batches.maxSize()) {
-            SpanData next = closing ? queue.poll() : queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (next == null || next == end) {
-                break; // after the end nothing follows
+        while (true) {
+            queue.drainTo(batch, batches.maxSize() - batch.size());
+            if (batch.remove(end)) {
+                return batch; // nothing follows
             }
-            batch.add(next);
+            long left = until - System.nanoTime();
+            if (closing || left <= 0 || batch.size() >= batches.maxSize()) {
+                return batch;
+            }
+            LockSupport.parkNanos(Math.min(left, PAUSE_NANOS));
         }
-        return batch;
     }
 
     private void send(List<SpanData> batch) {
@@ -132,6 +137,7 @@ public final class SpanExport implements AutoCloseable {
             if (!queue.offer(end)) {
                 log.debug("No need to wake who has that much to do");
             }
+            LockSupport.unpark(thread);
             thread.join(CLOSE_MILLIS);
             thread.interrupt();
         } catch (InterruptedException e) {
