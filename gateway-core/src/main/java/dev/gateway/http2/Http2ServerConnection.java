@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
+import dev.gateway.net.UnsentBytes;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -49,7 +50,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         this.info = info;
         this.handler = handler;
         this.settings = settings;
-        this.priorities = new Priorities(codec.distributor(), settings.maxConcurrentStreams());
+        this.priorities = new Priorities(
+                codec.distributor(), settings.maxConcurrentStreams(), () -> UnsentBytes.limit(context().channel()));
         // Netty's own limit must never strike: see Codec.Encoder.
         codec.connection().remote().maxActiveStreams(Integer.MAX_VALUE);
     }

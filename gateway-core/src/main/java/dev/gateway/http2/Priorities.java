@@ -17,19 +17,33 @@ import org.jspecify.annotations.Nullable;
 final class Priorities {
     private final PriorityDistributor distributor;
     private final int maxStreams;
+    private final Runnable onFirstWord;
     private boolean spoken; // the client says priorities
     private @Nullable NavigableMap<Integer, Priority> early; // by stream id, of requests still to come
 
-    Priorities(PriorityDistributor distributor, int maxStreams) {
+    /**
+     * Makes those of one connection.
+     *
+     * @param onFirstWord told when the client has said a priority for the first time
+     */
+    Priorities(PriorityDistributor distributor, int maxStreams, Runnable onFirstWord) {
         this.distributor = distributor;
         this.maxStreams = maxStreams;
+        this.onFirstWord = onFirstWord;
+    }
+
+    private void spoken() {
+        if (!spoken) {
+            spoken = true;
+            onFirstWord.run();
+        }
     }
 
     /** A request has come; returns what its client wants. */
     Priority onRequest(int streamId, Fields fields) {
         Priority asked = Priority.NONE;
         if (fields.contains(FieldName.PRIORITY)) {
-            spoken = true;
+            spoken();
             asked = read(fields);
         }
         if (early != null) {
@@ -65,7 +79,7 @@ final class Priorities {
 
     /** The client says so of a request that is open. */
     void onUpdate() {
-        spoken = true;
+        spoken();
     }
 
     /**
@@ -74,7 +88,7 @@ final class Priorities {
      * @param open streams now
      */
     void onEarlyUpdate(PriorityUpdate update, int open) throws Http2Exception {
-        spoken = true;
+        spoken();
         if (early == null) {
             early = new TreeMap<>();
         }
