@@ -51,7 +51,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         this.handler = handler;
         this.settings = settings;
         this.priorities = new Priorities(
-                codec.distributor(), settings.maxConcurrentStreams(), () -> UnsentBytes.limit(context().channel()));
+                codec.distributor(),
+                settings.maxConcurrentStreams(),
+                () -> UnsentBytes.limit(context().channel()));
         // Netty's own limit must never strike: see Codec.Encoder.
         codec.connection().remote().maxActiveStreams(Integer.MAX_VALUE);
     }
