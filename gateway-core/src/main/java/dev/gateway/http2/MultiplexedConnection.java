@@ -440,7 +440,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             observer.onStreamClosed();
             MultiplexedStream stream = stream(h2);
             if (stream != null) {
-                growth.giveBack(stream.grown());
+                stream.giveBack();
                 stream.onClosed();
             }
             MultiplexedConnection.this.onStreamClosed(stream);

@@ -33,6 +33,7 @@ abstract class MultiplexedStream implements Stream {
     private @Nullable StreamEvents events; // null while nobody is to be told anything
     private int untilWindowful = WINDOWFUL; // bytes to be received before it may need more window
     private WindowGrowth.@Nullable Need need; // null until then
+    private int untaken; // bytes handed on that were not consumed yet, unless it has failed
     private int tinyHeld; // tiny pieces handed on since the last credit
     private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
@@ -207,6 +208,7 @@ abstract class MultiplexedStream implements Stream {
     public final void consumed(int bytes) {
         Http2Stream stream = h2;
         settleTiny();
+        untaken -= bytes;
         if (stream != null && bytes > 0) {
             connection.windows().consumed(stream, bytes);
             if (!dead) {
@@ -226,6 +228,7 @@ abstract class MultiplexedStream implements Stream {
     /** Ends it here without telling anybody: the caller does. */
     final void die() {
         dead = true;
+        untaken = 0; // whoever has it lets go of it
         settleTiny();
         events = null;
         cancelTimers();
@@ -268,6 +271,7 @@ abstract class MultiplexedStream implements Stream {
                 tinyHeld++;
             }
             touch();
+            untaken += length;
             told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : length <= COPIED ? copy(data) : data.retain(), last);
         }
         return 0;
@@ -285,9 +289,11 @@ abstract class MultiplexedStream implements Stream {
         }
     }
 
-    /** Returns how much window it was given beyond what it had before. */
-    final int grown() {
-        return need == null ? 0 : need.grown();
+    /** Gives back how much window it was given beyond what it had before. */
+    final void giveBack() {
+        if (need != null) {
+            connection.growth().giveBack(need.grown(), untaken);
+        }
     }
 
     private ByteBuf copy(ByteBuf data) {

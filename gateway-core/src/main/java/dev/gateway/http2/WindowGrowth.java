@@ -12,9 +12,17 @@ final class WindowGrowth {
     static final long PING = 0x7769_6e64_6f77_0001L;
     private static final long PING_AGAIN_NANOS = 10_000_000_000L;
 
+    /** What an ended stream may leave untaken without its growth being withheld; one that never grew may as well. */
+    private static final int UNTAKEN = 256 * 1024;
+
+    /** About as long as somebody who takes nothing is waited for. */
+    private static final long WITHHELD_NANOS = 60_000_000_000L;
+
     private final MultiplexedConnection connection;
     private final TimerWheel timers;
     private int budget;
+    private int withheld; // of streams that have ended, although what they brought may still be here
+    private long withheldSince;
     private boolean pinged; // and not answered yet
     private long pingedAt;
     private long roundTrip; // in nanoseconds; 0 until it is known
@@ -47,6 +55,7 @@ final class WindowGrowth {
         need.since = now;
         // Where the path is full, all that more window does is to fill queues.
         if (limited && taken && speed > need.fastest * 5 / 4) {
+            release(now);
             need.fastest = speed;
             int more = Math.min(window, budget);
             if (more > 0) {
@@ -75,7 +84,25 @@ final class WindowGrowth {
         }
     }
 
-    void giveBack(int grown) {
-        budget += grown;
+    /**
+     * A stream has ended. What came last may wait for somebody slow long after that, and nobody says when it has gone: so
+     * as much of the growth is withheld for a while, lest one stream after the other fills all of it.
+     *
+     * @param untaken how much of what was received was not taken yet
+     */
+    void giveBack(int grown, int untaken) {
+        int kept = Math.max(0, Math.min(grown, untaken - UNTAKEN));
+        budget += grown - kept;
+        if (kept > 0) {
+            withheldSince = withheld == 0 ? timers.nanoTime() : withheldSince;
+            withheld += kept;
+        }
+    }
+
+    private void release(long now) {
+        if (withheld > 0 && now - withheldSince > WITHHELD_NANOS) {
+            budget += withheld;
+            withheld = 0;
+        }
     }
 }

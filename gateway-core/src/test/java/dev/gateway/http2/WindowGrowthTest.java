@@ -11,9 +11,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -190,6 +192,41 @@ class WindowGrowthTest {
         assertEquals(0, pair.client.activeStreams());
         int perRoundTrip = perRoundTrip(open(upload));
         assertTrue(perRoundTrip > growth(upload), "only " + perRoundTrip);
+    }
+
+    /** A stream's bytes are taken fast, so that its window grows, then no more; returns how many were left when it ended. */
+    private int leftUntaken() {
+        Ends ends = open(false);
+        perRoundTrip(ends);
+        flushed(ends);
+        ends.sink().keepCredit = true;
+        Http2Stream h2 =
+                Objects.requireNonNull(((MultiplexedStream) ends.server().server()).h2());
+        int window = pair.server.connection().remote().flowController().windowSize(h2);
+        ends.source().data(Unpooled.wrappedBuffer(new byte[window]), true);
+        flushed(ends);
+        assertEquals(0, pair.client.activeStreams());
+        return window;
+    }
+
+    /** Sends nothing more, and lets what waits come, which takes more than one flush. */
+    private void flushed(Ends ends) {
+        for (int i = 0; i < 50 * ROUND_TRIP; i++) {
+            ends.source().flush();
+            hop();
+        }
+    }
+
+    @Test
+    void endedStreamsWhoseBytesAreStillHereLeaveLessForOthersForAWhile() {
+        int untaken = 0;
+        for (int i = 0; i < 4; i++) {
+            untaken += leftUntaken();
+        }
+        assertTrue(untaken > growth(false) / 2, "only " + untaken);
+        assertTrue(untaken <= growth(false) + 4 * WINDOW, "as much as " + untaken);
+        pair.clientChannel.advanceTimeBy(61, TimeUnit.SECONDS);
+        assertTrue(leftUntaken() > growth(false) / 2);
     }
 
     @Test
