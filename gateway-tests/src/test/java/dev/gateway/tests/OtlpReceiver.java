@@ -82,15 +82,16 @@ final class OtlpReceiver implements AutoCloseable {
         server.start();
     }
 
-    private static InputStream body(HttpExchange exchange) throws IOException {
+    /** Keeps the headers before what comes with them, for which the test waits. */
+    private InputStream body(HttpExchange exchange) throws IOException {
+        headers = exchange.getRequestHeaders();
         InputStream body = new ByteArrayInputStream(exchange.getRequestBody().readAllBytes());
         return "gzip".equals(exchange.getRequestHeaders().getFirst("content-encoding"))
                 ? new GZIPInputStream(body)
                 : body;
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        headers = exchange.getRequestHeaders();
+    private static void answer(HttpExchange exchange) throws IOException {
         exchange.getResponseHeaders().add("content-type", "application/x-protobuf");
         exchange.sendResponseHeaders(200, -1);
         exchange.close();
