@@ -78,6 +78,14 @@ final class CloseNotify extends ChannelInboundHandlerAdapter {
         }
     }
 
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent && hasCome()) {
+            received = true; // io_uring tells of a FIN before the end of the reads that it came with
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
     private boolean hasCome() {
         long pointer = engine.sslPointer(); // 0 once the connection is closed
         return pointer != 0 && (SSL.getShutdown(pointer) & SSL.SSL_RECEIVED_SHUTDOWN) != 0;
