@@ -121,6 +121,15 @@ class BrokenOutputIT {
         assertThat(process.exitValue()).isZero();
     }
 
+    private void twoLinesAreCountedAndToldOnce(Process process, int port) throws Exception {
+        get(port);
+        awaitDropped(1);
+        get(port);
+        awaitDropped(2);
+        end(process);
+        assertThat(errors()).containsOnlyOnce(COMPLAINT);
+    }
+
     @Test
     void linesThatNobodyReadsAreCountedAndToldOnce() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
@@ -131,12 +140,7 @@ class BrokenOutputIT {
                 try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                     assertThat(output.readLine()).startsWith("{\"time\":").contains("\"status\":200"); // as head -1
                 }
-                get(port);
-                awaitDropped(1);
-                get(port);
-                awaitDropped(2);
-                end(process);
-                assertThat(errors()).containsOnlyOnce(COMPLAINT);
+                twoLinesAreCountedAndToldOnce(process, port);
             } finally {
                 process.destroyForcibly();
             }
@@ -151,12 +155,7 @@ class BrokenOutputIT {
             Process process = start(origin, Redirect.to(full));
             try {
                 int port = awaitPort(process);
-                get(port);
-                awaitDropped(1);
-                get(port);
-                awaitDropped(2);
-                end(process);
-                assertThat(errors()).containsOnlyOnce(COMPLAINT);
+                twoLinesAreCountedAndToldOnce(process, port);
             } finally {
                 process.destroyForcibly();
             }

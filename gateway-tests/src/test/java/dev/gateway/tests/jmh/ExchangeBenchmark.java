@@ -1,7 +1,6 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
-import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.rewrite.FieldEdits;
 import dev.gateway.filter.rewrite.RequestHeaderModifier;
@@ -9,7 +8,6 @@ import dev.gateway.filter.rewrite.ResponseHeaderModifier;
 import dev.gateway.filter.rewrite.UrlRewrite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
-import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -109,7 +107,8 @@ public class ExchangeBenchmark {
                 Route.Retry.NONE,
                 Route.Upgrades.NONE,
                 true);
-        handler.use(new OneRoute(new Router.Match(route, 0)), () -> {});
+        Router.Match match = new Router.Match(route, 0);
+        handler.use(new OneRouter(head -> match), () -> {});
     }
 
     @Benchmark
@@ -184,47 +183,5 @@ public class ExchangeBenchmark {
 
         @Override
         public void reset(Failure failure) {}
-    }
-
-    /** A generation of one listener and one route. */
-    private record OneRoute(Router.Match match) implements ExchangeSettings {
-        private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
-        private static final AsciiString NAME = new AsciiString("gateway");
-        private static final AsciiString VIA = new AsciiString("1.1 gateway");
-
-        @Override
-        public int listeners() {
-            return 1;
-        }
-
-        @Override
-        public boolean serves(int listener) {
-            return listener == 0;
-        }
-
-        @Override
-        public Router router(int listener) {
-            return head -> match;
-        }
-
-        @Override
-        public boolean trusts(ConnectionInfo connection) {
-            return false;
-        }
-
-        @Override
-        public ForwardedFields forwarded(int listener) {
-            return FORWARDED;
-        }
-
-        @Override
-        public AsciiString name() {
-            return NAME;
-        }
-
-        @Override
-        public AsciiString via(HttpVersion version) {
-            return VIA;
-        }
     }
 }

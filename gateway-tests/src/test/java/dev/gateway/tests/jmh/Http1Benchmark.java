@@ -1,13 +1,11 @@
 package dev.gateway.tests.jmh;
 
 import dev.gateway.exchange.ExchangeHandler;
-import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ClientConnection;
 import dev.gateway.http1.Http1ClientSettings;
 import dev.gateway.http1.Http1ServerConnection;
 import dev.gateway.http1.Http1ServerSettings;
-import dev.gateway.message.ForwardedFields;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.observe.LoopMetrics;
 import dev.gateway.observe.Metrics;
@@ -36,7 +34,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -64,8 +61,6 @@ import org.openjdk.jmh.annotations.Warmup;
 public class Http1Benchmark {
     private static final int CONNECTIONS = 64;
     private static final Hop HOP = new Hop("192.0.2.8:80", "");
-    private static final AsciiString NAME = new AsciiString("gateway");
-    private static final AsciiString VIA = new AsciiString("1.1 gateway");
     private static final byte[] SMALL_REQUEST = bytes("GET /small HTTP/1.1\nHost: 127.0.0.1:8080\n\n", "");
     private static final byte[] SMALL_RESPONSE = bytes(
             """
@@ -175,7 +170,7 @@ public class Http1Benchmark {
         response = messages.equals("small") ? SMALL_RESPONSE : REAL_RESPONSE;
         ExchangeHandler handler = new ExchangeHandler(
                 (upstream, endpoint, demand, client, events, callback) -> open(events, callback), wheel, meters);
-        handler.use(new Settings(), () -> {});
+        handler.use(new OneRouter(router()), () -> {});
         for (int i = 0; i < CONNECTIONS; i++) {
             EmbeddedChannel channel = channel();
             ConnectionInfo info = new ConnectionInfo(
@@ -200,77 +195,37 @@ public class Http1Benchmark {
         }
     }
 
-    /** Everything is forwarded by itself; nothing is traced or logged. */
-    private static final class Settings implements ExchangeSettings {
-        private final ForwardedFields forwarded = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
-        private final Router router;
-
-        Settings() {
-            List<Endpoint> endpoints = List.of(new Endpoint(0, "app.test", 80, 1));
-            Upstream upstream = new Upstream(
-                    "app",
-                    endpoints,
-                    new RoundRobin(endpoints),
-                    new UpstreamSettings(
-                            UpstreamSettings.Protocol.HTTP1,
-                            null,
-                            1024,
-                            1024,
-                            1024,
-                            5_000,
-                            5_000,
-                            5_000,
-                            60_000,
-                            60_000,
-                            0,
-                            Dialling.DIRECT));
-            Route route = new Route(
-                    "app",
-                    List.of(),
-                    client -> upstream,
-                    new Route.Timeouts(0, 0, 300_000, Route.Tunnel.NONE),
-                    Route.Retry.NONE,
-                    Route.Upgrades.NONE,
-                    true);
-            router = new RouterBuilder()
-                    .add(List.of(), List.of(RouteMatch.ANY), route)
-                    .build();
-        }
-
-        @Override
-        public int listeners() {
-            return 1;
-        }
-
-        @Override
-        public boolean serves(int listener) {
-            return true;
-        }
-
-        @Override
-        public Router router(int listener) {
-            return router;
-        }
-
-        @Override
-        public boolean trusts(ConnectionInfo connection) {
-            return false;
-        }
-
-        @Override
-        public ForwardedFields forwarded(int listener) {
-            return forwarded;
-        }
-
-        @Override
-        public AsciiString name() {
-            return NAME;
-        }
-
-        @Override
-        public @Nullable AsciiString via(HttpVersion version) {
-            return VIA;
-        }
+    /** Forwards everything as it is. */
+    private static Router router() {
+        List<Endpoint> endpoints = List.of(new Endpoint(0, "app.test", 80, 1));
+        Upstream upstream = new Upstream(
+                "app",
+                endpoints,
+                new RoundRobin(endpoints),
+                new UpstreamSettings(
+                        UpstreamSettings.Protocol.HTTP1,
+                        null,
+                        1024,
+                        1024,
+                        1024,
+                        5_000,
+                        5_000,
+                        5_000,
+                        60_000,
+                        60_000,
+                        0,
+                        Dialling.DIRECT));
+        Route route = new Route(
+                "app",
+                List.of(),
+                client -> upstream,
+                new Route.Timeouts(0, 0, 300_000, Route.Tunnel.NONE),
+                Route.Retry.NONE,
+                Route.Upgrades.NONE,
+                true);
+        return new RouterBuilder()
+                .add(List.of(), List.of(RouteMatch.ANY), route)
+                .build();
     }
 
     /** A request by each client, as one turn of the event loop finds them, then a response to each. */

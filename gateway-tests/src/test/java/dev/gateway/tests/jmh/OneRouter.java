@@ -1,0 +1,50 @@
+package dev.gateway.tests.jmh;
+
+import dev.gateway.exchange.ExchangeSettings;
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.route.Router;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.HttpVersion;
+import io.netty.util.AsciiString;
+
+/** A generation of one listener; nothing is traced or logged. */
+record OneRouter(Router router) implements ExchangeSettings {
+    private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
+    private static final AsciiString NAME = new AsciiString("gateway");
+    private static final AsciiString VIA = new AsciiString("1.1 gateway");
+
+    @Override
+    public int listeners() {
+        return 1;
+    }
+
+    @Override
+    public boolean serves(int listener) {
+        return listener == 0;
+    }
+
+    @Override
+    public Router router(int listener) {
+        return router;
+    }
+
+    @Override
+    public boolean trusts(ConnectionInfo connection) {
+        return false;
+    }
+
+    @Override
+    public ForwardedFields forwarded(int listener) {
+        return FORWARDED;
+    }
+
+    @Override
+    public AsciiString name() {
+        return NAME;
+    }
+
+    @Override
+    public AsciiString via(HttpVersion version) {
+        return VIA;
+    }
+}
