@@ -131,13 +131,18 @@ final class Rig implements AutoCloseable {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
         List<String> found = List.of();
         while (System.nanoTime() < deadline) {
-            found = Files.exists(file) ? Files.readAllLines(file) : List.of();
+            found = Files.exists(file) ? wholeLines(Files.readString(file)) : List.of();
             if (found.size() >= lines) {
                 return found;
             }
             LockSupport.parkNanos(5_000_000);
         }
         throw new IOException("only " + found.size() + " lines of " + lines + ": " + found);
+    }
+
+    /** A batch of lines may be seen while it is written; what has no end yet is no line. */
+    private static List<String> wholeLines(String text) {
+        return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
     }
 
     /** Fetches a page of the admin listener. */
