@@ -1,8 +1,5 @@
 package dev.gateway;
 
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.net.URI;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -11,29 +8,24 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Asks the admin listener of a gateway on this host whether it is ready, for images without a shell.
+ * Asks the admin listener of a gateway on this host whether it is ready, as an image does by {@link Healthcheck} alone.
  */
 @Command(
         name = "healthcheck",
         mixinStandardHelpOptions = true,
         description = {
             "Asks a running gateway whether it is ready: exit code 0 if so, else 1.",
-            "For the HEALTHCHECK of an image; the gateway needs an admin listener."
+            "For images and scripts; the gateway needs an admin listener."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway healthcheck", "  gateway healthcheck --url http://127.0.0.1:9901/live"})
 final class HealthcheckCommand implements Callable<Integer> {
-    static final int UNHEALTHY = 1;
-
-    private static final String DEFAULT_URL = "http://127.0.0.1:9901/ready";
-    private static final int TIMEOUT_MILLIS = 2_000;
-
     @Option(
             names = "--url",
             paramLabel = "URL",
-            defaultValue = DEFAULT_URL,
+            defaultValue = Healthcheck.DEFAULT_URL,
             description = "A page of the admin listener. Default: ${DEFAULT-VALUE}")
-    private String url = DEFAULT_URL;
+    private String url = Healthcheck.DEFAULT_URL;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -51,26 +43,11 @@ final class HealthcheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        PrintWriter err = Main.err(spec);
-        try {
-            String answer = ask(URI.create(url));
-            if (answer.startsWith("200 ")) {
-                return Main.OK;
-            }
-            err.println(url + ": " + answer);
-        } catch (IOException | IllegalArgumentException e) {
-            err.println(url + ": " + e.getMessage());
+        String complaint = Healthcheck.complaint(url);
+        if (complaint.isEmpty()) {
+            return Healthcheck.HEALTHY;
         }
-        return UNHEALTHY;
-    }
-
-    /** Returns status and body in one line. */
-    private static String ask(URI page) throws IOException {
-        if (!"http".equals(page.getScheme()) || page.getHost() == null) {
-            throw new IllegalArgumentException("expected a URL such as " + DEFAULT_URL);
-        }
-        AdminClient.Answer answer = new AdminClient(page, TIMEOUT_MILLIS, null)
-                .get(page.getRawPath().isEmpty() ? "/" : page.getRawPath());
-        return answer.status() + " " + answer.body().strip();
+        Main.err(spec).println(url + ": " + complaint);
+        return Healthcheck.UNHEALTHY;
     }
 }
