@@ -14,8 +14,11 @@ import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
 import dev.gateway.trace.Propagator;
 import dev.gateway.trace.TraceSettings;
+import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -58,7 +61,7 @@ final class Assembly {
             Upstream used = same != null ? same : upstream(upstream);
             Upstream former = before == null ? null : before.upstream(upstream.name());
             if (former != null && former != used) {
-                EndpointDrain.inherit(former, used);
+                used.health().inherit(former.health());
             }
             upstreams.put(upstream.name(), used);
         }
@@ -143,9 +146,23 @@ final class Assembly {
                 millis(timeouts.idle()),
                 millis(timeouts.maxLifetime()),
                 dialling(config.sendProxyProtocol()));
-        return switch (config.loadBalancer()) {
-            case ROUND_ROBIN -> new Upstream(config.name(), endpoints, new RoundRobin(endpoints), settings);
-        };
+        Balancer balancer =
+                switch (config.loadBalancer()) {
+                    case ROUND_ROBIN -> new RoundRobin(endpoints);
+                };
+        UpstreamConfig.HealthChecks checks = config.healthChecks();
+        OutlierDetection outliers = checks == null ? null : outliers(checks.outlierDetection());
+        return new Upstream(config.name(), new Health(endpoints, balancer, outliers, System::nanoTime), settings);
+    }
+
+    private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
+        return config == null
+                ? null
+                : new OutlierDetection(
+                        config.consecutive5xx(),
+                        millis(config.baseEjectionTime()),
+                        millis(config.maxEjectionTime()),
+                        config.maxEjectionPercent());
     }
 
     static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {

@@ -42,7 +42,7 @@ final class EndpointDrain {
         if (upstream == null) {
             return Outcome.unknown("no upstream " + name);
         }
-        if (!upstream.drain(endpoint, drain)) {
+        if (!upstream.health().drain(endpoint, drain)) {
             String known = upstream.endpoints().stream().map(Endpoint::toString).collect(Collectors.joining(", "));
             return Outcome.unknown("upstream " + name + " has no endpoint " + endpoint
                     + (known.isEmpty() ? "" : ": expected one of " + known));
@@ -50,12 +50,5 @@ final class EndpointDrain {
         loops.pools().drain(upstream, endpoint, drain);
         return Outcome.done("endpoint " + endpoint + " of upstream " + name
                 + (drain ? " gets no new requests" : " gets requests again"));
-    }
-
-    /** Has the endpoints that drain do so in a later generation's upstream too. */
-    static void inherit(Upstream before, Upstream next) {
-        before.endpoints().stream()
-                .filter(before::isDraining)
-                .forEach(endpoint -> next.drain(endpoint.toString(), true));
     }
 }

@@ -82,7 +82,7 @@ public final class Gateway implements AutoCloseable {
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::inForce);
         metrics.watchUpstreams(upstreams::states);
-        loops.keepHouse(upstreams);
+        loops.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         thread.look(certificates::look);

@@ -23,6 +23,7 @@ final class Generations {
     private final Certificates certificates;
     private final Metrics metrics;
     private final TunnelState tunnels = new TunnelState();
+    private final HealthWatch health;
     private final ScheduledExecutorService thread;
     private final List<Snapshot> alive = new ArrayList<>(); // the last one is in force
     private volatile @Nullable InForce inForce;
@@ -42,6 +43,7 @@ final class Generations {
         this.listeners = listeners;
         this.certificates = certificates;
         this.metrics = metrics;
+        this.health = new HealthWatch(metrics);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
     }
@@ -49,6 +51,11 @@ final class Generations {
     /** Returns what the connect sections of all generations share. */
     TunnelState tunnels() {
         return tunnels;
+    }
+
+    /** Returns what looks after the health of endpoints. */
+    HealthWatch health() {
+        return health;
     }
 
     /** Returns what is in force, once there is a generation. */
@@ -101,6 +108,7 @@ final class Generations {
         // Nothing fails from here on.
         log.commit();
         telemetry.commit();
+        health.use(next.upstreams());
         alive.add(next);
         loops.use(next, () -> thread.execute(() -> onEnded(next)));
         inForce = new InForce(config, next);

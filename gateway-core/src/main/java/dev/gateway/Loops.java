@@ -212,9 +212,10 @@ final class Loops {
     }
 
     /** Begins what is done once a second. */
-    void keepHouse(UpstreamWatch upstreams) {
+    void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
         upstreams.start(housekeeping);
+        housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

@@ -204,7 +204,7 @@ final class StatusPages {
         if (upstream != null) {
             for (Endpoint endpoint : upstream.endpoints()) {
                 if (endpoint.toString().equals(address)) {
-                    return UpstreamView.state(upstream, endpoint);
+                    return upstream.health().report(endpoint).state().label();
                 }
             }
         }

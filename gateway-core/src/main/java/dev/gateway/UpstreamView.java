@@ -1,11 +1,11 @@
 package dev.gateway;
 
 import dev.gateway.config.UpstreamConfig;
-import dev.gateway.observe.UpstreamState;
 import dev.gateway.pool.LoopView;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Limit;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
@@ -104,21 +104,21 @@ final class UpstreamView {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("endpoint", endpoint.toString());
         json.put("weight", endpoint.weight());
-        json.put("state", state(upstream, endpoint));
+        Health.Report health = upstream.health().report(endpoint);
+        json.put("state", health.state().label());
+        if (upstream.health().detectsOutliers()) {
+            json.put("failuresInARow", health.failures());
+            json.put("ejections", health.ejections());
+        }
+        if (health.ejectedMillis() > 0) {
+            json.put("ejectedForSeconds", health.ejectedMillis() / 1000.0);
+        }
         if (learned != null) {
             json.put("speaks", learned.text().toString());
         }
         json.putAll(counts(total));
         json.put("loops", byLoop);
         return json;
-    }
-
-    /** Returns the word for how an endpoint is. */
-    static String state(Upstream upstream, Endpoint endpoint) {
-        if (upstream.isDraining(endpoint)) {
-            return UpstreamState.DRAINING;
-        }
-        return upstream.isUnreached(endpoint) ? UpstreamState.UNREACHABLE : UpstreamState.HEALTHY;
     }
 
     private static Map<String, Object> limit(Limit limit, int most) {

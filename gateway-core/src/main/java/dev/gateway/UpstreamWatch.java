@@ -5,6 +5,7 @@ import dev.gateway.observe.UpstreamState.EndpointState;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,10 +56,12 @@ final class UpstreamWatch {
         List<EndpointState> endpoints = new ArrayList<>();
         for (Endpoint endpoint : upstream.endpoints()) {
             PoolCounts count = known == null ? PoolCounts.NONE : known[endpoint.index()];
+            Health.Report health = upstream.health().report(endpoint);
             endpoints.add(new EndpointState(
                     endpoint.toString(),
                     endpoint.weight(),
-                    UpstreamView.state(upstream, endpoint),
+                    health.state().label(),
+                    health.ejections(),
                     count.idle(),
                     count.active(),
                     count.connecting(),

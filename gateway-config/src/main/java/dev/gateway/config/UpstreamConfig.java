@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param endpoints at least one
  * @param tls null for cleartext; never null with protocol H2, always null with H2C
  * @param sendProxyProtocol what tells the endpoint who the client is; not NONE only if no HTTP route leads here
+ * @param healthChecks what takes endpoints out of service, null for nothing
  */
 public record UpstreamConfig(
         Position position,
@@ -21,7 +22,8 @@ public record UpstreamConfig(
         LoadBalancer loadBalancer,
         CircuitBreaker circuitBreaker,
         Timeouts timeouts,
-        SendProxyProtocol sendProxyProtocol) {
+        SendProxyProtocol sendProxyProtocol,
+        @Nullable HealthChecks healthChecks) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
@@ -87,4 +89,26 @@ public record UpstreamConfig(
             Duration responseHeaders,
             Duration idle,
             Duration maxLifetime) {}
+
+    /**
+     * What tells endpoints that requests had better not be sent to.
+     *
+     * @param outlierDetection by what becomes of requests, null for not at all
+     */
+    public record HealthChecks(Position position, @Nullable OutlierDetection outlierDetection) {}
+
+    /**
+     * Endpoints that fail again and again are ejected: they get no requests for a while.
+     *
+     * @param consecutive5xx how many answers of 500 to 599, failed connections and resets in a row; at least 1
+     * @param baseEjectionTime how long the first time; not zero
+     * @param maxEjectionTime how long at most, when it is ejected again and again; no less
+     * @param maxEjectionPercent of endpoints at the same time, from 1 to 100
+     */
+    public record OutlierDetection(
+            Position position,
+            int consecutive5xx,
+            Duration baseEjectionTime,
+            Duration maxEjectionTime,
+            int maxEjectionPercent) {}
 }

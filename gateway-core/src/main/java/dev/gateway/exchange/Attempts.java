@@ -119,8 +119,13 @@ final class Attempts {
             onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
         } else if (head.isInterim()) {
             exchange.response.onInterim(head);
-        } else if (!isRepeated(head.status())) {
-            exchange.response.onHead(head, last);
+        } else {
+            if (endpoint != null) {
+                upstream.health().onAnswered(endpoint, head.status());
+            }
+            if (!isRepeated(head.status())) {
+                exchange.response.onHead(head, last);
+            }
         }
     }
 
@@ -144,6 +149,7 @@ final class Attempts {
     /** The current attempt failed, and nothing of it is left. */
     void onFailed(Failure reported) {
         Failure failure = inPhase(reported);
+        judge(failure); // first, as it may decide where the next attempt goes
         long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
         if (delay == Retries.NONE) {
             exchange.fail(failure);
@@ -158,6 +164,30 @@ final class Attempts {
     void onBroken(Failure failure) {
         abandon(failure);
         onFailed(failure);
+    }
+
+    /** The exchange fails, and with it the current attempt. */
+    void onTimeout(Failure failure) {
+        if (current != null) {
+            judge(failure);
+        }
+    }
+
+    /** Tells how the endpoint did if it had the request; how connections do, their pools tell. */
+    private void judge(Failure failure) {
+        if (endpoint == null || record.requestedNanos == 0 || failure.stale() || exchange.tunnel != null) {
+            return;
+        }
+        boolean failed =
+                switch (failure.cause()) {
+                    case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
+                    // Whoever answers slowly but steadily is well, and so is who waits for the client.
+                    case UPSTREAM_TIMEOUT -> record.respondedNanos == 0 && exchange.state.isRequestEnded();
+                    default -> false;
+                };
+        if (failed) {
+            upstream.health().onFailed(endpoint);
+        }
     }
 
     private static Failure withCause(Failure failure, Cause cause) {
@@ -183,7 +213,7 @@ final class Attempts {
 
     private long delayAfter(Failure failure) {
         boolean sent = exchange.state.phase() == Phase.REQUESTED;
-        boolean elsewhere = upstream.endpoints().size() > 1;
+        boolean elsewhere = endpoint == null || upstream.health().hasOther(endpoint);
         return retries.afterFailure(failure, sent, elsewhere);
     }
 

@@ -193,6 +193,9 @@ final class Exchange implements StreamEvents {
     // ---- time
 
     void onTimeout(Failure failure) {
+        if (attempts != null) {
+            attempts.onTimeout(failure);
+        }
         fail(failure);
     }
 
@@ -209,7 +212,7 @@ final class Exchange implements StreamEvents {
 
     private void onTimeUp(Failure failure) {
         if (tunnel == null) {
-            fail(failure);
+            onTimeout(failure);
         } else {
             tunnel.onTimeUp(failure);
         }

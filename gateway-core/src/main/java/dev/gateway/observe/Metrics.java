@@ -108,6 +108,11 @@ public final class Metrics implements AutoCloseable {
         process.draining.set(earlier);
     }
 
+    /** An endpoint of an upstream was ejected. */
+    public void onEjected(String upstream) {
+        process.onEjected(upstream);
+    }
+
     /** A reload was tried. */
     public void onReload(boolean succeeded) {
         (succeeded ? process.reloadsSucceeded : process.reloadsFailed).incrementAndGet();

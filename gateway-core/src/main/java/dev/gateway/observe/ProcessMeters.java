@@ -5,6 +5,7 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -19,6 +20,7 @@ final class ProcessMeters implements Exposition.Source {
     final AtomicLong draining = new AtomicLong();
     final AtomicLong reloadsSucceeded = new AtomicLong();
     final AtomicLong reloadsFailed = new AtomicLong();
+    private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile LongSupplier droppedSpans = () -> 0;
@@ -29,6 +31,15 @@ final class ProcessMeters implements Exposition.Source {
 
     ProcessMeters(String version) {
         this.version = version;
+    }
+
+    void onEjected(String upstream) {
+        ejections.computeIfAbsent(upstream, name -> new AtomicLong()).incrementAndGet();
+    }
+
+    private long ejections(String upstream) {
+        AtomicLong count = ejections.get(upstream);
+        return count == null ? 0 : count.get();
     }
 
     long accessLogDropped() {
@@ -89,6 +100,14 @@ final class ProcessMeters implements Exposition.Source {
                             upstream.name(),
                             "state",
                             state));
+            if (!upstream.endpoints().isEmpty()) {
+                out.counter(
+                        "gateway_upstream_ejections",
+                        "Endpoints taken out of service for having failed too often.",
+                        ejections(upstream.name()),
+                        "upstream",
+                        upstream.name());
+            }
         }
     }
 
@@ -97,9 +116,7 @@ final class ProcessMeters implements Exposition.Source {
         if (upstream.endpoints().isEmpty()) {
             return counts; // requests name them
         }
-        counts.put(UpstreamState.HEALTHY, 0L); // also where there is none, for those who watch it
-        counts.put(UpstreamState.DRAINING, 0L);
-        counts.put(UpstreamState.UNREACHABLE, 0L);
+        UpstreamState.STATES.forEach(state -> counts.put(state, 0L)); // for those who watch one that is rare
         upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
         return counts;
     }

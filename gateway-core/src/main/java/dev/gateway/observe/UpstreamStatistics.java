@@ -103,6 +103,7 @@ final class UpstreamStatistics {
                 .put("address", endpoint.address())
                 .put("weight", endpoint.weight())
                 .put("state", endpoint.state())
+                .put("ejections", endpoint.ejections())
                 .put("idle", endpoint.idle())
                 .put("active", endpoint.active())
                 .put("connecting", endpoint.connecting())

@@ -215,7 +215,7 @@ final class EndpointPool extends Claimant {
 
     void onDialFailed(Failure failure) {
         supply.onDialEnded();
-        shared.upstream.onTried(way.endpoint(), false);
+        shared.upstream.health().onTried(way.endpoint(), false);
         observer.onConnectFailed(failure.cause());
         if (connections.isEmpty() && supply.dialing() == 0) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
@@ -241,7 +241,7 @@ final class EndpointPool extends Claimant {
             return;
         }
         supply.onDialEnded();
-        shared.upstream.onTried(way.endpoint(), true);
+        shared.upstream.health().onTried(way.endpoint(), true);
         sweep.begin(connection);
         connections.add(connection);
         observer.onOpened(connection.version(), isSecured());

@@ -122,7 +122,7 @@ final class LoopUpstream {
     EndpointPool addHttp1(Way way) {
         EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
-        if (retired || shared.upstream.isDraining(way.endpoint())) {
+        if (retired || shared.upstream.health().isDraining(way.endpoint())) {
             pool.retire();
         }
         return pool;

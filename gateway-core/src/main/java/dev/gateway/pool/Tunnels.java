@@ -119,7 +119,7 @@ final class Tunnels extends Claimant {
 
     void onDialFailed(Tunnel tunnel, Failure failure) {
         dialing.remove(tunnel);
-        shared.upstream.onTried(tunnel.way.endpoint(), false);
+        shared.upstream.health().onTried(tunnel.way.endpoint(), false);
         observer.onConnectFailed(failure.cause());
         fail(tunnel, failure);
         shared.release();
@@ -128,7 +128,7 @@ final class Tunnels extends Claimant {
     void onDialed(Tunnel tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.way.isSecured();
         dialing.remove(tunnel);
-        shared.upstream.onTried(tunnel.way.endpoint(), true);
+        shared.upstream.health().onTried(tunnel.way.endpoint(), true);
         open.add(tunnel);
         observer.onPendingEnded(now() - tunnel.sinceNanos);
         observer.onOpened(HttpVersion.TCP, secure);

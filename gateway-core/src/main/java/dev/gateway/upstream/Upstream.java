@@ -1,33 +1,28 @@
 package dev.gateway.upstream;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * A named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how endpoints are;
- * shared by all event loops.
+ * A named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how endpoints
+ * are; shared by all event loops.
  */
 public final class Upstream {
     private final String name;
-    private final List<Endpoint> endpoints;
-    private final Balancer all;
-    private volatile Balancer balancer; // over those that do not drain
-    private volatile Set<Endpoint> draining = Set.of();
-    private final AtomicIntegerArray unreached; // by endpoint, 1 if the last connection tried could not be made
+    private final Health health;
     private final UpstreamSettings settings;
     private final Limit connections;
     private final Limit pendingRequests;
     private final Limit requests;
 
-    /** Makes an upstream; the balancer chooses among exactly these endpoints. */
+    /** Makes an upstream that never ejects an endpoint; the balancer chooses among exactly these. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
+        this(name, new Health(endpoints, balancer, null, System::nanoTime), settings);
+    }
+
+    /** Makes an upstream of the endpoints that the other knows. */
+    public Upstream(String name, Health health, UpstreamSettings settings) {
         this.name = name;
-        this.endpoints = List.copyOf(endpoints);
-        this.all = balancer;
-        this.balancer = balancer;
-        this.unreached = new AtomicIntegerArray(this.endpoints.size());
+        this.health = health;
         this.settings = settings;
         this.connections = new Limit(settings.maxConnections());
         this.pendingRequests = new Limit(settings.maxPendingRequests());
@@ -39,62 +34,17 @@ public final class Upstream {
     }
 
     public List<Endpoint> endpoints() {
-        return endpoints;
+        return health.endpoints();
     }
 
-    /** Returns what chooses among the endpoints that do not drain. */
+    /** Returns what chooses among the endpoints that may be chosen now. */
     public Balancer balancer() {
-        return balancer;
+        return health.balancer();
     }
 
-    /**
-     * Lets an endpoint get no new request, or get them again. One thread at a time may call.
-     *
-     * @return whether it has that endpoint
-     */
-    public boolean drain(String address, boolean drain) {
-        Set<Endpoint> next = new HashSet<>(draining);
-        boolean known = false;
-        for (Endpoint endpoint : endpoints) {
-            if (endpoint.toString().equals(address)) {
-                known = true;
-                if (drain) {
-                    next.add(endpoint);
-                } else {
-                    next.remove(endpoint);
-                }
-            }
-        }
-        if (known) {
-            draining = Set.copyOf(next);
-            balancer = next.isEmpty()
-                    ? all
-                    : all.over(endpoints.stream()
-                            .filter(endpoint -> !next.contains(endpoint))
-                            .toList());
-        }
-        return known;
-    }
-
-    /** Whether an endpoint gets no new request. */
-    public boolean isDraining(Endpoint endpoint) {
-        return draining.contains(endpoint);
-    }
-
-    /** A connection to an endpoint was tried, on whichever event loop. Nothing is done about those that requests name. */
-    public void onTried(Endpoint endpoint, boolean reached) {
-        int index = endpoint.index();
-        int now = reached ? 0 : 1;
-        if (index >= 0
-                && index < unreached.length()
-                && unreached.getPlain(index) != now) { // so that loops do not contend for what hardly ever changes
-            unreached.set(index, now);
-        }
-    }
-
-    /** Whether the last connection to an endpoint that was tried could not be made. */
-    public boolean isUnreached(Endpoint endpoint) {
-        return unreached.get(endpoint.index()) != 0;
+    /** Returns how its endpoints are. */
+    public Health health() {
+        return health;
     }
 
     public UpstreamSettings settings() {

@@ -20,9 +20,12 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
@@ -55,6 +58,13 @@ abstract class ExchangeRig {
     Route.Timeouts timeouts = Route.Timeouts.NONE;
     Route.Retry retry = Route.Retry.NONE;
     long responseHeadersMillis;
+
+    @Nullable
+    OutlierDetection outliers;
+
+    @Nullable
+    Health health; // of the upstream of the last request
+
     long now = 1;
 
     @Nullable
@@ -105,12 +115,10 @@ abstract class ExchangeRig {
     }
 
     void route() {
-        Upstream upstream = new Upstream(
-                "app",
-                endpoints,
-                (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST,
-                policy());
-        settings.route(filters, upstream, timeouts, retry);
+        Balancer balancer =
+                (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST;
+        health = new Health(endpoints, balancer, outliers, () -> now);
+        settings.route(filters, new Upstream("app", health, policy()), timeouts, retry);
     }
 
     UpstreamSettings policy() {

@@ -364,14 +364,17 @@ class MetricsTest {
 
     @Test
     void endpointsAreCountedByStateUnlessRequestsNameThem() {
-        EndpointState bad = new EndpointState("a.test:1", 1, "ejected", 0, 0, 0, 0);
+        EndpointState bad = new EndpointState("a.test:1", 1, "ejected", 3, 0, 0, 0, 0);
         metrics.watchUpstreams(() -> List.of(
                 new UpstreamState("app", "auto", List.of(bad, bad)),
                 new UpstreamState("connect-1", "auto", List.of())));
+        metrics.onEjected("app");
         assertThat(scrape())
                 .containsEntry("gateway_upstream_endpoints{state=\"healthy\",upstream=\"app\"}", 0.0)
                 .containsEntry("gateway_upstream_endpoints{state=\"ejected\",upstream=\"app\"}", 2.0)
-                .doesNotContainKey("gateway_upstream_endpoints{state=\"healthy\",upstream=\"connect-1\"}");
+                .doesNotContainKey("gateway_upstream_endpoints{state=\"healthy\",upstream=\"connect-1\"}")
+                .containsEntry("gateway_upstream_ejections_total{upstream=\"app\"}", 1.0)
+                .doesNotContainKey("gateway_upstream_ejections_total{upstream=\"connect-1\"}");
     }
 
     @Test

@@ -42,7 +42,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EveryCauseIT {
     /** What cannot happen yet, and why. Whoever makes it happen adds a scenario and takes it from here. */
     private static final Map<Cause, String> NOT_REACHED = Map.of(
-            Cause.NO_HEALTHY_ENDPOINT, "an upstream has an endpoint, and no health check takes it away",
             Cause.RETRY_BUDGET, "retries have no budget",
             Cause.ADMIN_CLOSED, "the admin listener closes no single tunnel",
             Cause.UNKNOWN, "a defect, which no test can bring about from outside");
@@ -62,6 +61,7 @@ class EveryCauseIT {
 
     EveryCauseIT() throws IOException {
         scenarios.put(Cause.NO_ROUTE, this::noRoute);
+        scenarios.put(Cause.NO_HEALTHY_ENDPOINT, this::noEndpoint);
         scenarios.put(Cause.DNS_FAILED, cause -> refused(cause, Rig.to("no-such-host.invalid", 80)));
         scenarios.put(Cause.CONNECT_FAILED, cause -> refused(cause, Rig.to(closedPort())));
         scenarios.put(Cause.CONNECT_TIMEOUT, this::connectTimeout);
@@ -132,6 +132,16 @@ class EveryCauseIT {
 
     private void noRoute(Cause cause) throws Exception {
         refused(cause, Rig.to(1).rule("matches: [{path: {type: Exact, value: /here}}]"));
+    }
+
+    private void noEndpoint(Cause cause) throws Exception {
+        try (Rig rig = start(Rig.to(1));
+                Http1Peer client = Http1Peer.connect(rig.port())) {
+            assertThat(rig.post("/endpoints/app/127.0.0.1:1:drain").statusCode())
+                    .isEqualTo(200);
+            client.raw("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            verify(rig, cause, client.response("GET").receiveFinal());
+        }
     }
 
     private static int closedPort() throws IOException {

@@ -11,15 +11,24 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -117,6 +126,52 @@ class StatisticsIT {
                 assertThat(rig.metric("gateway_upstream_endpoints", "state=\"healthy\""))
                         .isEqualTo(0);
             }
+        }
+    }
+
+    @Test
+    void anEndpointThatCanBeReachedAgainIsHealthyAgain(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("app.sock");
+        String yaml =
+                """
+                listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [{unix: '%s'}]}]
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                """
+                        .formatted(file);
+        try (Rig rig = Rig.start(yaml);
+                Peer client = rig.connect(Peers.HTTP1);
+                ServerSocketChannel endpoint = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            assertThat(send(client, "GET", "/")).isEqualTo(502);
+            await(rig, json -> stateOf(json).equals("unreachable"));
+            endpoint.bind(UnixDomainSocketAddress.of(file));
+            Thread answering = new Thread(() -> answerOnce(endpoint));
+            answering.start();
+            assertThat(send(client, "GET", "/")).isEqualTo(204);
+            answering.join();
+            await(rig, json -> stateOf(json).equals("healthy"));
+            assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unreachable\""))
+                    .isEqualTo(0);
+        }
+    }
+
+    private static String stateOf(JsonNode stats) {
+        return stats.at("/upstreams/0/endpoints/0/state").asText();
+    }
+
+    private static void answerOnce(ServerSocketChannel server) {
+        try (SocketChannel connection = server.accept()) {
+            StringBuilder head = new StringBuilder();
+            ByteBuffer buffer = ByteBuffer.allocate(4096);
+            while (!head.toString().endsWith("\r\n\r\n") && connection.read(buffer) >= 0) {
+                head.append(StandardCharsets.US_ASCII.decode(buffer.flip()));
+                buffer.clear();
+            }
+            connection.write(StandardCharsets.US_ASCII.encode("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

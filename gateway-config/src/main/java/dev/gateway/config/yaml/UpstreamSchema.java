@@ -182,7 +182,11 @@ final class UpstreamSchema {
                         SendProxyProtocol.NONE,
                         UpstreamConfig::sendProxyProtocol,
                         "Tell endpoints who the client is, by the PROXY protocol. For routes of TLS and TCP listeners.");
-                o.reserve("healthChecks", "active health checks and outlier detection");
+                var health = o.optional(
+                        "healthChecks",
+                        HealthChecksSchema.HEALTH_CHECKS,
+                        UpstreamConfig::healthChecks,
+                        "What takes endpoints out of service.");
                 o.reserve("slowStart", "warming up of new endpoints");
                 o.constraint(
                         UpstreamSchema::tlsProblem,
@@ -200,7 +204,8 @@ final class UpstreamSchema {
                         v.get(balancer),
                         v.get(breaker),
                         v.get(timeouts),
-                        v.get(proxyProtocol));
+                        v.get(proxyProtocol),
+                        v.find(health));
             });
 
     private UpstreamSchema() {}

@@ -20,6 +20,8 @@ export class Upstreams {
   }
 }
 
+const state = ({state, ejections}) => state === 'ejected' && ejections > 1 ? `ejected ${ejections} times` : state;
+
 const healthy = endpoint => endpoint.state === 'healthy';
 
 function health(endpoints) {
@@ -54,7 +56,7 @@ function part(upstream, endpoint) {
     level: 'member',
     cells: [
       endpoint.address + (endpoint.weight === 1 ? '' : ` × ${endpoint.weight}`),
-      badge(endpoint.state.replaceAll('_', ' '), healthy(endpoint) ? 'good' : 'bad'), '', '', '', '', '',
+      badge(state(endpoint), healthy(endpoint) ? 'good' : 'bad'), '', '', '', '', '',
       meter(count(active), active + idle > 0 ? active / (active + idle) : 0), count(idle), count(endpoint.connecting),
       pending(endpoint.pending),
     ],

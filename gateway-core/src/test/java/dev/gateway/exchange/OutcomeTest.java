@@ -1,0 +1,182 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.exchange.Fakes.FakeOpening;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.OutlierDetection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What an endpoint is blamed for: what it did with requests that it had, and nothing else. */
+class OutcomeTest extends ExchangeRig {
+    @BeforeEach
+    void count() {
+        outliers = new OutlierDetection(100, 1000, 1000, 100);
+    }
+
+    @Test
+    void answersFrom500CountAndOthersForgiveThem() {
+        retry = new Route.Retry(2, Set.of(503, 500), 0);
+        endpoints = List.of(FIRST);
+        get();
+        answer(503);
+        assertThat(failures(FIRST)).isEqualTo(1);
+        answer(500);
+        assertThat(failures(FIRST)).isEqualTo(2);
+        answer(404);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void anInterimAnswerIsNone() {
+        endpoints = List.of(FIRST);
+        retry = new Route.Retry(1, Set.of(503), 0);
+        get();
+        answer(503);
+        opener.last().succeed();
+        opener.last().events.onHead(response(103), false);
+        assertThat(failures(FIRST)).isEqualTo(1);
+        opener.last().events.onHead(response(200), true);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"UPSTREAM_RESET_BEFORE_HEADERS", "UPSTREAM_RESET_IN_BODY", "UPSTREAM_PROTOCOL_ERROR"})
+    void whoeverTakesARequestAndBreaksItOffIsBlamed(Cause cause) {
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(failure(cause, RetrySafety.IF_IDEMPOTENT));
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void soIsWhoBreaksOffAResponse() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void aKeptConnectionThatHadBeenClosedIsNobodysFault() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(stale(RetrySafety.ALWAYS));
+        answer(200);
+        assertThat(failures(FIRST)).isZero();
+        assertThat(failures(SECOND)).isZero();
+    }
+
+    @Test
+    void whatHappensBeforeThereIsAConnectionIsForPoolsToTell() {
+        retry = new Route.Retry(1, Set.of(), 0);
+        get();
+        opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
+        opener.last().fail(Failure.of(Cause.PENDING_OVERFLOW, RetrySafety.ALWAYS, "too many"));
+        opener.last().fail(Failure.of(Cause.PENDING_TIMEOUT, RetrySafety.ALWAYS, "too long"));
+        assertAnswered(503, Cause.PENDING_TIMEOUT);
+        assertThat(failures(FIRST) + failures(SECOND)).isZero();
+    }
+
+    @Test
+    void whoDoesNotAnswerInTimeIsBlamedForEachAttempt() {
+        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        retry = new Route.Retry(1, Set.of(), 0);
+        get();
+        opener.last().succeed();
+        pass(150);
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isEqualTo(1);
+        assertThat(failures(SECOND)).isEqualTo(1);
+    }
+
+    @Test
+    void soIsWhoDoesNotAnswerWithinTheTimeOfTheRequest() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        get();
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void whoWaitsForTheClientOrIsSlowIsNotBlamed() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("some"), false);
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void whoIsSlowWithTheBodyIsNotBlamed() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        pass(150);
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void aTimeThatRunsOutBetweenTwoAttemptsIsNobodysFault() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        retry = new Route.Retry(1, Set.of(503), 10_000);
+        get();
+        answer(503);
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).as("for its answer alone").isEqualTo(1);
+    }
+
+    @Test
+    void clientsThatGoAwayAreNotTheEndpointsFault() {
+        StreamEvents events = get();
+        opener.last().succeed();
+        events.onReset(GONE);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void whoIsEjectedForAFailureIsNotTriedAgainIfNobodyElseIsThere() {
+        outliers = new OutlierDetection(1, 1000, 1000, 100);
+        get();
+        health().onFailed(SECOND);
+        opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
+        assertAnswered(502, Cause.CONNECT_FAILED);
+        assertThat(opener.openings).as("the only one in service was tried").hasSize(1);
+    }
+
+    private void answer(int status) {
+        FakeOpening opening = opener.last();
+        opening.succeed();
+        opening.events.onHead(response(status), true);
+    }
+
+    private Health health() {
+        return Objects.requireNonNull(health);
+    }
+
+    private int failures(Endpoint endpoint) {
+        return health().report(endpoint).failures();
+    }
+}

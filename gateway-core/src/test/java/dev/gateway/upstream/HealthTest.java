@@ -1,0 +1,279 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.upstream.Health.State;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class HealthTest {
+    private static final RequestHead HEAD = new RequestHead(
+            Method.GET, new AsciiString("http"), new AsciiString("a.test"), new AsciiString("/"), new Fields(), 0);
+
+    /** Three failures; 10 s, 40 s at most; half of the endpoints. */
+    private static final OutlierDetection POLICY = new OutlierDetection(3, 10_000, 40_000, 50);
+
+    private long nanos = Long.MAX_VALUE - 1; // it may wrap
+    private final List<String> told = new ArrayList<>();
+
+    @Test
+    void anEndpointIsUnreachableUntilAConnectionCouldBeMadeAgain() {
+        Health health = health(2, null);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
+        health.onTried(endpoint(0), false);
+        health.onTried(endpoint(0), false);
+        health.onTried(new Endpoint(NamedByRequest.INDEX, "192.0.2.3", 80, 1), false);
+        assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
+        assertThat(chosen(health)).as("it is tried all the same").containsExactly(0, 1);
+        health.onTried(endpoint(0), true);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
+    }
+
+    @Test
+    void failuresInARowEjectAnEndpoint() {
+        Health health = health(2, POLICY);
+        health.onAnswered(endpoint(0), 500);
+        health.onTried(endpoint(0), false);
+        health.onAnswered(endpoint(0), 404); // an answer as good as any
+        health.onFailed(endpoint(0));
+        health.onAnswered(endpoint(0), 599);
+        health.onAnswered(endpoint(1), 200);
+        assertThat(chosen(health)).containsExactly(0, 1);
+        assertThat(health.report(endpoint(0)).failures()).isEqualTo(2);
+        health.onTried(endpoint(0), false);
+        assertThat(states(health)).containsExactly(State.EJECTED, State.HEALTHY);
+        assertThat(chosen(health)).containsExactly(1);
+        assertThat(health.hasOther(endpoint(0))).isTrue();
+        assertThat(health.hasOther(endpoint(1))).isFalse();
+        assertThat(told).containsExactly("0 ejected for 10000, 1 left");
+    }
+
+    @Test
+    void nothingIsEjectedUnlessItIsWanted() {
+        Health health = health(2, null);
+        for (int i = 0; i < 100; i++) {
+            health.onAnswered(endpoint(0), 503);
+            health.onTried(endpoint(0), false);
+        }
+        assertThat(chosen(health)).containsExactly(0, 1);
+        assertThat(health.report(endpoint(0)).failures()).isZero();
+    }
+
+    @Test
+    void anEjectedEndpointReturnsWhenItsTimeIsOver() {
+        Health health = health(2, POLICY);
+        fail(health, 0);
+        pass(9_999);
+        health.onAnswered(endpoint(0), 200); // of a request that was under way
+        health.review();
+        assertThat(chosen(health)).containsExactly(1);
+        assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(1);
+        health.onFailed(endpoint(0)); // of another: when it returns, it begins anew
+        health.onFailed(endpoint(0));
+        pass(1);
+        health.review();
+        health.onFailed(endpoint(0));
+        assertThat(chosen(health)).containsExactly(0, 1);
+        assertThat(told).containsExactly("0 ejected for 10000, 1 left", "0 returned");
+    }
+
+    @Test
+    void whoIsEjectedAgainAndAgainIsAwayForLongerAndLonger() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < 6; i++) {
+            fail(health, 0);
+            pass(health.report(endpoint(0)).ejectedMillis());
+            health.review();
+        }
+        assertThat(told.stream().filter(line -> !line.endsWith("returned")))
+                .extracting(line -> line.replaceAll(".* for |,.*", ""))
+                .containsExactly("10000", "20000", "30000", "40000", "40000", "40000");
+        assertThat(health.report(endpoint(0)).ejections()).isEqualTo(6);
+    }
+
+    @Test
+    void serviceWithoutEjectionMakesTheNextOneShorter() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < 3; i++) {
+            fail(health, 0);
+            pass(health.report(endpoint(0)).ejectedMillis());
+            health.review();
+        }
+        pass(20_000); // forgives two of the three
+        fail(health, 0);
+        assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(20_000);
+        pass(20_000);
+        health.review();
+        pass(1_000_000);
+        fail(health, 0);
+        assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(10_000);
+    }
+
+    @Test
+    void theLastEndpointInServiceIsNeverEjected() {
+        Health one = health(1, POLICY);
+        fail(one, 0);
+        fail(one, 0);
+        assertThat(states(one)).containsExactly(State.HEALTHY);
+
+        Health two = health(2, new OutlierDetection(3, 10_000, 40_000, 100));
+        fail(two, 1);
+        fail(two, 0);
+        fail(two, 0);
+        assertThat(chosen(two)).containsExactly(0);
+
+        Health drained = health(2, POLICY);
+        drained.drain(endpoint(1).toString(), true);
+        fail(drained, 0);
+        assertThat(chosen(drained)).containsExactly(0);
+    }
+
+    @Test
+    void noMoreAreEjectedThanTheShareAllowsButOneIs() {
+        Health few = health(3, new OutlierDetection(3, 10_000, 40_000, 10));
+        fail(few, 0);
+        fail(few, 1);
+        assertThat(chosen(few)).containsExactly(1, 2);
+
+        Health many = health(5, POLICY);
+        for (int i = 0; i < 5; i++) {
+            fail(many, i);
+        }
+        assertThat(chosen(many)).containsExactly(2, 3, 4);
+        pass(10_000);
+        many.review();
+        assertThat(many.report(endpoint(4)).failures()).isEqualTo(3);
+        fail(many, 4); // what had failed too often before goes as soon as there is room
+        assertThat(chosen(many)).containsExactly(0, 1, 2, 3);
+    }
+
+    @Test
+    void ifNobodyIsInServiceWhoeverDoesNotDrainIsChosen() {
+        Health health = health(2, POLICY);
+        fail(health, 0);
+        health.drain(endpoint(1).toString(), true);
+        assertThat(states(health)).containsExactly(State.EJECTED, State.DRAINING);
+        assertThat(chosen(health)).containsExactly(0);
+        health.drain(endpoint(0).toString(), true);
+        assertThat(health.balancer().choose(HEAD, null)).isNull();
+        assertThat(health.drain("192.0.2.77:80", true)).isFalse();
+    }
+
+    @Test
+    void endpointsThatStayKeepWhatIsKnownOfThem() {
+        Health before = health(4, POLICY);
+        fail(before, 3);
+        pass(4_000);
+        before.onFailed(endpoint(2));
+        before.onFailed(endpoint(2));
+        before.onTried(endpoint(1), false);
+        before.drain(endpoint(0).toString(), true);
+
+        List<Endpoint> turned = new ArrayList<>(); // in another order, one new and one gone
+        for (int i : new int[] {3, 7, 2, 1}) {
+            turned.add(new Endpoint(turned.size(), endpoint(i).host(), 80, 1));
+        }
+        Health next = new Health(turned, new RoundRobin(turned), POLICY, () -> nanos);
+        next.inherit(before);
+        assertThat(turned.stream().map(each -> next.report(each).state()))
+                .containsExactly(State.EJECTED, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
+        assertThat(next.report(turned.get(0)).ejectedMillis()).isEqualTo(6_000);
+        next.onFailed(turned.get(2));
+        assertThat(next.report(turned.get(2)).state()).isEqualTo(State.EJECTED);
+        pass(6_000);
+        next.review();
+        assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
+
+        Health without = new Health(turned, new RoundRobin(turned), null, () -> nanos);
+        without.inherit(before);
+        assertThat(without.report(turned.get(0)).state())
+                .as("nothing is ejected any more")
+                .isEqualTo(State.HEALTHY);
+    }
+
+    @Test
+    void oneEjectionIsToldOnceHoweverManyLoopsSeeFailures() throws InterruptedException {
+        Health health = health(2, new OutlierDetection(1, 10_000, 40_000, 50));
+        CountDownLatch go = new CountDownLatch(1);
+        List<Thread> loops = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Thread loop = new Thread(() -> {
+                try {
+                    go.await();
+                } catch (InterruptedException e) {
+                    return;
+                }
+                for (int n = 0; n < 1000; n++) {
+                    health.onFailed(endpoint(0));
+                }
+            });
+            loop.start();
+            loops.add(loop);
+        }
+        go.countDown();
+        for (Thread loop : loops) {
+            loop.join();
+        }
+        assertThat(told).containsExactly("0 ejected for 10000, 1 left");
+    }
+
+    private Health health(int count, @Nullable OutlierDetection policy) {
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            endpoints.add(endpoint(i));
+        }
+        Health health = new Health(endpoints, new RoundRobin(endpoints), policy, () -> nanos);
+        health.tell(new Health.Listener() {
+            @Override
+            public void onEjected(Endpoint endpoint, long millis, int inService) {
+                told.add(endpoint.index() + " ejected for " + millis + ", " + inService + " left");
+            }
+
+            @Override
+            public void onReturned(Endpoint endpoint) {
+                told.add(endpoint.index() + " returned");
+            }
+        });
+        return health;
+    }
+
+    private static Endpoint endpoint(int index) {
+        return new Endpoint(index, "192.0.2." + index, 80, 1);
+    }
+
+    private static void fail(Health health, int index) {
+        for (int i = 0; i < POLICY.consecutive5xx(); i++) {
+            health.onFailed(endpoint(index));
+        }
+    }
+
+    private void pass(long millis) {
+        nanos += TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    private static List<State> states(Health health) {
+        return health.endpoints().stream()
+                .map(each -> health.report(each).state())
+                .toList();
+    }
+
+    private static Set<Integer> chosen(Health health) {
+        Set<Integer> chosen = new TreeSet<>();
+        for (int i = 0; i < 3 * health.endpoints().size(); i++) {
+            chosen.add(
+                    Objects.requireNonNull(health.balancer().choose(HEAD, null)).index());
+        }
+        return chosen;
+    }
+}
