@@ -39,12 +39,12 @@ final class FileDestination implements LogDestination {
     }
 
     @Override
-    public int write(byte[] lines) throws IOException {
-        if (bytes > 0 && isDue(lines.length)) {
+    public int write(byte[] lines, int length) throws IOException {
+        if (bytes > 0 && isDue(length)) {
             rotate();
         }
-        out.write(lines);
-        bytes += lines.length;
+        out.write(lines, 0, length);
+        bytes += length;
         return 0;
     }
 

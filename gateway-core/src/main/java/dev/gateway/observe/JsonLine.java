@@ -4,19 +4,30 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A JSON object per line, with the words of the metrics. What has no value is left out. */
 final class JsonLine extends LogLine {
     private final AccessLogSettings.Json settings;
-    private byte[] key = {}; // the name of what comes next, as it is written
-    private boolean first;
+    private final String[] requestKeys;
+    private final String[] responseKeys;
+    private String key = ""; // the name of what comes next, as it is written
 
     JsonLine(AccessLogSettings.Json settings, LineBuffer buffer, Redaction redaction) {
         super(buffer, redaction);
         this.settings = settings;
+        this.requestKeys = keys(settings.requestHeaders());
+        this.responseKeys = keys(settings.responseHeaders());
+    }
+
+    private static String[] keys(List<FieldName> names) {
+        return names.stream().map(name -> key(name.lower().toString())).toArray(String[]::new);
+    }
+
+    /** Returns how a name is written before its value, if it is not the first of its object. */
+    static String key(String name) {
+        return ",\"" + name + "\":";
     }
 
     @Override
@@ -24,57 +35,88 @@ final class JsonLine extends LogLine {
         return true;
     }
 
+    /**
+     * Field by field, as no loop over them would be compiled to what these lines are. Of tunnels there are more; some that
+     * say the same in another way, or are seldom wanted, only templates have.
+     */
     @Override
     void write(ExchangeRecord exchange) {
-        buffer.put('{');
-        first = true;
-        for (LogField field : exchange.kind == Kind.HTTP ? LogField.OF_REQUESTS : LogField.OF_TUNNELS) {
-            key = field.key();
-            field.write(exchange, this);
+        int start = buffer.length();
+        put(LogField.TIME, exchange);
+        if (exchange.kind != Kind.HTTP) {
+            put(LogField.KIND, exchange);
+            put(LogField.RECORD, exchange);
         }
-        headers("requestHeaders", settings.requestHeaders(), exchange.fields);
-        headers("responseHeaders", settings.responseHeaders(), exchange.responseFields);
+        put(LogField.LISTENER, exchange);
+        put(LogField.PEER, exchange);
+        put(LogField.CLIENT_SUBJECT, exchange);
+        put(LogField.IDENTITY, exchange);
+        put(LogField.REQUEST_ID, exchange);
+        put(LogField.TRACE_ID, exchange);
+        put(LogField.SPAN_ID, exchange);
+        put(LogField.METHOD, exchange);
+        put(LogField.SCHEME, exchange);
+        put(LogField.AUTHORITY, exchange);
+        put(LogField.PATH, exchange);
+        put(LogField.PROTOCOL, exchange);
+        put(LogField.STATUS, exchange);
+        put(LogField.CAUSE, exchange);
+        put(LogField.DETAIL, exchange);
+        put(LogField.ROUTE, exchange);
+        put(LogField.UPSTREAM, exchange);
+        put(LogField.ENDPOINT, exchange);
+        put(LogField.DIALLED, exchange);
+        put(LogField.PARENT, exchange);
+        put(LogField.ATTEMPTS, exchange);
+        put(LogField.GENERATION, exchange);
+        put(LogField.RECEIVED_BYTES, exchange);
+        put(LogField.SENT_BYTES, exchange);
+        put(LogField.ENDED_BY, exchange);
+        put(LogField.DURATION_MICROS, exchange);
+        put(LogField.TLS_MICROS, exchange);
+        put(LogField.HEAD_MICROS, exchange);
+        put(LogField.PENDING_MICROS, exchange);
+        put(LogField.DIAL_MICROS, exchange);
+        put(LogField.CONNECT_MICROS, exchange);
+        put(LogField.RESPONSE_MICROS, exchange);
+        put(LogField.BODY_MICROS, exchange);
+        put(LogField.USER_AGENT, exchange);
+        put(LogField.REFERER, exchange);
+        headers(",\"requestHeaders\":", settings.requestHeaders(), requestKeys, exchange.fields);
+        headers(",\"responseHeaders\":", settings.responseHeaders(), responseKeys, exchange.responseFields);
+        buffer.replace(start, '{'); // the comma before the first key
         buffer.put('}');
     }
 
-    private void headers(String object, List<FieldName> names, @Nullable Fields fields) {
-        if (names.isEmpty() || fields == null) {
+    private void put(LogField field, ExchangeRecord exchange) {
+        key = field.key();
+        field.write(exchange, this);
+    }
+
+    private void headers(String object, List<FieldName> names, String[] keys, @Nullable Fields fields) {
+        if (keys.length == 0 || fields == null) {
             return;
         }
-        boolean none = true;
-        for (FieldName each : names) {
-            if (fields.contains(each)) {
-                if (none) {
-                    none = false;
-                    buffer.put(",\"").put(object).put("\":{");
-                    first = true;
+        int start = -1;
+        for (int i = 0; i < keys.length; i++) {
+            if (fields.contains(names.get(i))) {
+                if (start < 0) {
+                    buffer.put(object);
+                    start = buffer.length();
                 }
-                key = key(each.lower().toString());
-                header(fields, each);
+                key = keys[i];
+                header(fields, names.get(i));
             }
         }
-        if (!none) {
+        if (start >= 0) {
+            buffer.replace(start, '{');
             buffer.put('}');
         }
     }
 
-    private void putKey() {
-        if (!first) {
-            buffer.put(',');
-        }
-        first = false;
-        buffer.put(key);
-    }
-
-    /** Returns how a name is written before its value. */
-    static byte[] key(String name) {
-        return ("\"" + name + "\":").getBytes(StandardCharsets.US_ASCII);
-    }
-
     @Override
     void begin() {
-        putKey();
-        buffer.put('"');
+        buffer.put(key).put('"');
     }
 
     @Override
@@ -87,8 +129,7 @@ final class JsonLine extends LogLine {
 
     @Override
     void number(long value) {
-        putKey();
-        buffer.put(value);
+        buffer.put(key).put(value);
     }
 
     @Override
@@ -103,5 +144,10 @@ final class JsonLine extends LogLine {
         begin();
         buffer.putJson(value);
         end();
+    }
+
+    @Override
+    void name(Names.Name name) {
+        buffer.put(key).put(name.json);
     }
 }

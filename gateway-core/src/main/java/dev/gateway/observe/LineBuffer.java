@@ -1,6 +1,9 @@
 package dev.gateway.observe;
 
 import io.netty.util.AsciiString;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -8,7 +11,18 @@ import java.util.BitSet;
 /** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
 final class LineBuffer {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    /** What is escaped of a value between quotes; not to be changed. */
+    static final BitSet QUOTED = BitSet.valueOf(new long[] {1L << '"', 1L << ('\\' - 64)});
+
     private static final boolean[] PLAIN = new boolean[256]; // in a JSON string
+
+    // Eight bytes at a time
+    private static final VarHandle EIGHT = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final long ONES = 0x0101010101010101L;
+    private static final long HIGHS = ONES << 7;
+    private static final long SPACES = ONES * ' ';
+    private static final long QUOTES = ONES * '"';
+    private static final long BACKSLASHES = ONES * '\\';
 
     static {
         Arrays.fill(PLAIN, ' ', 0x7f, true);
@@ -16,12 +30,8 @@ final class LineBuffer {
         PLAIN['\\'] = false;
     }
 
-    private byte[] bytes;
+    private byte[] bytes = new byte[256];
     private int length;
-
-    LineBuffer(int capacity) {
-        bytes = new byte[capacity];
-    }
 
     int length() {
         return length;
@@ -35,10 +45,33 @@ final class LineBuffer {
         return Arrays.copyOf(bytes, length);
     }
 
+    /** Gives its array away, and is empty and goes on with another. */
+    byte[] exchange(byte[] other) {
+        byte[] given = bytes;
+        bytes = other;
+        length = 0;
+        return given;
+    }
+
+    /** Returns what it has as text, if that is ASCII. */
+    @Override
+    public String toString() {
+        return new String(bytes, 0, length, StandardCharsets.US_ASCII);
+    }
+
     private void ensure(int more) {
         if (length + more > bytes.length) {
-            bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more));
+            grow(more);
         }
+    }
+
+    private void grow(int more) {
+        bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + more));
+    }
+
+    /** Puts a byte in the place of one that it has. */
+    void replace(int index, char c) {
+        bytes[index] = (byte) c;
     }
 
     /** Adds a byte as it is. */
@@ -58,21 +91,13 @@ final class LineBuffer {
         return this;
     }
 
-    /** Adds bytes as they are. */
-    LineBuffer put(byte[] more) {
-        ensure(more.length);
-        System.arraycopy(more, 0, bytes, length, more.length);
-        length += more.length;
-        return this;
-    }
-
     LineBuffer put(long number) {
         if (number < 0) {
             put('-');
             number = -number;
         }
         int digits = 1;
-        for (long rest = number / 10; rest > 0; rest /= 10) {
+        for (long limit = 10; digits < 19 && number >= limit; limit *= 10) {
             digits++;
         }
         ensure(digits);
@@ -112,6 +137,9 @@ final class LineBuffer {
         byte[] array = text.array();
         int start = text.arrayOffset();
         int n = text.length();
+        if (isPlain(array, start, start + n)) {
+            return put(array, start, n);
+        }
         ensure(n * 6);
         byte[] out = bytes; // here and below, for the compiler cannot know that nobody changes the fields meanwhile
         int to = length;
@@ -125,6 +153,37 @@ final class LineBuffer {
         }
         length = to;
         return this;
+    }
+
+    private LineBuffer put(byte[] array, int start, int count) {
+        ensure(count);
+        System.arraycopy(array, start, bytes, length, count);
+        length += count;
+        return this;
+    }
+
+    /** Whether bytes can stand in a JSON string as they are, and in any other that is quoted. */
+    private static boolean isPlain(byte[] array, int start, int end) {
+        int i = start;
+        for (; i <= end - 8; i += 8) {
+            long eight = (long) EIGHT.get(array, i);
+            // Each has the highest bit of some byte set if: it is DEL or above (twice); a control sign; a quote; a
+            // backslash. A carry or borrow into the next byte comes only from one that is seen itself.
+            long signs = (eight + ONES)
+                    | eight
+                    | (eight - SPACES)
+                    | ((eight ^ QUOTES) - ONES)
+                    | ((eight ^ BACKSLASHES) - ONES);
+            if ((signs & HIGHS) != 0) {
+                return false;
+            }
+        }
+        for (; i < end; i++) {
+            if (!PLAIN[array[i] & 0xff]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Adds any text as the inside of a JSON string. */
@@ -170,6 +229,9 @@ final class LineBuffer {
         byte[] array = text.array();
         int start = text.arrayOffset();
         int n = text.length();
+        if (signs.equals(QUOTED) && isPlain(array, start, start + n)) {
+            return put(array, start, n);
+        }
         ensure(n * 4);
         for (int i = 0; i < n; i++) {
             int c = array[start + i] & 0xff;

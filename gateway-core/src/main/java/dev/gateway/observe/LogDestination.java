@@ -8,10 +8,12 @@ interface LogDestination extends Closeable {
     /**
      * Writes whole lines, each with its end.
      *
+     * @param lines not to be kept
+     * @param length how much of them counts
      * @return how many of them were lost
      * @throws IOException if none of them could be written
      */
-    int write(byte[] lines) throws IOException;
+    int write(byte[] lines, int length) throws IOException;
 
     /** Begins anew, after somebody moved what was written. */
     default void reopen() throws IOException {}

@@ -5,54 +5,62 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.Hop;
 import dev.gateway.trace.Trace;
-import java.util.Arrays;
-import java.util.EnumSet;
-import java.util.HashMap;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The fields that lines of the access log are made of, in the order in which JSON has them. */
-enum LogField {
-    TIME("time", (exchange, line) -> {
+/**
+ * A field that lines of the access log are made of. A record, because the JIT takes the fields of records for constants:
+ * what a line is made of becomes one piece of code.
+ *
+ * @param text its name
+ * @param key its name as JSON has it before a value that follows another
+ * @param writer hands the value to a line
+ */
+record LogField(String text, String key, Writer writer) {
+    private static final Map<String, LogField> BY_TEXT = new LinkedHashMap<>();
+
+    static final LogField TIME = field("time", (exchange, line) -> {
         line.begin();
         line.buffer.put(line.iso(exchange.startMillis)).put('.');
         line.buffer
                 .putPadded((int) Math.floorMod(exchange.startMillis, 1000L), 3)
                 .put('Z');
         line.end();
-    }),
-    CLF_TIME("clfTime", (exchange, line) -> line.word(line.clf(exchange.startMillis))),
-    EPOCH_MILLIS("epochMillis", (exchange, line) -> line.number(exchange.startMillis)),
-    KIND("kind", (exchange, line) -> line.word(word(exchange.kind))),
-    RECORD("record", (exchange, line) -> line.word(word(line.moment()))),
-    LISTENER("listener", (exchange, line) -> line.text(exchange.connection.listenerName())),
-    PEER("peer", (exchange, line) -> line.text(exchange.connection.peerIp())),
-    PEER_PORT("peerPort", (exchange, line) -> {
+    });
+    static final LogField CLF_TIME = field("clfTime", (exchange, line) -> line.word(line.clf(exchange.startMillis)));
+    static final LogField EPOCH_MILLIS = field("epochMillis", (exchange, line) -> line.number(exchange.startMillis));
+    static final LogField KIND = field("kind", (exchange, line) -> line.word(word(exchange.kind)));
+    static final LogField RECORD = field("record", (exchange, line) -> line.word(word(line.moment())));
+    static final LogField LISTENER = field("listener", (exchange, line) -> line.name(exchange.connection.listenerName()));
+    static final LogField PEER = field("peer", (exchange, line) -> line.text(exchange.connection.peerIp()));
+    static final LogField PEER_PORT = field("peerPort", (exchange, line) -> {
         var peer = exchange.connection.peer();
         if (peer == null) {
             line.absent();
         } else {
             line.number(peer.getPort());
         }
-    }),
-    CLIENT_SUBJECT("clientSubject", (exchange, line) -> {
+    });
+    static final LogField CLIENT_SUBJECT = field("clientSubject", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.clientSubject());
-    }),
-    TLS_PROTOCOL("tlsProtocol", (exchange, line) -> {
+    });
+    static final LogField TLS_PROTOCOL = field("tlsProtocol", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.protocol());
-    }),
-    TLS_CIPHER("tlsCipher", (exchange, line) -> {
+    });
+    static final LogField TLS_CIPHER = field("tlsCipher", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.cipher());
-    }),
-    SERVER_NAME("serverName", (exchange, line) -> {
+    });
+    static final LogField SERVER_NAME = field("serverName", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.serverName());
-    }),
-    IDENTITY("identity", (exchange, line) -> line.text(exchange.identity)),
-    REQUEST_ID("requestId", (exchange, line) -> line.text(exchange.requestId)),
-    TRACE_ID("traceId", (exchange, line) -> {
+    });
+    static final LogField IDENTITY = field("identity", (exchange, line) -> line.text(exchange.identity));
+    static final LogField REQUEST_ID = field("requestId", (exchange, line) -> line.text(exchange.requestId));
+    static final LogField TRACE_ID = field("traceId", (exchange, line) -> {
         Trace trace = exchange.trace;
         if (trace == null) {
             line.absent();
@@ -61,8 +69,8 @@ enum LogField {
             line.buffer.putHex(trace.high()).putHex(trace.low());
             line.end();
         }
-    }),
-    SPAN_ID("spanId", (exchange, line) -> {
+    });
+    static final LogField SPAN_ID = field("spanId", (exchange, line) -> {
         Trace trace = exchange.trace;
         if (trace == null) {
             line.absent();
@@ -71,86 +79,63 @@ enum LogField {
             line.buffer.putHex(trace.span());
             line.end();
         }
-    }),
-    METHOD("method", (exchange, line) -> line.text(exchange.method == null ? null : exchange.method.name())),
-    SCHEME("scheme", (exchange, line) -> line.text(exchange.scheme)),
-    AUTHORITY("authority", (exchange, line) -> line.text(exchange.authority)),
-    PATH("path", (exchange, line) -> line.text(line.redaction.url(exchange.path))),
-    PROTOCOL(
-            "protocol",
-            (exchange, line) -> line.text(exchange.connection.version().text())),
-    REQUEST_LINE("requestLine", LogField::requestLine),
-    STATUS("status", (exchange, line) -> line.number(exchange.status)),
-    CAUSE("cause", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.cause.label())),
-    DETAIL("detail", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.detail)),
-    ROUTE("route", (exchange, line) -> line.text(exchange.route)),
-    UPSTREAM("upstream", (exchange, line) -> line.text(exchange.upstream)),
-    ENDPOINT(
-            "endpoint", (exchange, line) -> line.text(exchange.endpoint == null ? null : exchange.endpoint.toString())),
-    DIALLED("dialled", (exchange, line) -> {
+    });
+    static final LogField METHOD = field("method", (exchange, line) -> line.text(exchange.method == null ? null : exchange.method.name()));
+    static final LogField SCHEME = field("scheme", (exchange, line) -> line.text(exchange.scheme));
+    static final LogField AUTHORITY = field("authority", (exchange, line) -> line.text(exchange.authority));
+    static final LogField PATH = field("path", (exchange, line) -> line.text(line.redaction.url(exchange.path)));
+    static final LogField PROTOCOL = field("protocol",
+            (exchange, line) -> line.text(exchange.connection.version().text()));
+    static final LogField REQUEST_LINE = field("requestLine", LogField::requestLine);
+    static final LogField STATUS = field("status", (exchange, line) -> line.number(exchange.status));
+    static final LogField CAUSE = field("cause", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.cause.label()));
+    static final LogField DETAIL = field("detail", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.detail));
+    static final LogField ROUTE = field("route", (exchange, line) -> line.name(exchange.route));
+    static final LogField UPSTREAM = field("upstream", (exchange, line) -> line.name(exchange.upstream));
+    static final LogField ENDPOINT = field("endpoint", (exchange, line) -> line.name(exchange.endpoint));
+    static final LogField DIALLED = field("dialled", (exchange, line) -> {
         // An endpoint that is an address, and was dialled itself, is not said twice.
         Hop hop = exchange.hop;
-        boolean same = hop != null && exchange.endpoint != null && hop.dialled().equals(exchange.endpoint.toString());
+        boolean same = hop != null && exchange.endpoint != null && line.isName(exchange.endpoint, hop.dialled());
         line.text(hop == null || same ? null : hop.dialled());
-    }),
-    PARENT("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent())),
-    ATTEMPTS("attempts", (exchange, line) -> line.number(exchange.attempts)),
-    GENERATION("generation", (exchange, line) -> line.number(exchange.generation)),
-    RECEIVED_BYTES("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes)),
-    SENT_BYTES("sentBytes", (exchange, line) -> line.number(exchange.sentBytes)),
-    ENDED_BY("endedBy", (exchange, line) -> line.text(exchange.endedBy == null ? null : word(exchange.endedBy))),
-    DURATION_MICROS("durationMicros", (exchange, line) -> line.micros(exchange.startNanos, now(exchange, line))),
-    TLS_MICROS("tlsMicros", (exchange, line) -> {
+    });
+    static final LogField PARENT = field("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent()));
+    static final LogField ATTEMPTS = field("attempts", (exchange, line) -> line.number(exchange.attempts));
+    static final LogField GENERATION = field("generation", (exchange, line) -> line.number(exchange.generation));
+    static final LogField RECEIVED_BYTES = field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));
+    static final LogField SENT_BYTES = field("sentBytes", (exchange, line) -> line.number(exchange.sentBytes));
+    static final LogField ENDED_BY = field("endedBy", (exchange, line) -> line.text(exchange.endedBy == null ? null : word(exchange.endedBy)));
+    static final LogField DURATION_MICROS = field("durationMicros", (exchange, line) -> line.micros(exchange.startNanos, now(exchange, line)));
+    static final LogField TLS_MICROS = field("tlsMicros", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         duration(line, tls == null ? 0 : tls.handshakeNanos());
-    }),
-    HEAD_MICROS("headMicros", (exchange, line) -> line.micros(exchange.headNanos, exchange.startNanos)),
-    PENDING_MICROS("pendingMicros", (exchange, line) -> {
+    });
+    static final LogField HEAD_MICROS = field("headMicros", (exchange, line) -> line.micros(exchange.headNanos, exchange.startNanos));
+    static final LogField PENDING_MICROS = field("pendingMicros", (exchange, line) -> {
         boolean had = exchange.requestedNanos != 0;
         duration(line, had ? exchange.requestedNanos - exchange.attemptNanos - exchange.dialNanos : 0);
-    }),
-    DIAL_MICROS("dialMicros", (exchange, line) -> duration(line, exchange.dialNanos)),
-    CONNECT_MICROS("connectMicros", (exchange, line) -> line.micros(exchange.attemptNanos, exchange.requestedNanos)),
-    RESPONSE_MICROS(
-            "responseMicros", (exchange, line) -> line.micros(exchange.requestedNanos, exchange.respondedNanos)),
-    BODY_MICROS("bodyMicros", (exchange, line) -> line.micros(exchange.respondedNanos, now(exchange, line))),
-    USER_AGENT("userAgent", (exchange, line) -> line.header(exchange.fields, FieldName.USER_AGENT)),
-    REFERER("referer", (exchange, line) -> line.header(exchange.fields, FieldName.REFERER));
-
-    /** Those that JSON has of tunnels; others say the same in another way, or are seldom wanted. */
-    static final LogField[] OF_TUNNELS =
-            without(EnumSet.of(CLF_TIME, EPOCH_MILLIS, PEER_PORT, TLS_PROTOCOL, TLS_CIPHER, SERVER_NAME, REQUEST_LINE));
-
-    /** Those that JSON has of all else. */
-    static final LogField[] OF_REQUESTS = Arrays.stream(OF_TUNNELS)
-            .filter(field -> field != KIND && field != RECORD)
-            .toArray(LogField[]::new);
-
-    private static final Map<String, LogField> BY_TEXT = new HashMap<>();
-
-    static {
-        for (LogField field : values()) {
-            BY_TEXT.put(field.text, field);
-        }
-    }
-
-    private final String text;
-    private final byte[] key;
-    private final Writer writer;
+    });
+    static final LogField DIAL_MICROS = field("dialMicros", (exchange, line) -> duration(line, exchange.dialNanos));
+    static final LogField CONNECT_MICROS = field("connectMicros", (exchange, line) -> line.micros(exchange.attemptNanos, exchange.requestedNanos));
+    static final LogField RESPONSE_MICROS = field("responseMicros", (exchange, line) -> line.micros(exchange.requestedNanos, exchange.respondedNanos));
+    static final LogField BODY_MICROS = field("bodyMicros", (exchange, line) -> line.micros(exchange.respondedNanos, now(exchange, line)));
+    static final LogField USER_AGENT = field("userAgent", (exchange, line) -> line.header(exchange.fields, FieldName.USER_AGENT));
+    static final LogField REFERER = field("referer", (exchange, line) -> line.header(exchange.fields, FieldName.REFERER));
 
     /** Hands the value to a line. */
-    private interface Writer {
+    interface Writer {
         void write(ExchangeRecord exchange, LogLine line);
     }
 
-    LogField(String text, Writer writer) {
-        this.text = text;
-        this.key = JsonLine.key(text);
-        this.writer = writer;
+    private static LogField field(String text, Writer writer) {
+        LogField field = new LogField(text, JsonLine.key(text), writer);
+        BY_TEXT.put(text, field);
+        return field;
     }
 
-    private static LogField[] without(EnumSet<LogField> left) {
-        return EnumSet.complementOf(left).toArray(LogField[]::new);
+    /** Returns all that there are. */
+    static Collection<LogField> all() {
+        return BY_TEXT.values();
     }
 
     /**
@@ -164,15 +149,6 @@ enum LogField {
             throw new IllegalArgumentException("no field of the access log is named " + text);
         }
         return field;
-    }
-
-    String text() {
-        return text;
-    }
-
-    /** Returns its name as JSON has it before a value; not to be changed. */
-    byte[] key() {
-        return key;
     }
 
     void write(ExchangeRecord exchange, LogLine line) {

@@ -20,6 +20,7 @@ abstract class LogLine {
 
     final LineBuffer buffer;
     final Redaction redaction;
+    private final Names names = new Names();
     private Moment moment = Moment.CLOSE;
     private long second = -1;
     private String iso = "";
@@ -74,6 +75,24 @@ abstract class LogLine {
 
     /** The value is any text. */
     abstract void characters(String value);
+
+    /** The value is what the configuration has a name for. */
+    abstract void name(Names.Name name);
+
+    /** What is written by its {@code toString}, and most likely not for the first time. */
+    final void name(@Nullable Object value) {
+        Names.Name name = value == null ? null : names.of(value);
+        if (name == null || name.text.isEmpty()) {
+            absent();
+        } else {
+            name(name);
+        }
+    }
+
+    /** Whether that text is what is written of a value. */
+    final boolean isName(Object value, String text) {
+        return names.of(value).text.equals(text);
+    }
 
     final void text(@Nullable AsciiString value) {
         if (value == null || value.isEmpty()) {

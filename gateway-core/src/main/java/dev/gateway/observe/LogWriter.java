@@ -5,6 +5,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,12 +14,16 @@ import org.slf4j.LoggerFactory;
  * the queue full is dropped and counted.
  */
 final class LogWriter implements AutoCloseable {
+    /** The size of a full batch's array. A write of that much costs half as much for each byte as one of 16 KiB. */
+    static final int BUFFER_BYTES = 64 * 1024;
+
     private static final Logger LOG = LoggerFactory.getLogger(LogWriter.class);
-    private static final long COMPLAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final int SPARES = 16;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** How much may wait, and how long the end may take. */
     record Limits(int queuedBatches, long closeMillis) {
-        static final Limits DEFAULT = new Limits(256, 5_000); // batches of some 16 KiB
+        static final Limits DEFAULT = new Limits(128, 5_000); // batches of 64 KiB at most, mostly
     }
 
     /** What the writer is to do. */
@@ -31,28 +36,29 @@ final class LogWriter implements AutoCloseable {
     private static final class Batch {
         final Order order;
         final byte[] bytes;
+        final int length;
         final int lines;
 
-        Batch(Order order, byte[] bytes, int lines) {
+        Batch(Order order, byte[] bytes, int length, int lines) {
             this.order = order;
             this.bytes = bytes;
+            this.length = length;
             this.lines = lines;
         }
 
         Batch(Order order) {
-            this(order, new byte[0], 0);
+            this(order, new byte[0], 0, 0);
         }
     }
 
     private final LogDestination destination;
     private final BlockingQueue<Batch> queue;
+    private final BlockingQueue<byte[]> spares = new ArrayBlockingQueue<>(SPARES);
     private final long closeMillis;
     private final AtomicLong dropped;
+    private final Complaints complaints; // of the thread
     private final Thread thread;
     private volatile boolean reopens; // asked for when the queue was full, and not done yet
-    // Of the thread.
-    private boolean failing;
-    private long complainedNanos;
 
     /**
      * Starts it.
@@ -64,15 +70,35 @@ final class LogWriter implements AutoCloseable {
         this.queue = new ArrayBlockingQueue<>(limits.queuedBatches());
         this.closeMillis = limits.closeMillis();
         this.dropped = dropped;
+        this.complaints = new Complaints(
+                LOG, "Cannot write the access log", "The access log can be written again", dropped);
         this.thread = new Thread(this::run, "access-log");
         thread.setDaemon(true);
         thread.start();
     }
 
-    /** Takes lines; never waits. */
-    void offer(byte[] bytes, int lines) {
-        if (!queue.offer(new Batch(Order.WRITE, bytes, lines))) {
+    /**
+     * Takes lines; never waits.
+     *
+     * @param bytes belong to the writer from here on
+     * @param length how much of them counts
+     */
+    void offer(byte[] bytes, int length, int lines) {
+        if (!queue.offer(new Batch(Order.WRITE, bytes, length, lines))) {
             dropped.addAndGet(lines);
+            reuse(bytes);
+        }
+    }
+
+    /** Returns an array of {@link #BUFFER_BYTES}, with whatever was written by it before. */
+    byte[] spare() {
+        byte[] spare = spares.poll();
+        return spare == null ? new byte[BUFFER_BYTES] : spare;
+    }
+
+    private void reuse(byte[] bytes) {
+        if (bytes.length == BUFFER_BYTES && !spares.offer(bytes)) {
+            LOG.trace("There are spare buffers enough");
         }
     }
 
@@ -86,7 +112,7 @@ final class LogWriter implements AutoCloseable {
 
     private void run() {
         try {
-            for (Batch batch = queue.take(); batch.order != Order.END; batch = queue.take()) {
+            for (Batch batch = next(); batch.order != Order.END; batch = next()) {
                 if (reopens || batch.order == Order.REOPEN) {
                     reopens = false; // first: who asks while it is opened gets it opened once more
                     reopenDestination();
@@ -105,28 +131,28 @@ final class LogWriter implements AutoCloseable {
         }
     }
 
+    /** Looks now and then while there is much to do: being woken for each batch would cost the event loops as well. */
+    private Batch next() throws InterruptedException {
+        Batch batch = queue.poll();
+        if (batch == null) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            batch = queue.take();
+        }
+        return batch;
+    }
+
     private void write(Batch batch) {
         try {
-            int lost = destination.write(batch.bytes);
+            int lost = destination.write(batch.bytes, batch.length);
             dropped.addAndGet(lost);
-            if (failing && lost == 0) {
-                failing = false;
-                LOG.info("The access log can be written again; lines dropped so far: {}", dropped.get());
+            if (lost == 0) {
+                complaints.succeeded();
             }
         } catch (IOException | RuntimeException e) {
             dropped.addAndGet(batch.lines);
-            complain(e);
+            complaints.failed(e.toString());
         }
-    }
-
-    /** A full disk stays full for a while, and would get a line here for each batch that it does not take there. */
-    private void complain(Exception e) {
-        long now = System.nanoTime();
-        if (!failing || now - complainedNanos > COMPLAIN_NANOS) {
-            failing = true;
-            complainedNanos = now;
-            LOG.warn("Cannot write the access log (lines dropped so far: {}): {}", dropped.get(), e.toString());
-        }
+        reuse(batch.bytes);
     }
 
     private void reopenDestination() {

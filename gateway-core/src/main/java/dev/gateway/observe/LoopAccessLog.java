@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Formats the lines of one event loop, and hands them over in batches: when one is full, or a moment after its first. */
 final class LoopAccessLog extends Timer implements ExchangeObserver {
-    private static final int BATCH_BYTES = 16 * 1024;
     private static final int LONGEST_LINE = 4 * 1024; // usually; the buffer grows if it must
+    private static final int BATCH_BYTES = LogWriter.BUFFER_BYTES - LONGEST_LINE;
     private static final long DELAY_MILLIS = 100;
     private static final int SERVER_ERROR = 500;
 
     private final TimerWheel wheel;
     private final SplittableRandom random = new SplittableRandom();
-    private final LineBuffer buffer = new LineBuffer(BATCH_BYTES + LONGEST_LINE);
+    private final LineBuffer buffer = new LineBuffer();
     private LogPolicy policy = LogPolicy.ALL;
     private @Nullable LogLine line; // null while there are no lines
     private @Nullable LogWriter writer;
@@ -107,7 +107,10 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     /** Hands over what there is; on the event loop, or when it has ended. */
     void handOver() {
         if (lines > 0 && writer != null) {
-            writer.offer(buffer.toByteArray(), lines);
+            int length = buffer.length();
+            // What is full goes without a copy, which costs as much as writing a few of the lines.
+            boolean full = length >= BATCH_BYTES;
+            writer.offer(full ? buffer.exchange(writer.spare()) : buffer.toByteArray(), length, lines);
         }
         buffer.clear();
         lines = 0;

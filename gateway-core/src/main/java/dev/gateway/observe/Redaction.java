@@ -4,6 +4,7 @@ import dev.gateway.message.FieldName;
 import io.netty.util.AsciiString;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,7 @@ public final class Redaction {
 
     private final byte[][] queryKeys; // in lower case
     private final Set<FieldName> headers = new HashSet<>();
+    private final BitSet known = new BitSet(); // of them, by their ids
 
     /** Makes it of what is configured, and what is always hidden. */
     public Redaction(AccessLogSettings.Redacted redacted) {
@@ -33,10 +35,11 @@ public final class Redaction {
                 .toArray(byte[][]::new);
         ALWAYS.forEach(name -> headers.add(FieldName.of(name)));
         headers.addAll(redacted.headers());
+        headers.forEach(name -> known.set(name.id()));
     }
 
     private boolean hides(FieldName header) {
-        return headers.contains(header);
+        return header.id() == 0 ? headers.contains(header) : known.get(header.id());
     }
 
     /** Returns a header's value, with what must not be shown of it hidden. */

@@ -12,8 +12,8 @@ final class StreamDestination implements LogDestination {
     }
 
     @Override
-    public int write(byte[] lines) throws IOException {
-        out.write(lines);
+    public int write(byte[] lines, int length) throws IOException {
+        out.write(lines, 0, length);
         out.flush();
         return 0;
     }

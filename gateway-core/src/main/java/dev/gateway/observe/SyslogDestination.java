@@ -49,13 +49,13 @@ final class SyslogDestination implements LogDestination {
     }
 
     @Override
-    public int write(byte[] lines) throws IOException {
+    public int write(byte[] lines, int length) throws IOException {
         byte[] header = (priority + TIME.format(clock.instant().atOffset(ZoneOffset.UTC)) + origin)
                 .getBytes(StandardCharsets.US_ASCII);
         int lost = 0;
         int sent = 0;
         int start = 0;
-        for (int i = 0; i < lines.length; i++) {
+        for (int i = 0; i < length; i++) {
             if (lines[i] != '\n') {
                 continue;
             }
@@ -71,16 +71,16 @@ final class SyslogDestination implements LogDestination {
                 if (sent == 0) {
                     throw e;
                 }
-                return lost + count(lines, start); // those before have arrived
+                return lost + count(lines, start, length); // those before have arrived
             }
             start = i + 1;
         }
         return lost;
     }
 
-    private static int count(byte[] lines, int from) {
+    private static int count(byte[] lines, int from, int to) {
         int count = 0;
-        for (int i = from; i < lines.length; i++) {
+        for (int i = from; i < to; i++) {
             count += lines[i] == '\n' ? 1 : 0;
         }
         return count;

@@ -43,13 +43,10 @@ final class TemplateLine extends LogLine {
 
     TemplateLine(List<AccessLogSettings.Part> parts, LineBuffer buffer, Redaction redaction) {
         super(buffer, redaction);
-        BitSet quoted = new BitSet();
-        quoted.set('"');
-        quoted.set('\\');
         BitSet bare = signs(parts);
         boolean inQuotes = false;
         for (AccessLogSettings.Part part : parts) {
-            BitSet unwanted = inQuotes ? quoted : bare;
+            BitSet unwanted = inQuotes ? LineBuffer.QUOTED : bare;
             if (part instanceof AccessLogSettings.Literal literal) {
                 steps.add(new Step(literal.text(), null, null, unwanted));
                 inQuotes ^= literal.text().chars().filter(c -> c == '"').count() % 2 == 1;
@@ -120,6 +117,11 @@ final class TemplateLine extends LogLine {
     @Override
     void bytes(AsciiString value) {
         buffer.putEscaped(value, escaped);
+    }
+
+    @Override
+    void name(Names.Name name) {
+        characters(name.text);
     }
 
     @Override

@@ -29,7 +29,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -297,9 +296,9 @@ class AccessLogTest {
             }
         };
         LogWriter log = new LogWriter(new StreamDestination(out), new LogWriter.Limits(1, 10), dropped);
-        log.offer(new byte[] {1}, 1);
+        log.offer(new byte[] {1}, 1, 1);
         assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
-        log.offer(new byte[] {2}, 1); // the queue is full
+        log.offer(new byte[] {2}, 1, 1); // the queue is full
         Thread closing = new Thread(log::close);
         closing.start();
         closing.join(20_000);
@@ -381,16 +380,15 @@ class AccessLogTest {
         try {
             LogWriter log = new LogWriter(new StreamDestination(full), LogWriter.Limits.DEFAULT, dropped);
             for (int i = 0; i < 60; i++) {
-                log.offer(new byte[] {'\n'}, 1);
+                log.offer(new byte[] {'\n'}, 1, 1);
             }
             log.close();
             assertThat(dropped).hasValue(50);
             assertThat(told.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
                     .containsExactly(
-                            "Cannot write the access log (lines dropped so far: 1):"
-                                    + " java.io.IOException: No space left on device",
-                            "The access log can be written again; lines dropped so far: 50");
+                            "Cannot write the access log (lost so far: 1): java.io.IOException: No space left on device",
+                            "The access log can be written again; lost so far: 50");
         } finally {
             logger.detachAppender(told);
             logger.setLevel(null);
@@ -443,7 +441,7 @@ class AccessLogTest {
     void everyFieldThatIsDocumentedCanBeWrittenAndNoOther() {
         assertThat(AccessLogTemplate.FIELDS.keySet())
                 .containsExactlyInAnyOrderElementsOf(
-                        Arrays.stream(LogField.values()).map(LogField::text).toList());
+                        LogField.all().stream().map(LogField::text).toList());
     }
 
     // ---- what must not be read

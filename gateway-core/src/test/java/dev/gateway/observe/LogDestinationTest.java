@@ -39,6 +39,11 @@ class LogDestinationTest {
         return lines.getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** Writes lines that are followed by what does not count. */
+    private static int write(LogDestination log, String lines) throws IOException {
+        return log.write(bytes(lines + "left from before\n"), lines.length());
+    }
+
     private static LogTarget.Syslog syslog(int port, boolean tcp) {
         return new LogTarget.Syslog("127.0.0.1", port, tcp, 16, "edge");
     }
@@ -48,7 +53,7 @@ class LogDestinationTest {
         Path file = directory.resolve("access.log");
         try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
             for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
-                log.write(bytes(line));
+                write(log, line);
             }
         }
         assertThat(file).hasContent("ddddddd\n");
@@ -61,10 +66,10 @@ class LogDestinationTest {
     void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
-            log.write(bytes("aaaaaaa\n"));
+            write(log, "aaaaaaa\n");
             Files.delete(file);
-            log.write(bytes("bbbbbbb\n"));
-            log.write(bytes("ccccccc\n"));
+            write(log, "bbbbbbb\n");
+            write(log, "ccccccc\n");
         }
         assertThat(file).hasContent("ccccccc\n");
         assertThat(directory.resolve("access.log.1")).hasContent("bbbbbbb\n");
@@ -77,11 +82,11 @@ class LogDestinationTest {
         ByteArrayOutputStream written = new ByteArrayOutputStream();
         LogDestination log = new LogDestination() {
             @Override
-            public int write(byte[] lines) {
+            public int write(byte[] lines, int length) {
                 if (lines[0] == '!') {
                     throw new UnsupportedAddressTypeException();
                 }
-                written.writeBytes(lines);
+                written.write(lines, 0, length);
                 return 0;
             }
 
@@ -89,8 +94,8 @@ class LogDestinationTest {
             public void close() {}
         };
         try (LogWriter writer = new LogWriter(log, LogWriter.Limits.DEFAULT, dropped)) {
-            writer.offer(bytes("!\n!\n"), 2);
-            writer.offer(bytes("a\n"), 1);
+            writer.offer(bytes("!\n!\n"), 4, 2);
+            writer.offer(bytes("a\n"), 2, 1);
         }
         assertThat(written.toString(StandardCharsets.US_ASCII)).isEqualTo("a\n");
         assertThat(dropped).hasValue(2);
@@ -101,11 +106,11 @@ class LogDestinationTest {
         Path file = directory.resolve("access.log");
         long[] now = {0};
         try (LogDestination log = new FileDestination(new LogTarget.File(file, 0, 1, 1_000), () -> now[0])) {
-            log.write(bytes("a\n"));
+            write(log, "a\n");
             now[0] = 1_000;
-            log.write(bytes("b\n"));
+            write(log, "b\n");
             now[0] = 1_001;
-            log.write(bytes("c\n"));
+            write(log, "c\n");
         }
         assertThat(directory.resolve("access.log.1")).hasContent("a\nb\n");
         assertThat(file).hasContent("c\n");
@@ -116,9 +121,9 @@ class LogDestinationTest {
         Path file = directory.resolve("access.log");
         Files.createDirectories(directory.resolve("access.log.1/full"));
         try (LogDestination log = new LogTarget.File(file, 4, 1, 0).open()) {
-            log.write(bytes("aaa\n"));
-            log.write(bytes("bbb\n"));
-            log.write(bytes("ccc\n"));
+            write(log, "aaa\n");
+            write(log, "bbb\n");
+            write(log, "ccc\n");
         }
         assertThat(file).hasContent("aaa\nbbb\nccc\n");
     }
@@ -128,7 +133,7 @@ class LogDestinationTest {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
                 LogDestination log = syslog(receiver.getLocalPort(), false).open()) {
             receiver.setSoTimeout(WAIT_MILLIS);
-            assertThat(log.write(bytes("one\n" + "x".repeat(70_000) + "\ntwo\n")))
+            assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n"))
                     .isEqualTo(1);
             assertThat(receive(receiver)).matches(RFC_5424 + "one");
             assertThat(receive(receiver)).matches(RFC_5424 + "two");
@@ -145,7 +150,7 @@ class LogDestinationTest {
     void octetsAreCountedOnAConnection() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
-            assertThat(log.write(bytes("one\ntwo two\n"))).isZero();
+            assertThat(write(log, "one\ntwo two\n")).isZero();
             try (Socket accepted = receiver.accept()) {
                 accepted.setSoTimeout(WAIT_MILLIS);
                 assertThat(frame(accepted.getInputStream())).matches(RFC_5424 + "one");
@@ -166,7 +171,7 @@ class LogDestinationTest {
     void aConnectionThatBreaksIsMadeAnew() throws IOException {
         try (ServerSocket receiver = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
                 LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
-            log.write(bytes("one\n"));
+            write(log, "one\n");
             Socket first = receiver.accept();
             frame(first.getInputStream());
             first.setSoLinger(true, 0);
@@ -175,7 +180,7 @@ class LogDestinationTest {
             receiver.setSoTimeout(1);
             @Nullable Socket second = null;
             for (int i = 0; second == null && i < 10_000; i++) {
-                log.write(bytes("again\n"));
+                write(log, "again\n");
                 second = acceptedOrNull(receiver);
             }
             if (second == null) {
@@ -202,7 +207,7 @@ class LogDestinationTest {
             port = closed.getLocalPort();
         }
         try (LogDestination log = syslog(port, true).open()) {
-            assertThatThrownBy(() -> log.write(bytes("one\n"))).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> write(log, "one\n")).isInstanceOf(IOException.class);
         }
     }
 
