@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -85,12 +86,20 @@ final class Telemetry {
 
     /** What runs; null what does not. */
     private record Exports(@Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files) {
+        private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+        /** Lets both send at the same time what they have left, within one limit. */
         void close() {
+            long deadline = System.nanoTime() + CLOSE_NANOS;
             if (metrics != null) {
-                metrics.close();
+                metrics.end();
             }
             if (spans != null) {
-                spans.close();
+                spans.end();
+                spans.awaitEnd(deadline);
+            }
+            if (metrics != null) {
+                metrics.awaitEnd(deadline);
             }
         }
     }
@@ -139,7 +148,7 @@ final class Telemetry {
             }
         }
 
-        /** Lets what was exported before send what it has left, for which it takes some seconds at most. */
+        /** Lets what was exported before send what it has left, for which it takes five seconds at most. */
         void finish() {
             if (next != null) {
                 former.close();

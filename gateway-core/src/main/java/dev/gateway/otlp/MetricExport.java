@@ -13,15 +13,12 @@ import java.util.function.Supplier;
  * Sends all metrics to a receiver of OTLP, again and again and a last time at the end, in a thread of its own. They are
  * what a scrape at that moment would read.
  */
-public final class MetricExport implements AutoCloseable {
-    private static final long CLOSE_MILLIS = 3_000;
-
+public final class MetricExport {
     private final Supplier<MetricSnapshots> metrics;
-    private final Receiver receiver;
     private final Receiver.Origin origin;
     private final Results results;
     private final MetricExporter exporter;
-    private final Complaints complaints;
+    private final Delivery delivery;
     private final long startNanos =
             TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getStartTime());
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -42,11 +39,10 @@ public final class MetricExport implements AutoCloseable {
      */
     public MetricExport(Supplier<MetricSnapshots> metrics, Receiver receiver, Results results) {
         this.metrics = metrics;
-        this.receiver = receiver;
         this.origin = receiver.origin();
         this.results = results;
         this.exporter = receiver.metrics();
-        this.complaints = new Complaints("metrics", receiver.endpoint(), results.failed());
+        this.delivery = new Delivery("metrics", receiver, results.failed());
     }
 
     /** Begins, once. */
@@ -56,25 +52,23 @@ public final class MetricExport implements AutoCloseable {
     }
 
     private void send() {
-        try {
-            var data = OtlpMetrics.of(metrics.get(), origin, startNanos);
-            if (complaints.await(exporter.export(data), receiver.timeoutMillis(), 1)) {
-                results.succeeded().incrementAndGet();
-            }
-        } catch (RuntimeException e) { // else nothing would be sent any more
-            complaints.failed(e.toString(), 1);
+        if (delivery.send(() -> exporter.export(OtlpMetrics.of(metrics.get(), origin, startNanos)), 1)) {
+            results.succeeded().incrementAndGet();
         }
     }
 
-    /** Sends them a last time, unless it was never started, and ends. */
-    @Override
-    public void close() {
+    /** Sends them a last time, unless it was never started, and ends. Does not wait. */
+    public void end() {
+        if (started) {
+            thread.execute(this::send);
+        }
+        thread.shutdown();
+    }
+
+    /** Waits for the end, and cuts off what goes on after that time. */
+    public void awaitEnd(long deadlineNanos) {
         try {
-            if (started) {
-                thread.execute(this::send);
-            }
-            thread.shutdown();
-            if (!thread.awaitTermination(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+            if (!thread.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 thread.shutdownNow();
             }
         } catch (InterruptedException e) {

@@ -24,19 +24,17 @@ import org.slf4j.LoggerFactory;
  * Sends spans to a receiver of OTLP, in a thread of its own: event loops hand them over by a bounded queue. What finds it
  * full, or cannot be sent, is dropped and counted.
  */
-public final class SpanExport implements AutoCloseable {
+public final class SpanExport {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);
-    private static final long CLOSE_MILLIS = 5_000;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private final Receiver receiver;
     private final Receiver.Origin origin;
     private final Batches batches;
     private final Redaction redaction;
     private final AtomicLong dropped;
     private final BlockingQueue<SpanData> queue;
     private final SpanExporter exporter;
-    private final Complaints complaints;
+    private final Delivery delivery;
     private final Thread thread = new Thread(this::run, "span-export");
     private final SpanData end; // takes the place of a span when none follows
     private volatile boolean closing;
@@ -56,7 +54,10 @@ public final class SpanExport implements AutoCloseable {
      * @throws RuntimeException if the receiver's headers or certificates are none
      */
     public SpanExport(Receiver receiver, Batches batches, Redaction redaction, AtomicLong dropped) {
-        this.receiver = receiver;
+        this(receiver, batches, redaction, dropped, receiver.spans());
+    }
+
+    SpanExport(Receiver receiver, Batches batches, Redaction redaction, AtomicLong dropped, SpanExporter exporter) {
         this.origin = receiver.origin();
         this.batches = batches;
         this.redaction = redaction;
@@ -71,8 +72,8 @@ public final class SpanExport implements AutoCloseable {
                 Attributes.empty(),
                 StatusData.unset());
         this.queue = new ArrayBlockingQueue<>(batches.maxQueued());
-        this.exporter = receiver.spans();
-        this.complaints = new Complaints("spans", receiver.endpoint(), dropped);
+        this.exporter = exporter;
+        this.delivery = new Delivery("spans", receiver, dropped);
         thread.setDaemon(true);
     }
 
@@ -99,7 +100,11 @@ public final class SpanExport implements AutoCloseable {
                 send(gather(first));
             }
         } catch (InterruptedException e) {
-            log.warn("Spans that could not be sent in time are lost");
+            List<SpanData> rest = new ArrayList<>();
+            queue.drainTo(rest);
+            rest.remove(end);
+            dropped.addAndGet(rest.size());
+            log.warn("Spans that could not be sent in time are lost: {}", rest.size());
         }
     }
 
@@ -126,19 +131,22 @@ public final class SpanExport implements AutoCloseable {
     }
 
     private void send(List<SpanData> batch) {
-        complaints.await(exporter.export(batch), receiver.timeoutMillis(), batch.size());
+        delivery.send(() -> exporter.export(batch), batch.size());
     }
 
-    /** Sends what is left, and ends; the observers it made must not be told of anything any more. */
-    @Override
-    public void close() {
+    /** Sends what is left, and ends; the observers it made must not be told of anything any more. Does not wait. */
+    public void end() {
         closing = true;
+        if (!queue.offer(end)) {
+            log.debug("No need to wake who has that much to do");
+        }
+        LockSupport.unpark(thread);
+    }
+
+    /** Waits for the end, and cuts off what goes on after that time. */
+    public void awaitEnd(long deadlineNanos) {
         try {
-            if (!queue.offer(end)) {
-                log.debug("No need to wake who has that much to do");
-            }
-            LockSupport.unpark(thread);
-            thread.join(CLOSE_MILLIS);
+            thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime())));
             thread.interrupt();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

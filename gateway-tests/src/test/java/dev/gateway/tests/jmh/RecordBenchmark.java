@@ -124,7 +124,8 @@ public class RecordBenchmark {
     public void stop() {
         accessLog.close();
         if (export != null) {
-            export.close();
+            export.end();
+            export.awaitEnd(System.nanoTime());
         }
         loop.finishAndReleaseAll();
     }

@@ -1,0 +1,56 @@
+package dev.gateway.otlp;
+
+import dev.gateway.observe.Complaints;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Has the SDK send something, waits for what becomes of it, and counts and tells what is lost. Used by one thread. */
+final class Delivery {
+    private static final Logger log = LoggerFactory.getLogger(Delivery.class);
+    private static final long MARGIN_MILLIS = 1_000; // the exporter keeps to its own timeout; should it not, this does
+
+    private final long timeoutMillis;
+    private final AtomicLong lost;
+    private final Complaints complaints;
+
+    /**
+     * Makes it.
+     *
+     * @param what is sent, in the plural
+     * @param lost counts it
+     */
+    Delivery(String what, Receiver receiver, AtomicLong lost) {
+        this.timeoutMillis = receiver.timeoutMillis();
+        this.lost = lost;
+        this.complaints = new Complaints(
+                log, "Cannot send " + what + " to " + receiver.endpoint(), what + " can be sent again", lost);
+    }
+
+    /**
+     * Sends something, and waits.
+     *
+     * @param count how much is lost if that fails
+     * @return whether it was taken
+     */
+    boolean send(Supplier<CompletableResultCode> export, int count) {
+        String problem;
+        try {
+            CompletableResultCode sent = export.get();
+            if (sent.join(timeoutMillis + MARGIN_MILLIS, TimeUnit.MILLISECONDS).isSuccess()) {
+                complaints.succeeded();
+                return true;
+            }
+            problem = String.valueOf(sent.getFailureThrowable());
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            // Whatever the SDK's matter is, such as no more threads to be had, the next may get through.
+            problem = e.toString();
+        }
+        lost.addAndGet(count);
+        complaints.failed(problem);
+        return false;
+    }
+}
