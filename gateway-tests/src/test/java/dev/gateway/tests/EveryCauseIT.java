@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.stream.Cause;
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -63,7 +64,7 @@ class EveryCauseIT {
         scenarios.put(Cause.NO_ROUTE, this::noRoute);
         scenarios.put(Cause.NO_HEALTHY_ENDPOINT, this::noEndpoint);
         scenarios.put(Cause.DNS_FAILED, cause -> refused(cause, Rig.to("no-such-host.invalid", 80)));
-        scenarios.put(Cause.CONNECT_FAILED, cause -> refused(cause, Rig.to(closedPort())));
+        scenarios.put(Cause.CONNECT_FAILED, cause -> refused(cause, Rig.to(ClosedPort.number())));
         scenarios.put(Cause.CONNECT_TIMEOUT, this::connectTimeout);
         scenarios.put(Cause.TLS_FAILED, this::tlsFailed);
         scenarios.put(Cause.PENDING_OVERFLOW, cause -> whileBusy(cause, "circuitBreaker: {maxRequests: 1}"));
@@ -141,12 +142,6 @@ class EveryCauseIT {
                     .isEqualTo(200);
             client.raw("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
             verify(rig, cause, client.response("GET").receiveFinal());
-        }
-    }
-
-    private static int closedPort() throws IOException {
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return unused.getLocalPort();
         }
     }
 
@@ -304,7 +299,7 @@ class EveryCauseIT {
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             PeerStream stream = send(client);
             arrived.await();
-            rig.reload(yaml.formatted("next", closedPort()));
+            rig.reload(yaml.formatted("next", ClosedPort.number()));
             verify(rig, cause, stream.receiveFinal());
         }
     }

@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -23,10 +22,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void aRefusedConnectionIs502(Pairing pairing) throws Exception {
-        int port;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = unused.getLocalPort();
-        }
+        int port = ClosedPort.number();
         try (Rig rig = Rig.to(port).upstreamProtocol(pairing.upstream).start();
                 Peer client = rig.connect(pairing)) {
             assertFailure(rig, get(client, "/"), 502, "connect_failed");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.CertificateAuthority;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -16,8 +17,6 @@ import io.opentelemetry.proto.metrics.v1.Metric;
 import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
 import io.opentelemetry.proto.metrics.v1.ResourceMetrics;
 import io.opentelemetry.proto.metrics.v1.ScopeMetrics;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -218,10 +217,7 @@ class MetricExportIT {
 
     @Test
     void exportsThatNobodyTakesAreCounted() throws Exception {
-        int closed;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            closed = unused.getLocalPort();
-        }
+        int closed = ClosedPort.number();
         try (Rig rig = Rig.start(config(
                 closed, "metrics: {export: {interval: 1h}}\notlp: {endpoint: \"http://127.0.0.1:" + closed + "\"}"))) {
             rig.reload(config(closed, "")); // sends them a last time

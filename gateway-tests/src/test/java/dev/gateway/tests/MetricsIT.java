@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.CertificateAuthority;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -14,8 +15,6 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -62,10 +61,7 @@ class MetricsIT {
     static void start() throws Exception {
         origin = Origin.start().on("/echo", WebSocket::echo).otherwise(Behaviours.text("hello"));
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
-        int closed;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            closed = unused.getLocalPort();
-        }
+        int closed = ClosedPort.number();
         rig = Rig.start(
                 """
                 listeners:

@@ -9,6 +9,8 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
 import java.net.URI;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -169,15 +171,33 @@ final class Rig implements AutoCloseable {
                 BodyHandlers.ofString());
     }
 
-    /** Waits until a metric has a value. */
+    /** Waits until a metric has a value; tells all that there is to know if it does not, or if nobody says so. */
     void awaitMetric(double value, String name, String... labels) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        while (metric(name, labels) != value) {
-            if (System.nanoTime() > deadline) {
-                throw new IOException(name + " is " + metric(name, labels) + ", not " + value);
+        double found = Double.NaN;
+        int answers = 0;
+        try {
+            while ((found = metric(name, labels)) != value) {
+                answers++;
+                if (System.nanoTime() > deadline) {
+                    throw new IOException("patience has ended");
+                }
+                LockSupport.parkNanos(20_000_000);
             }
-            LockSupport.parkNanos(20_000_000);
+        } catch (IOException e) {
+            throw new IOException(
+                    name + " is " + found + ", not " + value + ", after " + answers + " answers: " + e + "; "
+                            + gateway.activity().completeOnTimeout(null, 1, TimeUnit.SECONDS).join() + "\n" + threads(),
+                    e);
         }
+    }
+
+    private static String threads() {
+        StringBuilder dump = new StringBuilder();
+        for (ThreadInfo thread : ManagementFactory.getThreadMXBean().dumpAllThreads(false, false, 12)) {
+            dump.append(thread);
+        }
+        return dump.toString();
     }
 
     /** Returns the sum of a metric's samples that have these labels, such as {@code code="200"}. */

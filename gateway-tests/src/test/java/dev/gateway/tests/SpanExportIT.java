@@ -5,6 +5,7 @@ import static dev.gateway.tests.OtlpReceiver.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -14,8 +15,6 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Span.SpanKind;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -111,10 +110,7 @@ class SpanExportIT {
     @ParameterizedTest
     @EnumSource
     void aFailureHasItsCause(Pairing pairing) throws Exception {
-        int port;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = unused.getLocalPort();
-        }
+        int port = ClosedPort.number();
         try (OtlpReceiver receiver = new OtlpReceiver();
                 Rig rig = Rig.to(port)
                         .upstreamProtocol(pairing.upstream)
@@ -178,10 +174,7 @@ class SpanExportIT {
 
     @Test
     void spansThatNobodyTakesAreCounted() throws Exception {
-        int port;
-        try (ServerSocket unused = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = unused.getLocalPort();
-        }
+        int port = ClosedPort.number();
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 Rig rig = Rig.to(origin.port())
                         .top(
