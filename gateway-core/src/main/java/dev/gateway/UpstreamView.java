@@ -90,12 +90,14 @@ final class UpstreamView {
         List<Map<String, Object>> byLoop = new ArrayList<>();
         PoolCounts total = PoolCounts.NONE;
         HttpVersion learned = null;
+        LoopView.IdleTimeout idleTimeout = null;
         for (LoopView view : views) {
             PoolCounts here = PoolCounts.NONE;
             for (LoopView.EndpointView each : view.endpoints()) {
                 if (each.endpoint().equals(endpoint)) {
                     here = each.counts();
                     learned = learned == null ? each.learned() : learned;
+                    idleTimeout = each.idleTimeout(); // the same on all loops
                 }
             }
             total = total.plus(here);
@@ -116,8 +118,19 @@ final class UpstreamView {
         if (learned != null) {
             json.put("speaks", learned.text().toString());
         }
+        if (idleTimeout != null) {
+            json.put("idleTimeout", json(idleTimeout));
+        }
         json.putAll(counts(total));
         json.put("loops", byLoop);
+        return json;
+    }
+
+    private static Map<String, Object> json(LoopView.IdleTimeout idleTimeout) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("millis", idleTimeout.millis());
+        json.put("from", idleTimeout.isSaid() ? "header" : "closes");
+        json.put("keptMillis", idleTimeout.keptMillis());
         return json;
     }
 

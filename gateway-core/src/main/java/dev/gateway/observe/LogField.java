@@ -32,7 +32,8 @@ record LogField(String text, String key, Writer writer) {
     static final LogField EPOCH_MILLIS = field("epochMillis", (exchange, line) -> line.number(exchange.startMillis));
     static final LogField KIND = field("kind", (exchange, line) -> line.word(word(exchange.kind)));
     static final LogField RECORD = field("record", (exchange, line) -> line.word(word(line.moment())));
-    static final LogField LISTENER = field("listener", (exchange, line) -> line.name(exchange.connection.listenerName()));
+    static final LogField LISTENER =
+            field("listener", (exchange, line) -> line.name(exchange.connection.listenerName()));
     static final LogField PEER = field("peer", (exchange, line) -> line.text(exchange.connection.peerIp()));
     static final LogField PEER_PORT = field("peerPort", (exchange, line) -> {
         var peer = exchange.connection.peer();
@@ -80,16 +81,20 @@ record LogField(String text, String key, Writer writer) {
             line.end();
         }
     });
-    static final LogField METHOD = field("method", (exchange, line) -> line.text(exchange.method == null ? null : exchange.method.name()));
+    static final LogField METHOD =
+            field("method", (exchange, line) -> line.text(exchange.method == null ? null : exchange.method.name()));
     static final LogField SCHEME = field("scheme", (exchange, line) -> line.text(exchange.scheme));
     static final LogField AUTHORITY = field("authority", (exchange, line) -> line.text(exchange.authority));
     static final LogField PATH = field("path", (exchange, line) -> line.text(line.redaction.url(exchange.path)));
-    static final LogField PROTOCOL = field("protocol",
+    static final LogField PROTOCOL = field(
+            "protocol",
             (exchange, line) -> line.text(exchange.connection.version().text()));
     static final LogField REQUEST_LINE = field("requestLine", LogField::requestLine);
     static final LogField STATUS = field("status", (exchange, line) -> line.number(exchange.status));
-    static final LogField CAUSE = field("cause", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.cause.label()));
-    static final LogField DETAIL = field("detail", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.detail));
+    static final LogField CAUSE =
+            field("cause", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.cause.label()));
+    static final LogField DETAIL =
+            field("detail", (exchange, line) -> line.text(exchange.cause == null ? null : exchange.detail));
     static final LogField ROUTE = field("route", (exchange, line) -> line.name(exchange.route));
     static final LogField UPSTREAM = field("upstream", (exchange, line) -> line.name(exchange.upstream));
     static final LogField ENDPOINT = field("endpoint", (exchange, line) -> line.name(exchange.endpoint));
@@ -99,28 +104,38 @@ record LogField(String text, String key, Writer writer) {
         boolean same = hop != null && exchange.endpoint != null && line.isName(exchange.endpoint, hop.dialled());
         line.text(hop == null || same ? null : hop.dialled());
     });
-    static final LogField PARENT = field("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent()));
+    static final LogField PARENT =
+            field("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent()));
     static final LogField ATTEMPTS = field("attempts", (exchange, line) -> line.number(exchange.attempts));
     static final LogField GENERATION = field("generation", (exchange, line) -> line.number(exchange.generation));
-    static final LogField RECEIVED_BYTES = field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));
+    static final LogField RECEIVED_BYTES =
+            field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));
     static final LogField SENT_BYTES = field("sentBytes", (exchange, line) -> line.number(exchange.sentBytes));
-    static final LogField ENDED_BY = field("endedBy", (exchange, line) -> line.text(exchange.endedBy == null ? null : word(exchange.endedBy)));
-    static final LogField DURATION_MICROS = field("durationMicros", (exchange, line) -> line.micros(exchange.startNanos, now(exchange, line)));
+    static final LogField ENDED_BY =
+            field("endedBy", (exchange, line) -> line.text(exchange.endedBy == null ? null : word(exchange.endedBy)));
+    static final LogField DURATION_MICROS =
+            field("durationMicros", (exchange, line) -> line.micros(exchange.startNanos, now(exchange, line)));
     static final LogField TLS_MICROS = field("tlsMicros", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         duration(line, tls == null ? 0 : tls.handshakeNanos());
     });
-    static final LogField HEAD_MICROS = field("headMicros", (exchange, line) -> line.micros(exchange.headNanos, exchange.startNanos));
+    static final LogField HEAD_MICROS =
+            field("headMicros", (exchange, line) -> line.micros(exchange.headNanos, exchange.startNanos));
     static final LogField PENDING_MICROS = field("pendingMicros", (exchange, line) -> {
         boolean had = exchange.requestedNanos != 0;
         duration(line, had ? exchange.requestedNanos - exchange.attemptNanos - exchange.dialNanos : 0);
     });
     static final LogField DIAL_MICROS = field("dialMicros", (exchange, line) -> duration(line, exchange.dialNanos));
-    static final LogField CONNECT_MICROS = field("connectMicros", (exchange, line) -> line.micros(exchange.attemptNanos, exchange.requestedNanos));
-    static final LogField RESPONSE_MICROS = field("responseMicros", (exchange, line) -> line.micros(exchange.requestedNanos, exchange.respondedNanos));
-    static final LogField BODY_MICROS = field("bodyMicros", (exchange, line) -> line.micros(exchange.respondedNanos, now(exchange, line)));
-    static final LogField USER_AGENT = field("userAgent", (exchange, line) -> line.header(exchange.fields, FieldName.USER_AGENT));
-    static final LogField REFERER = field("referer", (exchange, line) -> line.header(exchange.fields, FieldName.REFERER));
+    static final LogField CONNECT_MICROS =
+            field("connectMicros", (exchange, line) -> line.micros(exchange.attemptNanos, exchange.requestedNanos));
+    static final LogField RESPONSE_MICROS =
+            field("responseMicros", (exchange, line) -> line.micros(exchange.requestedNanos, exchange.respondedNanos));
+    static final LogField BODY_MICROS =
+            field("bodyMicros", (exchange, line) -> line.micros(exchange.respondedNanos, now(exchange, line)));
+    static final LogField USER_AGENT =
+            field("userAgent", (exchange, line) -> line.header(exchange.fields, FieldName.USER_AGENT));
+    static final LogField REFERER =
+            field("referer", (exchange, line) -> line.header(exchange.fields, FieldName.REFERER));
 
     /** Hands the value to a line. */
     interface Writer {

@@ -70,8 +70,8 @@ final class LogWriter implements AutoCloseable {
         this.queue = new ArrayBlockingQueue<>(limits.queuedBatches());
         this.closeMillis = limits.closeMillis();
         this.dropped = dropped;
-        this.complaints = new Complaints(
-                LOG, "Cannot write the access log", "The access log can be written again", dropped);
+        this.complaints =
+                new Complaints(LOG, "Cannot write the access log", "The access log can be written again", dropped);
         this.thread = new Thread(this::run, "access-log");
         thread.setDaemon(true);
         thread.start();

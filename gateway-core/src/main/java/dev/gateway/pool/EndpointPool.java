@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EndpointPool extends Claimant {
     final Way way;
+    final KeepAlive keepAlive;
     private final LoopUpstream owner;
     private final boolean http1Only;
     private final WaitQueue waiters = new WaitQueue();
@@ -38,6 +39,7 @@ final class EndpointPool extends Claimant {
         this.owner = owner;
         this.way = way;
         this.http1Only = http1Only;
+        this.keepAlive = shared.keepAlive(way.endpoint());
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         this.supply = new Supply(this, shared, http1Only || !shared.isNegotiated() ? known : null);
         shared.add(this);
@@ -394,6 +396,17 @@ final class EndpointPool extends Claimant {
     /** Whether nothing else is to be spoken, whatever the endpoint could. */
     boolean speaksHttp1Only() {
         return http1Only;
+    }
+
+    /** Returns how long the endpoint keeps what is idle, null if that is not known. */
+    LoopView.@Nullable IdleTimeout idleTimeout() {
+        KeepAlive.Known known = keepAlive.known();
+        if (known == null) {
+            return null;
+        }
+        long ours = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
+        return new LoopView.IdleTimeout(
+                known.millis(), known.isSaid(), Math.min(ours, KeepAlive.within(known.millis())));
     }
 
     PoolCounts counts() {

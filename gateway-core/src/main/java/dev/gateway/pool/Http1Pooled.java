@@ -13,12 +13,10 @@ import io.netty.channel.ChannelHandler;
 
 /** A connection of HTTP/1.1: room for one stream, as long as there is none. */
 final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
-    /** Closed this much before the peer says it will, so that a request does not cross its FIN. */
-    private static final long MARGIN_MILLIS = 1000;
-
     private final Http1ClientConnection connection;
     private long keepAliveMillis = Long.MAX_VALUE;
     private boolean leased;
+    private boolean served; // a request, after which servers wait for another as long as for no first one
 
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
@@ -87,14 +85,19 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     public void onReusable(Http1ClientConnection reusable, long peerKeepsMillis) {
         if (peerKeepsMillis >= 0) {
-            keepAliveMillis = Math.max(0, peerKeepsMillis - MARGIN_MILLIS);
+            keepAliveMillis = KeepAlive.within(peerKeepsMillis);
+            pool.keepAlive.onSaid(peerKeepsMillis);
         }
+        served = true;
         endLease();
         pool.onRoom(this);
     }
 
     @Override
     public void onClosed(Http1ClientConnection closed) {
+        if (served && !leased && !retiring && !pool.isClosed()) { // by the endpoint
+            pool.keepAlive.onClosed(idleSinceNanos, pool.now());
+        }
         endLease();
         pool.retire(this);
     }

@@ -112,7 +112,9 @@ final class LoopUpstream {
                 PoolCounts counts =
                         before == null ? pool.counts() : before.counts().plus(pool.counts());
                 HttpVersion learned = before == null ? pool.known() : before.learned();
-                own.put(pool.way.endpoint(), new LoopView.EndpointView(pool.way.endpoint(), learned, counts));
+                own.put(
+                        pool.way.endpoint(),
+                        new LoopView.EndpointView(pool.way.endpoint(), learned, pool.idleTimeout(), counts));
             }
         }
         return new LoopView(List.copyOf(own.values()), named.size(), others, tunnels.counts());

@@ -21,8 +21,18 @@ public record LoopView(List<EndpointView> endpoints, int named, PoolCounts toNam
      * The connections to one endpoint.
      *
      * @param learned what it speaks, null if that is not known
+     * @param idleTimeout its own for idle connections, null if that is not known
      */
-    public record EndpointView(Endpoint endpoint, @Nullable HttpVersion learned, PoolCounts counts) {}
+    public record EndpointView(
+            Endpoint endpoint, @Nullable HttpVersion learned, @Nullable IdleTimeout idleTimeout, PoolCounts counts) {}
+
+    /**
+     * How long an endpoint keeps connections that are idle.
+     *
+     * @param isSaid whether it says so, or else shows it
+     * @param keptMillis how long they are kept here therefore
+     */
+    public record IdleTimeout(long millis, boolean isSaid, long keptMillis) {}
 
     public LoopView {
         endpoints = List.copyOf(endpoints);

@@ -24,6 +24,9 @@ abstract class PooledConnection {
     /** When it must no longer be used though nothing is wrong with it, by the wheel's clock. */
     long expiresAtNanos;
 
+    /** Since when it has been idle; counts only while it is. */
+    long idleSinceNanos;
+
     /** When it is closed unless it is used again; counts only while it is idle. */
     long idleUntilNanos;
 

@@ -1,6 +1,8 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.ClientTls;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
@@ -35,6 +37,8 @@ final class SharedUpstream {
 
     private volatile boolean http2Seen;
 
+    private final List<KeepAlive> keepAlives; // by endpoint
+
     private final List<Claimant> claimants = new CopyOnWriteArrayList<>();
 
     /** Reads the upstream's certificates. */
@@ -42,6 +46,13 @@ final class SharedUpstream {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.securing = Securing.of(settings);
+        this.keepAlives =
+                upstream.endpoints().stream().map(each -> new KeepAlive()).toList();
+    }
+
+    /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
+    KeepAlive keepAlive(Endpoint endpoint) {
+        return endpoint.index() == NamedByRequest.INDEX ? new KeepAlive() : keepAlives.get(endpoint.index());
     }
 
     /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */

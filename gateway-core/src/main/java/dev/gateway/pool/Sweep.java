@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.time.Timer;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -29,12 +30,16 @@ final class Sweep extends Timer {
 
     /** A connection is idle from now on. */
     void onIdle(PooledConnection connection) {
-        connection.idleUntilNanos = pool.now() + idleNanos(connection);
+        connection.idleSinceNanos = pool.now();
+        connection.idleUntilNanos = connection.idleSinceNanos + idleNanos(connection);
     }
 
     private long idleNanos(PooledConnection connection) {
         long millis = pool.settings.idleMillis() == 0 ? Long.MAX_VALUE : pool.settings.idleMillis();
         millis = Math.min(millis, connection.keepAliveMillis());
+        if (connection.version() == HttpVersion.HTTP_1_1) {
+            millis = Math.min(millis, pool.keepAlive.shownMillis(connection.idleSinceNanos));
+        }
         return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
     }
 

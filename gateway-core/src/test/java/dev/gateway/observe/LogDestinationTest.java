@@ -133,8 +133,7 @@ class LogDestinationTest {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
                 LogDestination log = syslog(receiver.getLocalPort(), false).open()) {
             receiver.setSoTimeout(WAIT_MILLIS);
-            assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n"))
-                    .isEqualTo(1);
+            assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n")).isEqualTo(1);
             assertThat(receive(receiver)).matches(RFC_5424 + "one");
             assertThat(receive(receiver)).matches(RFC_5424 + "two");
         }

@@ -20,7 +20,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PoolsTest extends PoolFixture {
@@ -100,7 +102,34 @@ class PoolsTest extends PoolFixture {
         ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(4100));
         awaitEvent("closed");
         assertThat(get("/keep-1").connection()).isEqualTo(2);
-        awaitEvent("closed"); // at once
+        awaitEvent("closed"); // after half of that
+    }
+
+    @Test
+    void whatAnEndpointClosesAfterTheSameTimeAgainAndAgainIsClosedBefore() throws Exception {
+        Origin origin = http1();
+        to(origin);
+        for (int i = 0; i < 3; i++) {
+            assertThat(get("/").connection()).isEqualTo(i + 1);
+            assertThat(idleTimeout()).isNull();
+            ahead.addAndGet(TimeUnit.SECONDS.toNanos(60));
+            origin.connections.get(i).close().sync();
+            awaitEvent("closed");
+        }
+        LoopView.IdleTimeout learned = Objects.requireNonNull(idleTimeout());
+        assertThat(learned.millis()).isBetween(60_000L, 66_000L);
+        assertThat(learned.isSaid()).isFalse();
+        assertThat(learned.keptMillis()).isEqualTo(learned.millis() - 1000);
+        assertThat(get(1, "/").connection()).isEqualTo(4); // another loop knows it as well
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(50));
+        assertThat(counted().idle()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(16));
+        awaitEvents("idle closed", "closed");
+    }
+
+    private LoopView.@Nullable IdleTimeout idleTimeout() throws Exception {
+        LoopView view = pools.view(upstream).get(0).get(10, TimeUnit.SECONDS);
+        return view.endpoints().get(0).idleTimeout();
     }
 
     @Test

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.CertificateAuthority;
-import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;

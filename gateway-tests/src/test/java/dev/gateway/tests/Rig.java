@@ -8,9 +8,9 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
-import java.net.URI;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -187,7 +187,9 @@ final class Rig implements AutoCloseable {
         } catch (IOException e) {
             throw new IOException(
                     name + " is " + found + ", not " + value + ", after " + answers + " answers: " + e + "; "
-                            + gateway.activity().completeOnTimeout(null, 1, TimeUnit.SECONDS).join() + "\n" + threads(),
+                            + gateway.activity()
+                                    .completeOnTimeout(null, 1, TimeUnit.SECONDS)
+                                    .join() + "\n" + threads(),
                     e);
         }
     }

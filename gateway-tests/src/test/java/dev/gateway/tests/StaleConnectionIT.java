@@ -2,6 +2,8 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
@@ -66,6 +68,27 @@ class StaleConnectionIT {
             stream.send("once", true);
             assertThat(stream.receiveFinal().status()).isEqualTo(502);
             assertThat(attempts.get()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
+    void whatAnUpstreamSaysItWillCloseIsClosedBefore(Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start()
+                        .on(
+                                "/",
+                                (stream, head) -> stream.send(
+                                        Head.response(200, "content-length", "0", "keep-alive", "max=100, timeout=2"),
+                                        true));
+                Rig rig = Rig.to(origin, pairing).start();
+                Peer client = rig.connect(pairing)) {
+            assertThat(get(client, "/").status()).isEqualTo(200);
+            JsonNode told =
+                    new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints/0/idleTimeout");
+            assertThat(told.toString()).isEqualTo("{\"millis\":2000,\"from\":\"header\",\"keptMillis\":1000}");
+            rig.awaitMetric(1, "gateway_upstream_connection_closed_total", "cause=\"idle_timeout\"");
+            assertThat(get(client, "/").status()).isEqualTo(200);
+            assertThat(origin.connections()).isEqualTo(2);
         }
     }
 
