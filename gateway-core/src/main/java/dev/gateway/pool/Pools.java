@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
@@ -69,13 +70,20 @@ public final class Pools implements AutoCloseable {
      * @throws GeneralSecurityException if its TLS settings are not usable
      */
     public void add(Upstream upstream) throws IOException, GeneralSecurityException {
-        SharedUpstream shared = new SharedUpstream(upstream);
+        SharedUpstream shared = new SharedUpstream(upstream, former(upstream));
         upstreams.put(upstream, shared);
         for (int i = 0; i < loops.size(); i++) {
             LoopPools pools = loops.get(i);
             UpstreamObserver observer = observers.observer(upstream, i);
             run(pools.loop, () -> pools.add(shared, observer));
         }
+    }
+
+    private @Nullable SharedUpstream former(Upstream upstream) {
+        return upstreams.values().stream()
+                .filter(each -> each.upstream.name().equals(upstream.name()))
+                .findAny()
+                .orElse(null);
     }
 
     /**

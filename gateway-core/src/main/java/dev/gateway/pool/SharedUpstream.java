@@ -41,13 +41,28 @@ final class SharedUpstream {
 
     private final List<Claimant> claimants = new CopyOnWriteArrayList<>();
 
-    /** Reads the upstream's certificates. */
-    SharedUpstream(Upstream upstream) throws IOException, GeneralSecurityException {
+    /**
+     * Reads the upstream's certificates.
+     *
+     * @param former the upstream of that name so far, whose endpoints are as patient as they were; null if there is none
+     */
+    SharedUpstream(Upstream upstream, @Nullable SharedUpstream former) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.securing = Securing.of(settings);
         this.keepAlives =
-                upstream.endpoints().stream().map(each -> new KeepAlive()).toList();
+                upstream.endpoints().stream().map(each -> keptOr(former, each)).toList();
+    }
+
+    private static KeepAlive keptOr(@Nullable SharedUpstream former, Endpoint endpoint) {
+        if (former != null) {
+            for (Endpoint each : former.upstream.endpoints()) {
+                if (each.isSameAddress(endpoint)) {
+                    return former.keepAlive(each);
+                }
+            }
+        }
+        return new KeepAlive();
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */

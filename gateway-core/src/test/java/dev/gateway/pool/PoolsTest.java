@@ -10,6 +10,7 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import io.netty.channel.EventLoop;
@@ -125,6 +126,14 @@ class PoolsTest extends PoolFixture {
         assertThat(counted().idle()).isEqualTo(1);
         ahead.addAndGet(TimeUnit.SECONDS.toNanos(16));
         awaitEvents("idle closed", "closed");
+
+        Upstream before = upstream;
+        settings.idleMillis = 30_000;
+        to(origin); // as a reload does
+        LoopView.IdleTimeout kept = Objects.requireNonNull(idleTimeout());
+        assertThat(kept.millis()).isEqualTo(learned.millis());
+        assertThat(kept.keptMillis()).isEqualTo(30_000);
+        pools.remove(before);
     }
 
     private LoopView.@Nullable IdleTimeout idleTimeout() throws Exception {
