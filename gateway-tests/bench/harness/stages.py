@@ -88,5 +88,5 @@ def site(stack):
     ours = next((f for f in reversed(frames) if f.startswith("dev/gateway/")), None)
     nearest = next((f for f in reversed(frames[:-1]) if "/" in f), "?")
     short = lambda f: f.rsplit("/", 1)[-1]
-    by = short(ours) if ours == nearest or ours is None else f"{short(ours)} … {short(nearest)}"
-    return f"{short(frames[-1]).removesuffix('_[i]').removesuffix('_[k]')} by {by if ours else short(nearest)}"
+    by = short(nearest) if ours in (None, nearest) else f"{short(ours)} … {short(nearest)}"
+    return f"{short(frames[-1]).removesuffix('_[i]').removesuffix('_[k]')} by {by}"
