@@ -94,6 +94,9 @@ public final class HalfClose {
 
     /** Returns the TLS handler that is nearest to the end of the pipeline, null for cleartext. */
     static @Nullable SslHandler tls(Channel channel) {
+        if (channel.pipeline().get(SslHandler.class) == null) {
+            return null; // going through all of them makes a map of them
+        }
         SslHandler last = null;
         for (Map.Entry<String, ChannelHandler> each : channel.pipeline()) {
             if (each.getValue() instanceof SslHandler tls) {
