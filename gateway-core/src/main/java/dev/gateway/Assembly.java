@@ -14,6 +14,7 @@ import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
 import dev.gateway.trace.Propagator;
 import dev.gateway.trace.TraceSettings;
+import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
@@ -152,7 +153,9 @@ final class Assembly {
                 };
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = checks == null ? null : outliers(checks.outlierDetection());
-        return new Upstream(config.name(), new Health(endpoints, balancer, outliers, System::nanoTime), settings);
+        ActiveCheck active = checks == null ? null : active(checks.active());
+        return new Upstream(
+                config.name(), new Health(endpoints, balancer, outliers, active, System::nanoTime), settings);
     }
 
     private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
@@ -163,6 +166,21 @@ final class Assembly {
                         millis(config.baseEjectionTime()),
                         millis(config.maxEjectionTime()),
                         config.maxEjectionPercent());
+    }
+
+    private static @Nullable ActiveCheck active(UpstreamConfig.@Nullable ActiveCheck config) {
+        return config == null
+                ? null
+                : new ActiveCheck(
+                        config.path(),
+                        config.host(),
+                        millis(config.interval()),
+                        millis(config.timeout()),
+                        config.healthyThreshold(),
+                        config.unhealthyThreshold(),
+                        config.expectedStatuses().stream()
+                                .map(each -> new ActiveCheck.Statuses(each.first(), each.last()))
+                                .toList());
     }
 
     static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {

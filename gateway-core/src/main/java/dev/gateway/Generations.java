@@ -43,7 +43,7 @@ final class Generations {
         this.listeners = listeners;
         this.certificates = certificates;
         this.metrics = metrics;
-        this.health = new HealthWatch(metrics);
+        this.health = new HealthWatch(metrics, loops.checks());
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
     }

@@ -8,6 +8,7 @@ import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.health.HealthChecks;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
@@ -50,6 +51,7 @@ final class Loops {
             Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
     private final Resolver resolver;
     private final Pools pools;
+    private final HealthChecks checks;
     private final AccessLog accessLog = new AccessLog();
     private final Telemetry telemetry;
 
@@ -77,6 +79,12 @@ final class Loops {
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));
+        this.checks = new HealthChecks(pools.opener(0), wheels.get(0));
+    }
+
+    /** Returns what asks endpoints whether they are well, on the first event loop. */
+    HealthChecks checks() {
+        return checks;
     }
 
     Transport transport() {
@@ -256,6 +264,7 @@ final class Loops {
 
     /** Ends everything, and returns when it has ended. */
     void stop() {
+        checks.close();
         pools.close();
         resolver.close();
         housekeeping.shutdown();

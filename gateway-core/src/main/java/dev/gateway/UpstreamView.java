@@ -112,6 +112,9 @@ final class UpstreamView {
             json.put("failuresInARow", health.failures());
             json.put("ejections", health.ejections());
         }
+        if (health.failedCheck() != null) {
+            json.put("failedCheck", health.failedCheck());
+        }
         if (health.ejectedMillis() > 0) {
             json.put("ejectedForSeconds", health.ejectedMillis() / 1000.0);
         }

@@ -17,7 +17,7 @@ import java.util.Arrays;
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String[] DATA_PLANE = {
-        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange"
+        "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange", "health"
     };
 
     @ArchTest
@@ -37,6 +37,9 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream");
+
+    @ArchTest
+    static final ArchRule healthUses = mayUse("health", "message", "stream", "time", "upstream");
 
     @ArchTest
     static final ArchRule filterUses = mayUse("filter", "message", "stream");
@@ -92,6 +95,7 @@ class ArchitectureTest {
                     "time",
                     "net",
                     "upstream",
+                    "health",
                     "filter",
                     "tunnel",
                     "observe",

@@ -93,9 +93,45 @@ public record UpstreamConfig(
     /**
      * What tells endpoints that requests had better not be sent to.
      *
+     * @param active by asking them, null for not at all
      * @param outlierDetection by what becomes of requests, null for not at all
      */
-    public record HealthChecks(Position position, @Nullable OutlierDetection outlierDetection) {}
+    public record HealthChecks(
+            Position position, @Nullable ActiveCheck active, @Nullable OutlierDetection outlierDetection) {}
+
+    /**
+     * Endpoints are asked again and again whether they are well.
+     *
+     * @param path what is asked for, with GET
+     * @param host that the request names, null for the endpoint's own
+     * @param interval from an answer to the next question; not zero
+     * @param timeout of an answer, connecting included; not zero
+     * @param healthyThreshold how many good answers in a row end a bad time, at least 1
+     * @param unhealthyThreshold how many bad ones end a good time, at least 1
+     * @param expectedStatuses of good answers, at least one
+     */
+    public record ActiveCheck(
+            Position position,
+            String path,
+            @Nullable String host,
+            Duration interval,
+            Duration timeout,
+            int healthyThreshold,
+            int unhealthyThreshold,
+            List<StatusRange> expectedStatuses) {
+        public ActiveCheck {
+            expectedStatuses = List.copyOf(expectedStatuses);
+        }
+    }
+
+    /** Statuses from first to last, which is not less. */
+    public record StatusRange(int first, int last) {
+        /** Returns {@code 200}, or {@code 200-299}. */
+        @Override
+        public String toString() {
+            return first == last ? Integer.toString(first) : first + "-" + last;
+        }
+    }
 
     /**
      * Endpoints that fail again and again are ejected: they get no requests for a while.

@@ -15,6 +15,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointAuthority;
 import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;

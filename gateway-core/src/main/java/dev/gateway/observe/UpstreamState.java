@@ -9,7 +9,7 @@ import java.util.List;
  */
 public record UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
     /** All words for how an endpoint is. */
-    public static final List<String> STATES = List.of("healthy", "draining", "ejected", "unreachable");
+    public static final List<String> STATES = List.of("healthy", "draining", "unhealthy", "ejected", "unreachable");
 
     /**
      * An endpoint with its pooled connections of all event loops; tunnels are counted by their upstream only.

@@ -4,19 +4,22 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither drain nor are
- * ejected; if none is, all that do not drain. Told of by event loops, which share a counter that only failures write; the
- * rest is guarded by this object and changes rarely. Safe from any thread.
+ * ejected or unhealthy; if none is, the best of the others. Told of by event loops, which share a counter that only failures
+ * write; the rest is guarded by this object and changes rarely. Safe from any thread.
  */
 public final class Health {
     /** How an endpoint is; the first that holds. */
     public enum State {
         /** An operator wants it to get no new requests. */
         DRAINING,
+        /** It does not answer its checks as it should, and gets no requests. */
+        UNHEALTHY,
         /** It has failed too often, and gets no requests for a while. */
         EJECTED,
         /** The last connection tried could not be made. It is chosen all the same. */
@@ -37,10 +40,11 @@ public final class Health {
      * @param failures in a row; 0 without outlier detection, as the rest
      * @param ejections how often it was ejected
      * @param ejectedMillis for how much longer it is
+     * @param failedCheck why it is unhealthy, null if it is not
      */
-    public record Report(State state, int failures, long ejections, long ejectedMillis) {}
+    public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
 
-    /** Who is told of ejections, by whatever thread; nothing is locked meanwhile. */
+    /** Who is told of ejections and checks, by whatever thread; nothing is locked meanwhile. */
     public interface Listener {
         /** Is told nothing. */
         Listener NONE = new Listener() {
@@ -49,6 +53,9 @@ public final class Health {
 
             @Override
             public void onReturned(Endpoint endpoint) {}
+
+            @Override
+            public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {}
         };
 
         /** An endpoint is ejected for some time; so many others are in service. */
@@ -56,6 +63,14 @@ public final class Health {
 
         /** The time of an ejected endpoint is over. */
         void onReturned(Endpoint endpoint);
+
+        /**
+         * Checks have found that an endpoint is well again, or not any more.
+         *
+         * @param failure why not, or null
+         * @param inService how many endpoints are
+         */
+        void onChecked(Endpoint endpoint, @Nullable String failure, int inService);
     }
 
     /** What is chosen from, and by what. */
@@ -64,11 +79,13 @@ public final class Health {
     private final List<Endpoint> endpoints;
     private final Balancer all;
     private final @Nullable OutlierDetection outliers;
+    private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
     private final AtomicIntegerArray unreached; // by endpoint, 1 if the last connection tried could not be made
     private final AtomicIntegerArray failures; // by endpoint, in a row
     private final boolean[] draining;
     private final Ejection[] ejections;
+    private final @Nullable String[] failedChecks; // why endpoints are unhealthy, null if they are not
     private volatile Choice choice;
     private volatile Listener listener = Listener.NONE;
 
@@ -77,13 +94,19 @@ public final class Health {
      *
      * @param balancer chooses among exactly these endpoints
      * @param outliers when endpoints are ejected, null for never
+     * @param check how they are asked whether they are well, null for not at all
      * @param clock nanoseconds since some time
      */
     public Health(
-            List<Endpoint> endpoints, Balancer balancer, @Nullable OutlierDetection outliers, LongSupplier clock) {
+            List<Endpoint> endpoints,
+            Balancer balancer,
+            @Nullable OutlierDetection outliers,
+            @Nullable ActiveCheck check,
+            LongSupplier clock) {
         this.endpoints = List.copyOf(endpoints);
         this.all = balancer;
         this.outliers = outliers;
+        this.check = check;
         this.clock = clock;
         int count = this.endpoints.size();
         this.unreached = new AtomicIntegerArray(count);
@@ -91,6 +114,7 @@ public final class Health {
         this.draining = new boolean[count];
         this.ejections = new Ejection[count];
         Arrays.setAll(ejections, i -> new Ejection());
+        this.failedChecks = new @Nullable String[count];
         this.choice = new Choice(balancer, this.endpoints);
     }
 
@@ -149,6 +173,27 @@ public final class Health {
         if (values.getOpaque(index) != value) {
             values.set(index, value);
         }
+    }
+
+    /**
+     * Checks have found how an endpoint is.
+     *
+     * @param failure why it is not well, or null
+     */
+    public void onChecked(Endpoint endpoint, @Nullable String failure) {
+        int index = endpoint.index();
+        int inService;
+        synchronized (this) {
+            boolean changed = (failedChecks[index] == null) != (failure == null);
+            failedChecks[index] = failure;
+            if (!changed) {
+                return;
+            }
+            failures.set(index, 0); // those of the time when it got no requests
+            choose();
+            inService = inService();
+        }
+        listener.onChecked(endpoint, failure, inService);
     }
 
     // Who is in service
@@ -223,9 +268,11 @@ public final class Health {
 
     private void inherit(int index, Health before, int former) {
         boolean drained;
+        String failedCheck;
         Ejection ejection = new Ejection();
         synchronized (before) {
             drained = before.draining[former];
+            failedCheck = before.failedChecks[former];
             ejection.inherit(before.ejections[former]);
         }
         synchronized (this) {
@@ -235,17 +282,21 @@ public final class Health {
                 failures.set(index, before.failures.get(former) % outliers.consecutive5xx());
                 ejections[index].inherit(ejection);
             }
+            failedChecks[index] = check == null ? null : failedCheck;
             choose();
         }
     }
 
     private boolean isInService(int index) {
-        return !draining[index] && !ejections[index].isLasting();
+        return isWell(index) && !ejections[index].isLasting();
+    }
+
+    private boolean isWell(int index) {
+        return !draining[index] && failedChecks[index] == null;
     }
 
     private int inService() {
-        return (int)
-                endpoints.stream().filter(each -> isInService(each.index())).count();
+        return those(this::isInService).size();
     }
 
     private int ejected() {
@@ -253,12 +304,18 @@ public final class Health {
     }
 
     private void choose() {
-        List<Endpoint> chosen =
-                endpoints.stream().filter(each -> isInService(each.index())).toList();
+        List<Endpoint> chosen = those(this::isInService);
         if (chosen.isEmpty()) {
-            chosen = endpoints.stream().filter(each -> !draining[each.index()]).toList();
+            chosen = those(this::isWell); // who answers its checks may have recovered
+        }
+        if (chosen.isEmpty()) {
+            chosen = those(index -> !draining[index]); // the checks may be wrong
         }
         choice = new Choice(chosen.size() == endpoints.size() ? all : all.over(chosen), chosen);
+    }
+
+    private List<Endpoint> those(IntPredicate index) {
+        return endpoints.stream().filter(each -> index.test(each.index())).toList();
     }
 
     // For those who look
@@ -267,10 +324,19 @@ public final class Health {
     public synchronized Report report(Endpoint endpoint) {
         int index = endpoint.index();
         Ejection ejection = ejections[index];
-        State state = draining[index]
-                ? State.DRAINING
-                : ejection.isLasting() ? State.EJECTED : unreached.get(index) != 0 ? State.UNREACHABLE : State.HEALTHY;
-        return new Report(state, failures.get(index), ejection.count(), ejection.leftMillis(clock.getAsLong()));
+        String failedCheck = failedChecks[index];
+        State state = State.HEALTHY;
+        if (draining[index]) {
+            state = State.DRAINING;
+        } else if (failedCheck != null) {
+            state = State.UNHEALTHY;
+        } else if (ejection.isLasting()) {
+            state = State.EJECTED;
+        } else if (unreached.get(index) != 0) {
+            state = State.UNREACHABLE;
+        }
+        return new Report(
+                state, failures.get(index), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
     }
 
     /** Whether an endpoint gets no new request because an operator wants it so. */
@@ -281,5 +347,10 @@ public final class Health {
     /** Whether failures of endpoints are counted. */
     public boolean detectsOutliers() {
         return outliers != null;
+    }
+
+    /** Returns how endpoints are asked whether they are well, null if they are not asked. */
+    public @Nullable ActiveCheck activeCheck() {
+        return check;
     }
 }

@@ -14,9 +14,9 @@ public final class Upstream {
     private final Limit pendingRequests;
     private final Limit requests;
 
-    /** Makes an upstream that never ejects an endpoint; the balancer chooses among exactly these. */
+    /** Makes an upstream that never takes an endpoint out of service; the balancer chooses among exactly these. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
-        this(name, new Health(endpoints, balancer, null, System::nanoTime), settings);
+        this(name, new Health(endpoints, balancer, null, null, System::nanoTime), settings);
     }
 
     /** Makes an upstream of the endpoints that the other knows. */

@@ -117,7 +117,7 @@ abstract class ExchangeRig {
     void route() {
         Balancer balancer =
                 (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST;
-        health = new Health(endpoints, balancer, outliers, () -> now);
+        health = new Health(endpoints, balancer, outliers, null, () -> now);
         settings.route(filters, new Upstream("app", health, policy()), timeouts, retry);
     }
 

@@ -171,6 +171,46 @@ class HealthTest {
     }
 
     @Test
+    void whoFailsItsChecksIsNotChosenAsLongAsOthersAre() {
+        Health health = health(3, POLICY);
+        health.onChecked(endpoint(0), null);
+        health.onChecked(endpoint(0), "answered 503");
+        health.onChecked(endpoint(0), "answered 500");
+        assertThat(states(health)).containsExactly(State.UNHEALTHY, State.HEALTHY, State.HEALTHY);
+        assertThat(health.report(endpoint(0)).failedCheck()).isEqualTo("answered 500");
+        assertThat(chosen(health)).containsExactly(1, 2);
+        health.onChecked(endpoint(0), null);
+        assertThat(chosen(health)).containsExactly(0, 1, 2);
+        assertThat(told).containsExactly("0 is answered 503, 2 left", "0 is well, 3 left");
+    }
+
+    @Test
+    void ofThoseOutOfServiceTheBestAreChosen() {
+        Health health = health(4, POLICY);
+        health.drain(endpoint(3).toString(), true);
+        fail(health, 0);
+        health.onChecked(endpoint(1), "answered 503");
+        health.onChecked(endpoint(2), "answered 503");
+        assertThat(states(health)).containsExactly(State.EJECTED, State.UNHEALTHY, State.UNHEALTHY, State.DRAINING);
+        assertThat(chosen(health)).as("it may have recovered").containsExactly(0);
+        health.onChecked(endpoint(0), "answered 503");
+        assertThat(chosen(health)).as("the checks may be wrong").containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void failuresOfWhoFailsItsChecksEjectNobody() {
+        Health health = health(2, POLICY);
+        health.onChecked(endpoint(0), "refused");
+        fail(health, 0);
+        health.onFailed(endpoint(0));
+        health.onChecked(endpoint(0), null);
+        health.onFailed(endpoint(0));
+        health.onFailed(endpoint(0));
+        fail(health, 1);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.EJECTED);
+    }
+
+    @Test
     void endpointsThatStayKeepWhatIsKnownOfThem() {
         Health before = health(4, POLICY);
         fail(before, 3);
@@ -184,7 +224,7 @@ class HealthTest {
         for (int i : new int[] {3, 7, 2, 1}) {
             turned.add(new Endpoint(turned.size(), endpoint(i).host(), 80, 1));
         }
-        Health next = new Health(turned, new RoundRobin(turned), POLICY, () -> nanos);
+        Health next = new Health(turned, new RoundRobin(turned), POLICY, null, () -> nanos);
         next.inherit(before);
         assertThat(turned.stream().map(each -> next.report(each).state()))
                 .containsExactly(State.EJECTED, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
@@ -195,11 +235,18 @@ class HealthTest {
         next.review();
         assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
 
-        Health without = new Health(turned, new RoundRobin(turned), null, () -> nanos);
+        ActiveCheck check = new ActiveCheck("/", null, 1000, 1000, 1, 1, List.of());
+        Health checked = new Health(turned, new RoundRobin(turned), null, check, () -> nanos);
+        next.onChecked(turned.get(3), "refused");
+        checked.inherit(next);
+        assertThat(checked.report(turned.get(3)).state()).isEqualTo(State.UNHEALTHY);
+
+        Health without = new Health(turned, new RoundRobin(turned), null, null, () -> nanos);
         without.inherit(before);
-        assertThat(without.report(turned.get(0)).state())
-                .as("nothing is ejected any more")
-                .isEqualTo(State.HEALTHY);
+        without.inherit(checked);
+        assertThat(turned.stream().map(each -> without.report(each).state()))
+                .as("nothing is ejected or checked any more")
+                .containsExactly(State.HEALTHY, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
     }
 
     @Test
@@ -233,7 +280,7 @@ class HealthTest {
         for (int i = 0; i < count; i++) {
             endpoints.add(endpoint(i));
         }
-        Health health = new Health(endpoints, new RoundRobin(endpoints), policy, () -> nanos);
+        Health health = new Health(endpoints, new RoundRobin(endpoints), policy, null, () -> nanos);
         health.tell(new Health.Listener() {
             @Override
             public void onEjected(Endpoint endpoint, long millis, int inService) {
@@ -243,6 +290,11 @@ class HealthTest {
             @Override
             public void onReturned(Endpoint endpoint) {
                 told.add(endpoint.index() + " returned");
+            }
+
+            @Override
+            public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {
+                told.add(endpoint.index() + " is " + (failure == null ? "well" : failure) + ", " + inService + " left");
             }
         });
         return health;

@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.UpstreamConfig.CircuitBreaker;
+import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.LoadBalancer;
 import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
@@ -195,20 +196,31 @@ final class UpstreamSchema {
                                 List.of(
                                         ifProtocol("h2", ObjectType.requires("tls")),
                                         ifProtocol("h2c", Map.of("not", ObjectType.requires("tls"))))));
-                return v -> new UpstreamConfig(
-                        v.position(),
-                        v.get(name),
-                        v.get(endpoints),
-                        v.get(protocol),
-                        v.find(tls),
-                        v.get(balancer),
-                        v.get(breaker),
-                        v.get(timeouts),
-                        v.get(proxyProtocol),
-                        v.find(health));
+                return v -> {
+                    refuseUnheardChecks(v, v.find(health), v.get(proxyProtocol));
+                    return new UpstreamConfig(
+                            v.position(),
+                            v.get(name),
+                            v.get(endpoints),
+                            v.get(protocol),
+                            v.find(tls),
+                            v.get(balancer),
+                            v.get(breaker),
+                            v.get(timeouts),
+                            v.get(proxyProtocol),
+                            v.find(health));
+                };
             });
 
     private UpstreamSchema() {}
+
+    private static void refuseUnheardChecks(Values v, @Nullable HealthChecks checks, SendProxyProtocol proxyProtocol) {
+        if (checks != null && checks.active() != null && proxyProtocol != SendProxyProtocol.NONE) {
+            v.error(
+                    v.at("sendProxyProtocol"),
+                    "checks of healthChecks.active come without the PROXY protocol, and would fail: remove one of both");
+        }
+    }
 
     private static ObjectType.@Nullable Finding tlsProblem(Values values) {
         String problem =

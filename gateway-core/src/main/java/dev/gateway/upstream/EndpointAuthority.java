@@ -1,17 +1,15 @@
-package dev.gateway.exchange;
+package dev.gateway.upstream;
 
-import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.UpstreamSettings;
 import io.netty.util.AsciiString;
 
-/** What a request names as its host when the route does not preserve the client's: the endpoint it goes to. */
-final class EndpointAuthority {
+/** What a request names as its host where the client has no say in it: the endpoint it goes to. */
+public final class EndpointAuthority {
     private static final AsciiString LOCALHOST = new AsciiString("localhost");
 
     private EndpointAuthority() {}
 
     /** Returns host and port, without the port if it is the scheme's own. */
-    static AsciiString of(Endpoint endpoint, UpstreamSettings settings) {
+    public static AsciiString of(Endpoint endpoint, UpstreamSettings settings) {
         if (endpoint.port() == 0) {
             return LOCALHOST; // a socket file has no name that would do
         }

@@ -1,0 +1,140 @@
+package dev.gateway.health;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.Method;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Failure;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import io.netty.util.AsciiString;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one endpoint again and again whether it is well, and tells its health when that has changed. The first answer
+ * decides by itself. Confined to the event loop of its {@link HealthChecks}.
+ */
+final class EndpointCheck extends Timer {
+    private static final AsciiString HTTP = new AsciiString("http");
+    private static final AsciiString HTTPS = new AsciiString("https");
+    private static final String USER_AGENT = "gateway-health-check";
+    private static final long MAX_FIRST_MILLIS = 1000;
+    private static final double JITTER = 0.1;
+
+    private final Upstream upstream;
+    private final Endpoint endpoint;
+    private final ActiveCheck policy;
+    private final StreamOpener opener;
+    private final TimerWheel wheel;
+    private @Nullable Probe probe; // while an answer is awaited
+    private boolean known; // there has been an answer
+    private boolean well;
+    private int contrary; // answers in a row that say otherwise
+    private boolean again; // the question was asked on a kept connection that had been closed
+
+    EndpointCheck(Upstream upstream, Endpoint endpoint, ActiveCheck policy, StreamOpener opener, TimerWheel wheel) {
+        this.upstream = upstream;
+        this.endpoint = endpoint;
+        this.policy = policy;
+        this.opener = opener;
+        this.wheel = wheel;
+    }
+
+    /** Begins, soon but not at the same time as all others. */
+    void start() {
+        wheel.arm(this, (long) (Math.min(policy.intervalMillis(), MAX_FIRST_MILLIS) * random()));
+    }
+
+    /** Ends it; nothing is told any more. */
+    void stop() {
+        cancel();
+        if (probe != null) {
+            probe.abandon();
+        }
+    }
+
+    private static double random() {
+        return ThreadLocalRandom.current().nextDouble();
+    }
+
+    @Override
+    protected void onExpired() {
+        ask();
+    }
+
+    private void ask() {
+        boolean tls = upstream.settings().tls() != null;
+        String host = policy.host();
+        Fields fields = new Fields();
+        fields.add(FieldName.USER_AGENT, USER_AGENT);
+        Probe asked = new Probe(
+                this,
+                new RequestHead(
+                        Method.GET,
+                        tls ? HTTPS : HTTP,
+                        host == null ? EndpointAuthority.of(endpoint, upstream.settings()) : new AsciiString(host),
+                        new AsciiString(policy.path()),
+                        fields,
+                        RequestHead.UNKNOWN_LENGTH));
+        probe = asked;
+        wheel.arm(asked, policy.timeoutMillis());
+        asked.began(opener.open(upstream, endpoint, Demand.EXCHANGE, null, asked, asked));
+    }
+
+    /** The endpoint answered. */
+    void onStatus(int status) {
+        onAnswer(policy.expects(status) ? null : "answered " + status);
+    }
+
+    /** There will be no answer. */
+    void onFailed(Failure failure) {
+        if (failure.stale() && !again) {
+            again = true;
+            ask();
+            return;
+        }
+        switch (failure.cause()) {
+            case PENDING_OVERFLOW, PENDING_TIMEOUT, DRAIN -> next(); // which tells of the gateway, not of the endpoint
+            default -> onAnswer(failure.detail());
+        }
+    }
+
+    /**
+     * There is no answer in time.
+     *
+     * @param asked whether the question could be asked at all
+     */
+    void onTimeout(boolean asked) {
+        if (!asked && upstream.connections().isExhausted()) {
+            next(); // it waited for other requests
+        } else {
+            onAnswer("no answer in " + policy.timeoutMillis() + " ms");
+        }
+    }
+
+    private void onAnswer(@Nullable String failure) {
+        boolean good = failure == null;
+        contrary = known && good == well ? 0 : contrary + 1;
+        if (contrary > 0 && (!known || contrary >= (good ? policy.healthyThreshold() : policy.unhealthyThreshold()))) {
+            known = true;
+            well = good;
+            contrary = 0;
+            upstream.health().onChecked(endpoint, failure);
+        }
+        next();
+    }
+
+    private void next() {
+        probe = null;
+        again = false;
+        double factor = 1 + JITTER * (2 * random() - 1);
+        wheel.arm(this, Math.max(1, (long) (policy.intervalMillis() * factor)));
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gateway.health;
+
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Asks endpoints of upstreams whether they are well, if their health has a policy for that: all of them on one event loop,
+ * over the connections of its pools. Safe from any thread.
+ */
+public final class HealthChecks {
+    private final StreamOpener opener;
+    private final TimerWheel wheel;
+    private final Map<Upstream, List<EndpointCheck>> running = new HashMap<>(); // confined to the loop
+
+    /**
+     * Makes it, with nothing to ask.
+     *
+     * @param opener the back door of an event loop
+     * @param wheel the timers of the same loop
+     */
+    public HealthChecks(StreamOpener opener, TimerWheel wheel) {
+        this.opener = opener;
+        this.wheel = wheel;
+    }
+
+    /** Begins to ask the endpoints of an upstream that pools know. */
+    public void start(Upstream upstream) {
+        ActiveCheck policy = upstream.health().activeCheck();
+        if (policy != null) {
+            wheel.loop().execute(() -> {
+                List<EndpointCheck> checks = new ArrayList<>();
+                upstream.endpoints()
+                        .forEach(endpoint -> checks.add(new EndpointCheck(upstream, endpoint, policy, opener, wheel)));
+                running.put(upstream, checks);
+                checks.forEach(EndpointCheck::start);
+            });
+        }
+    }
+
+    /** Asks no more; nothing changes what is known of the endpoints. */
+    public void stop(Upstream upstream) {
+        if (upstream.health().activeCheck() != null) {
+            wheel.loop().execute(() -> stopHere(upstream));
+        }
+    }
+
+    private void stopHere(Upstream upstream) {
+        List<EndpointCheck> checks = running.remove(upstream);
+        if (checks != null) {
+            checks.forEach(EndpointCheck::stop);
+        }
+    }
+
+    /** Asks nobody any more. */
+    public void close() {
+        wheel.loop().execute(() -> List.copyOf(running.keySet()).forEach(this::stopHere));
+    }
+}

@@ -1,0 +1,360 @@
+package dev.gateway.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.Hop;
+import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.ActiveCheck;
+import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Health.State;
+import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.StreamOpener;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What answers make of an endpoint, with an upstream that the test plays and a clock that it moves. */
+class EndpointCheckTest {
+    private static final Endpoint ENDPOINT = new Endpoint(0, "app.test", 9000, 1);
+    private static final long INTERVAL = 1000;
+    private static final long TIMEOUT = 300;
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final List<Asked> asked = new ArrayList<>();
+    private long now = 1;
+    private final TimerWheel wheel = new TimerWheel(loop.eventLoop(), () -> now);
+    private final Upstream upstream = upstream();
+    private final HealthChecks checks = new HealthChecks(this::open, wheel);
+
+    @BeforeEach
+    void start() {
+        loop.freezeTime();
+        checks.start(upstream);
+        for (long waited = 0; asked.isEmpty() && waited < INTERVAL + 30; waited += 10) {
+            pass(10);
+        }
+        assertThat(asked).as("the first question comes soon").hasSize(1);
+    }
+
+    @AfterEach
+    void nothingIsLeftBehind() {
+        checks.close();
+        int before = asked.size();
+        pass(10 * INTERVAL);
+        assertThat(asked).hasSize(before);
+        assertThat(asked).allSatisfy(each -> assertThat(each.isOver()).isTrue());
+        assertThat(loop.runScheduledPendingTasks()).as("timers still armed").isEqualTo(-1);
+        loop.finishAndReleaseAll();
+    }
+
+    @Test
+    void theFirstAnswerDecidesByItself() {
+        answer(503);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        assertThat(failedCheck()).isEqualTo("answered 503");
+    }
+
+    @Test
+    void laterAsManyAnswersInARowAsThePolicySays() {
+        answer(200); // three bad ones make it unhealthy, two good ones healthy
+        answerAll(500, 500, 200, 500, 500);
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        answerAll(500);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        answerAll(200, 500, 200);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        answerAll(204);
+        assertThat(state()).isEqualTo(State.HEALTHY);
+    }
+
+    @Test
+    void theNextQuestionComesAnIntervalAfterTheAnswer() {
+        pass(TIMEOUT / 2);
+        answer(200);
+        pass(INTERVAL * 8 / 10);
+        assertThat(asked).hasSize(1);
+        pass(INTERVAL * 4 / 10);
+        assertThat(asked).hasSize(2);
+        pass(TIMEOUT / 2);
+        assertThat(asked).as("one at a time").hasSize(2);
+    }
+
+    @Test
+    void interimAnswersAreNoneAndBodiesAreReadToTheirEnd() {
+        last().opened();
+        last().events.onHead(response(103), false);
+        last().events.onHead(response(503), false);
+        last().events.onData(bytes(100), false);
+        assertThat(last().consumed).isEqualTo(100);
+        assertThat(state()).as("not yet").isEqualTo(State.HEALTHY);
+        last().events.onData(bytes(5), true);
+        last().answered = true;
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        assertThat(last().reset).isFalse();
+    }
+
+    @Test
+    void aBodyWithoutEndIsNotWaitedFor() {
+        last().opened();
+        last().events.onHead(response(503), false);
+        for (int i = 0; i < 17; i++) {
+            last().events.onData(bytes(65536), false);
+        }
+        assertThat(last().reset).isTrue();
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void anAnswerMayEndWithTrailers() {
+        last().opened();
+        last().events.onHead(response(503), false);
+        last().events.onTrailers(new Fields());
+        last().answered = true;
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void noAnswerInTimeIsABadOne() {
+        last().opened();
+        pass(TIMEOUT + 30);
+        assertThat(last().reset).isTrue();
+        assertThat(failedCheck()).isEqualTo("no answer in 300 ms");
+        last().events.onHead(response(200), true); // too late to matter
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void soIsNoConnectionInTime() {
+        pass(TIMEOUT + 30);
+        assertThat(last().cancelled).isTrue();
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void butNotWhenOtherRequestsHaveAllConnections() {
+        assertThat(upstream.connections().tryAcquire()).isTrue();
+        pass(TIMEOUT + 30);
+        assertThat(last().cancelled).isTrue();
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        upstream.connections().release();
+        next();
+        answer(503);
+        assertThat(state()).as("still the first answer").isEqualTo(State.UNHEALTHY);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"PENDING_OVERFLOW", "PENDING_TIMEOUT", "DRAIN"})
+    void whatTellsOfTheGatewayTellsNothingOfTheEndpoint(Cause cause) {
+        last().failed(Failure.of(cause, RetrySafety.ALWAYS, "not now"));
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        next();
+        answer(200);
+    }
+
+    @Test
+    void whoCannotBeReachedIsNotWell() {
+        last().failed(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "app.test:9000: refused"));
+        assertThat(failedCheck()).isEqualTo("app.test:9000: refused");
+    }
+
+    @Test
+    void whoBreaksItsAnswerOffIsNotWell() {
+        last().opened();
+        last().events.onHead(response(200), false);
+        last().reset = true; // by the other side
+        last().events.onReset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "closed"));
+        assertThat(failedCheck()).isEqualTo("closed");
+    }
+
+    @Test
+    void onAKeptConnectionThatHadBeenClosedItIsAskedAgainAtOnceButOnce() {
+        Failure stale = new Failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, 502, RetrySafety.ALWAYS, true, "closed");
+        last().opened();
+        last().reset = true;
+        last().events.onReset(stale);
+        assertThat(asked).hasSize(2);
+        assertThat(state()).isEqualTo(State.HEALTHY);
+        last().opened();
+        last().reset = true;
+        last().events.onReset(stale);
+        assertThat(asked).hasSize(2);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void aStoppedCheckGivesItsQuestionUp() {
+        checks.stop(upstream);
+        loop.runPendingTasks();
+        assertThat(last().cancelled).isTrue();
+        last().opened(); // which came nevertheless
+        assertThat(last().reset).isTrue();
+    }
+
+    // ---- what tests are made of
+
+    private void answerAll(int... statuses) {
+        for (int status : statuses) {
+            next();
+            answer(status);
+        }
+    }
+
+    private void next() {
+        int before = asked.size();
+        pass(INTERVAL * 12 / 10);
+        assertThat(asked).hasSize(before + 1);
+    }
+
+    private void answer(int status) {
+        last().opened();
+        last().events.onHead(response(status), true);
+        last().answered = true;
+    }
+
+    private static ResponseHead response(int status) {
+        return new ResponseHead(status, null, new Fields(), 0);
+    }
+
+    private static ByteBuf bytes(int count) {
+        return Unpooled.wrappedBuffer(new byte[count]);
+    }
+
+    private Asked last() {
+        return asked.get(asked.size() - 1);
+    }
+
+    private State state() {
+        return upstream.health().report(ENDPOINT).state();
+    }
+
+    private @Nullable String failedCheck() {
+        return upstream.health().report(ENDPOINT).failedCheck();
+    }
+
+    private void pass(long millis) {
+        for (long i = 0; i < millis; i += 10) {
+            now += TimeUnit.MILLISECONDS.toNanos(10);
+            loop.advanceTimeBy(10, TimeUnit.MILLISECONDS);
+            loop.runPendingTasks();
+            loop.runScheduledPendingTasks();
+        }
+    }
+
+    private static Upstream upstream() {
+        List<Endpoint> endpoints = List.of(ENDPOINT);
+        ActiveCheck policy =
+                new ActiveCheck("/healthz", null, INTERVAL, TIMEOUT, 2, 3, List.of(new ActiveCheck.Statuses(200, 299)));
+        return new Upstream(
+                "app",
+                new Health(endpoints, new RoundRobin(endpoints), null, policy, System::nanoTime),
+                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 1, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
+    }
+
+    private StreamOpener.Opening open(
+            Upstream of,
+            Endpoint endpoint,
+            Demand demand,
+            @Nullable Introduction introduction,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        assertThat(endpoint).isEqualTo(ENDPOINT);
+        assertThat(demand).isEqualTo(Demand.EXCHANGE);
+        Asked question = new Asked(events, callback);
+        asked.add(question);
+        return question;
+    }
+
+    /** One question: its opening, and the stream that it gets. */
+    private static final class Asked implements StreamOpener.Opening, ClientStream {
+        private final ResponseEvents events;
+        private final StreamOpener.Callback callback;
+        private @Nullable RequestHead head;
+        private int consumed;
+        private boolean answered;
+        private boolean cancelled;
+        private boolean reset;
+
+        private Asked(ResponseEvents events, StreamOpener.Callback callback) {
+            this.events = events;
+            this.callback = callback;
+        }
+
+        private void opened() {
+            callback.onOpened(this, new Hop("192.0.2.1:9000", ""));
+            assertThat(reset || Objects.requireNonNull(head).path().contentEquals("/healthz"))
+                    .isTrue();
+        }
+
+        private void failed(Failure failure) {
+            answered = true;
+            callback.onOpenFailed(failure);
+        }
+
+        private boolean isOver() {
+            return answered || cancelled || reset;
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+        }
+
+        @Override
+        public void head(RequestHead sent, boolean last) {
+            assertThat(last).isTrue();
+            head = sent;
+        }
+
+        @Override
+        public void reset(Failure failure) {
+            reset = true;
+        }
+
+        @Override
+        public void consumed(int bytes) {
+            consumed += bytes;
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public boolean isWritable() {
+            return true;
+        }
+
+        @Override
+        public void data(ByteBuf data, boolean last) {
+            throw new AssertionError("a question has no body");
+        }
+
+        @Override
+        public void trailers(Fields trailers) {
+            throw new AssertionError("a question has no trailers");
+        }
+    }
+}

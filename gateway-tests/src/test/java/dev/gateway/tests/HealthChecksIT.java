@@ -1,0 +1,186 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Endpoints are asked whether they are well, and get no requests if they say that they are not. */
+class HealthChecksIT {
+    private static final String CHECK =
+            "{active: {path: '/healthz?full=1', interval: 100ms, timeout: 20s, unhealthyThreshold: 2}}";
+
+    private static Behaviour status(int status) {
+        return status(new AtomicInteger(status));
+    }
+
+    private static Behaviour status(AtomicInteger status) {
+        return (stream, head) -> {
+            stream.receiveBody();
+            stream.send(Head.response(status.get(), "content-length", "2"), false);
+            stream.send("so", true);
+        };
+    }
+
+    private static String yaml(String endpoints, String upstream) {
+        return """
+                listeners:
+                  - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}
+                routes:
+                  - {name: all, rules: [{backendRefs: [{name: app}]}]}
+                upstreams:
+                  - name: app
+                    endpoints: [%s]
+                    %s
+                admin: {address: 127.0.0.1, port: 0}
+                accessLog: {format: "off"}
+                drain: {timeout: 2s}
+                """
+                .formatted(endpoints, upstream);
+    }
+
+    private static String at(Origin origin) {
+        return "{host: localhost, port: " + origin.port() + "}";
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"protocol: http1", "protocol: h2c", "tls: {verify: false}"})
+    void anEndpointGetsNoRequestsWhileItSaysThatItIsNotWell(String upstream) throws Exception {
+        AtomicInteger one = new AtomicInteger(503);
+        boolean tls = upstream.startsWith("tls");
+        try (Origin first = tls ? Origin.startTls() : Origin.start();
+                Origin second = tls ? Origin.startTls() : Origin.start()) {
+            first.on("/healthz", status(one)).on("/", status(201));
+            second.on("/healthz", status(204)).on("/", status(202));
+            try (Rig rig = Rig.start(yaml(at(first) + ", " + at(second), upstream + "\n    healthChecks: " + CHECK));
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                await(rig, "unhealthy", "healthy");
+                assertThat(endpoint(rig, 0).at("/failedCheck").asText()).isEqualTo("answered 503");
+                for (int i = 0; i < 10; i++) {
+                    assertThat(send(client)).isEqualTo(202);
+                }
+                Head asked = first.requests("/healthz").get(0);
+                assertThat(asked.method()).isEqualTo("GET");
+                assertThat(asked.target()).isEqualTo("/healthz?full=1");
+                assertThat(asked.get("host").or(() -> asked.get(":authority"))).hasValue("localhost:" + first.port());
+                assertThat(asked.get("user-agent")).hasValue("gateway-health-check");
+                assertThat(asked.get("content-length")).isEmpty();
+                assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unhealthy\""))
+                        .isEqualTo(1);
+                assertThat(rig.admin("/explain?path=/")).contains("state unhealthy", "state healthy");
+
+                one.set(200);
+                await(rig, "healthy", "healthy");
+                assertThat(send(client) + send(client)).isEqualTo(201 + 202);
+
+                one.set(404);
+                await(rig, "unhealthy", "healthy");
+                assertThat(rig.metric("gateway_upstream_requests_total"))
+                        .as("checks are none")
+                        .isEqualTo(12);
+            }
+        }
+    }
+
+    @Test
+    void whoDoesNotAnswerInTimeIsNotWell() throws Exception {
+        try (Origin silent = Origin.start().on("/healthz", Behaviours.silence());
+                Origin well = Origin.start().on("/healthz", status(200));
+                Rig rig = Rig.start(
+                        yaml(
+                                at(silent) + ", " + at(well) + ", {unix: nobody.sock}",
+                                "healthChecks: {active: {path: /healthz, interval: 100ms, timeout: 2s, unhealthyThreshold: 1}}"))) {
+            await(rig, "unhealthy", "healthy", "unhealthy");
+            assertThat(endpoint(rig, 0).at("/failedCheck").asText()).isEqualTo("no answer in 2000 ms");
+            assertThat(endpoint(rig, 2).at("/failedCheck").asText()).contains("nobody.sock");
+        }
+    }
+
+    @Test
+    void ifNobodyIsWellAllGetRequests() throws Exception {
+        try (Origin first = Origin.start().on("/", status(201));
+                Origin second = Origin.start().on("/", status(202));
+                Rig rig = Rig.start(yaml(at(first) + ", " + at(second), "healthChecks: " + CHECK));
+                Peer client = rig.connect(Peers.HTTP1)) {
+            await(rig, "unhealthy", "unhealthy");
+            assertThat(send(client) + send(client)).isEqualTo(201 + 202);
+        }
+    }
+
+    @Test
+    void aReloadEndsTheChecksThatAreGoneAndKeepsTheOthers() throws Exception {
+        try (Origin former = Origin.start().on("/healthz", status(200));
+                Origin next = Origin.start().on("/healthz", status(200));
+                Rig rig = Rig.start(yaml(at(former), "healthChecks: " + CHECK))) {
+            awaitChecks(former, 3);
+            rig.reload(yaml(at(next), "healthChecks: " + CHECK));
+            awaitChecks(next, 1); // by the loop that has ended the others before
+            int asked = former.requests("/healthz").size();
+            awaitChecks(next, 5);
+            assertThat(former.requests("/healthz").size())
+                    .as("one may have been on its way")
+                    .isBetween(asked, asked + 1);
+
+            rig.reload(yaml(at(next), ""));
+            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("healthy");
+        }
+    }
+
+    private static void awaitChecks(Origin origin, int count) {
+        poll(() -> origin.requests("/healthz").size() >= count, () -> "not asked: " + origin.port());
+    }
+
+    private static void await(Rig rig, String... states) {
+        poll(
+                () -> {
+                    for (int i = 0; i < states.length; i++) {
+                        if (!endpoint(rig, i).at("/state").asText().equals(states[i])) {
+                            return false;
+                        }
+                    }
+                    return true;
+                },
+                () -> rig.admin("/upstreams"));
+    }
+
+    private static void poll(Callable<Boolean> condition, Callable<String> otherwise) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        try {
+            while (!condition.call()) {
+                if (System.nanoTime() > deadline) {
+                    throw new IOException("not in time: " + otherwise.call());
+                }
+                LockSupport.parkNanos(10_000_000);
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static int send(Peer client) throws IOException {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", "/"), true);
+        int status = stream.receiveFinal().status();
+        stream.receiveBody();
+        return status;
+    }
+
+    private static JsonNode endpoint(Rig rig, int index) throws Exception {
+        return new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints/" + index);
+    }
+}
