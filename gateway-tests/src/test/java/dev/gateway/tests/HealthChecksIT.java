@@ -104,7 +104,7 @@ class HealthChecksIT {
                 Rig rig = Rig.start(
                         yaml(
                                 at(silent) + ", " + at(well) + ", {unix: nobody.sock}",
-                                "healthChecks: {active: {path: /healthz, interval: 100ms, timeout: 2s, unhealthyThreshold: 1}}"))) {
+                                "healthChecks: {active: {path: /healthz, interval: 1s, timeout: 2s, unhealthyThreshold: 1}}"))) {
             await(rig, "unhealthy", "healthy", "unhealthy");
             assertThat(endpoint(rig, 0).at("/failedCheck").asText()).isEqualTo("no answer in 2000 ms");
             assertThat(endpoint(rig, 2).at("/failedCheck").asText()).contains("nobody.sock");
