@@ -78,12 +78,17 @@ final class KeepAlive {
         if (millis == NEVER || now - shownAtNanos <= VALID_NANOS) {
             return within(millis);
         }
-        forget();
+        forget(now);
         return NEVER;
     }
 
-    private synchronized void forget() {
+    private synchronized void forget(long now) {
+        long millis = shownMillis;
+        if (millis == NEVER || now - shownAtNanos <= VALID_NANOS) {
+            return; // another loop was here first, or the endpoint has just shown it anew
+        }
         shownMillis = NEVER;
+        idleNanos = TimeUnit.MILLISECONDS.toNanos(millis); // whatever else has been closed meanwhile
         alike = ENOUGH - 1; // one more like those is enough
     }
 

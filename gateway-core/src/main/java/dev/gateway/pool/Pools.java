@@ -21,7 +21,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
@@ -70,7 +69,7 @@ public final class Pools implements AutoCloseable {
      * @throws GeneralSecurityException if its TLS settings are not usable
      */
     public void add(Upstream upstream) throws IOException, GeneralSecurityException {
-        SharedUpstream shared = new SharedUpstream(upstream, former(upstream));
+        SharedUpstream shared = new SharedUpstream(upstream, formers(upstream));
         upstreams.put(upstream, shared);
         for (int i = 0; i < loops.size(); i++) {
             LoopPools pools = loops.get(i);
@@ -79,11 +78,11 @@ public final class Pools implements AutoCloseable {
         }
     }
 
-    private @Nullable SharedUpstream former(Upstream upstream) {
+    /** Returns those of that name, of which generations that drain have some. */
+    private List<SharedUpstream> formers(Upstream upstream) {
         return upstreams.values().stream()
                 .filter(each -> each.upstream.name().equals(upstream.name()))
-                .findAny()
-                .orElse(null);
+                .toList();
     }
 
     /**

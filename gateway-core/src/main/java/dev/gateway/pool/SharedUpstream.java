@@ -44,18 +44,18 @@ final class SharedUpstream {
     /**
      * Reads the upstream's certificates.
      *
-     * @param former the upstream of that name so far, whose endpoints are as patient as they were; null if there is none
+     * @param formers upstreams of that name so far, whose endpoints are as patient as they were
      */
-    SharedUpstream(Upstream upstream, @Nullable SharedUpstream former) throws IOException, GeneralSecurityException {
+    SharedUpstream(Upstream upstream, List<SharedUpstream> formers) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.securing = Securing.of(settings);
         this.keepAlives =
-                upstream.endpoints().stream().map(each -> keptOr(former, each)).toList();
+                upstream.endpoints().stream().map(each -> keptOr(formers, each)).toList();
     }
 
-    private static KeepAlive keptOr(@Nullable SharedUpstream former, Endpoint endpoint) {
-        if (former != null) {
+    private static KeepAlive keptOr(List<SharedUpstream> formers, Endpoint endpoint) {
+        for (SharedUpstream former : formers) {
             for (Endpoint each : former.upstream.endpoints()) {
                 if (each.isSameAddress(endpoint)) {
                     return former.keepAlive(each);

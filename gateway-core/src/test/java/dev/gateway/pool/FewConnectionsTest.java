@@ -126,7 +126,7 @@ class FewConnectionsTest extends PoolFixture {
     void whoComesLaterGetsNoPermitBeforeWhoWaits() throws Exception {
         settings.maxConnections = 1;
         to(http1());
-        SharedUpstream shared = new SharedUpstream(upstream, null);
+        SharedUpstream shared = new SharedUpstream(upstream, List.of());
         Waiting first = new Waiting(shared);
         Waiting second = new Waiting(shared);
         Waiting third = new Waiting(shared);
@@ -146,7 +146,7 @@ class FewConnectionsTest extends PoolFixture {
     void aPermitBeyondTheLimitIsPaidBackFirst() throws Exception {
         settings.maxConnections = 1;
         to(http1());
-        SharedUpstream shared = new SharedUpstream(upstream, null);
+        SharedUpstream shared = new SharedUpstream(upstream, List.of());
         Waiting first = new Waiting(shared);
         Waiting second = new Waiting(shared);
         assertThat(shared.tryAcquire(first)).isTrue();

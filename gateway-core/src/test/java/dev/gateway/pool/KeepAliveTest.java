@@ -85,6 +85,15 @@ class KeepAliveTest {
     }
 
     @Test
+    void oneCloseConfirmsItWhateverElseWasClosedMeanwhile() {
+        closedAfter(75_000, 75_000, 75_000, 12_000);
+        now += TimeUnit.MINUTES.toNanos(11);
+        assertThat(keepAlive.shownMillis(now)).isEqualTo(NEVER);
+        closedAfter(75_000);
+        assertThat(keepAlive.shownMillis(now)).isEqualTo(74_000);
+    }
+
+    @Test
     void theLeastOfWhatIsSaidAndShownCounts() {
         keepAlive.onSaid(5_000);
         assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(5_000, true));

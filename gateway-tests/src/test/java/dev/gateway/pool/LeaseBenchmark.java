@@ -73,7 +73,7 @@ public class LeaseBenchmark {
                 60 * MINUTE,
                 Dialling.DIRECT);
         SharedUpstream shared =
-                new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), null);
+                new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
         LoopPools pools = new LoopPools(null, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
         EndpointPool made = new EndpointPool(owner, Way.straight(endpoints.get(0)), true);
