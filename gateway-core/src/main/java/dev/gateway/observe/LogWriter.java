@@ -23,7 +23,8 @@ final class LogWriter implements AutoCloseable {
 
     /** How much may wait, and how long the end may take. */
     record Limits(int queuedBatches, long closeMillis) {
-        static final Limits DEFAULT = new Limits(128, 5_000); // batches of 64 KiB at most, mostly
+        static final Limits DEFAULT =
+                new Limits(64, 5_000); // batches of 64 KiB: 4 MiB, which a small container can spare
     }
 
     /** What the writer is to do. */
