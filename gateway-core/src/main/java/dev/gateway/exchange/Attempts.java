@@ -13,6 +13,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
@@ -35,6 +36,7 @@ final class Attempts {
     private @Nullable Endpoint endpoint;
     private @Nullable Attempt current;
     private boolean untold; // the observer has not been told of this attempt's end
+    private boolean blamed; // the endpoint answered this attempt with an error
     private @Nullable Failure lastFailure; // of the attempt before
 
     Attempts(Exchange exchange, Route route, Upstream upstream) {
@@ -73,6 +75,7 @@ final class Attempts {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
+        blamed = false;
         exchange.doorway.onAttempt();
         exchange.handler.observer.onAttemptBegun(record);
         if (tellsEndpoint) {
@@ -122,6 +125,7 @@ final class Attempts {
             exchange.response.onInterim(head);
         } else {
             if (endpoint != null) {
+                blamed = head.status() >= 500;
                 upstream.health().onAnswered(endpoint, head.status());
             }
             if (!isRepeated(head.status())) {
@@ -176,8 +180,11 @@ final class Attempts {
 
     /** Tells how the endpoint did if it had the request; how connections do, their pools tell. */
     private void judge(Failure failure) {
-        if (endpoint == null || record.requestedNanos == 0 || failure.stale() || exchange.tunnel != null) {
+        if (endpoint == null || blamed || record.requestedNanos == 0 || exchange.tunnel != null) {
             return;
+        }
+        if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
+            return; // it was about to close the connection, or has said that it did not look at the request
         }
         boolean failed =
                 switch (failure.cause()) {

@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
@@ -37,7 +38,7 @@ final class EndpointCheck extends Timer {
     private boolean known; // there has been an answer
     private boolean well;
     private int contrary; // answers in a row that say otherwise
-    private boolean again; // the question was asked on a kept connection that had been closed
+    private boolean again; // the question was not looked at: its connection was about to be closed
 
     EndpointCheck(Upstream upstream, Endpoint endpoint, ActiveCheck policy, StreamOpener opener, TimerWheel wheel) {
         this.upstream = upstream;
@@ -95,7 +96,9 @@ final class EndpointCheck extends Timer {
 
     /** There will be no answer. */
     void onFailed(Failure failure) {
-        if (failure.stale() && !again) {
+        boolean asked = probe != null && probe.hasStream();
+        boolean unseen = failure.stale() || (asked && failure.retry() == RetrySafety.ALWAYS);
+        if (unseen && !again) {
             again = true;
             ask();
             return;
@@ -127,6 +130,8 @@ final class EndpointCheck extends Timer {
             well = good;
             contrary = 0;
             upstream.health().onChecked(endpoint, failure);
+        } else if (known && !well && !good) {
+            upstream.health().onChecked(endpoint, failure); // the reason may be another
         }
         next();
     }

@@ -311,6 +311,9 @@ public final class Health {
         if (chosen.isEmpty()) {
             chosen = those(index -> !draining[index]); // the checks may be wrong
         }
+        if (chosen.equals(choice.endpoints)) {
+            return; // their turn goes on
+        }
         choice = new Choice(chosen.size() == endpoints.size() ? all : all.over(chosen), chosen);
     }
 

@@ -71,6 +71,24 @@ class OutcomeTest extends ExchangeRig {
     }
 
     @Test
+    void anErrorThatIsBrokenOffIsOneFailure() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), false);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void whoSaysThatItDidNotLookAtARequestIsNotBlamed() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        answer(200);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
     void aKeptConnectionThatHadBeenClosedIsNobodysFault() {
         get();
         opener.last().succeed();

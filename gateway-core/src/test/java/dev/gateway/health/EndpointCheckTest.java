@@ -79,6 +79,14 @@ class EndpointCheckTest {
     }
 
     @Test
+    void theReasonIsThatOfTheLastBadAnswer() {
+        answer(503);
+        answerAll(500);
+        assertThat(state()).isEqualTo(State.UNHEALTHY);
+        assertThat(failedCheck()).isEqualTo("answered 500");
+    }
+
+    @Test
     void laterAsManyAnswersInARowAsThePolicySays() {
         answer(200); // three bad ones make it unhealthy, two good ones healthy
         answerAll(500, 500, 200, 500, 500);
@@ -203,6 +211,15 @@ class EndpointCheckTest {
         last().events.onReset(stale);
         assertThat(asked).hasSize(2);
         assertThat(state()).isEqualTo(State.UNHEALTHY);
+    }
+
+    @Test
+    void soIsOneThatTheEndpointHasNotLookedAt() {
+        last().opened();
+        last().reset = true;
+        last().events.onReset(Failure.of(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS, "going away"));
+        assertThat(asked).hasSize(2);
+        assertThat(state()).isEqualTo(State.HEALTHY);
     }
 
     @Test

@@ -13,14 +13,14 @@ import java.util.regex.Pattern;
 /** What takes endpoints of an upstream out of service, key by key. */
 final class HealthChecksSchema {
     private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
-    private static final Pattern STATUSES = Pattern.compile("([1-5][0-9]{2})(-([1-5][0-9]{2}))?");
+    private static final Pattern STATUSES = Pattern.compile("([2-5][0-9]{2})(-([2-5][0-9]{2}))?");
 
     private static final ScalarType<StatusRange> STATUS_RANGE = new ScalarType<>(
             ScalarType.Form.TEXT,
             Map.of(
                     "anyOf",
                     List.of(
-                            Map.of("type", "integer", "minimum", 100, "maximum", 599),
+                            Map.of("type", "integer", "minimum", 200, "maximum", 599),
                             Map.of("type", "string", "pattern", "^" + STATUSES.pattern() + "$"))),
             new StatusRange(200, 200),
             (text, site) -> statuses(text),
