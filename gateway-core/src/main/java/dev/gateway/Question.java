@@ -4,6 +4,7 @@ import dev.gateway.message.Authority;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -31,7 +32,6 @@ record Question(
         @Nullable String identity,
         Set<String> groups) {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-    private static final AsciiString HTTP = new AsciiString("http");
     private static final String HTTP_URI = "http://";
     private static final int HTTP_PORT = 80;
 
@@ -100,7 +100,7 @@ record Question(
         String rest = isAbsolute() ? path.substring(authorityEnd(path)) : path;
         RequestHead head = new RequestHead(
                 Method.of(method),
-                HTTP,
+                Scheme.HTTP,
                 authority == null ? AsciiString.EMPTY_STRING : ascii(authority),
                 ascii(rest.startsWith("/") || rest.equals("*") ? rest : "/" + rest),
                 fields,

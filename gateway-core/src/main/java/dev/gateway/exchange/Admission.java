@@ -8,6 +8,7 @@ import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -21,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * state.
  */
 final class Admission {
-    private static final AsciiString HTTP = new AsciiString("http");
 
     private Admission() {}
 
@@ -148,7 +148,7 @@ final class Admission {
     static @Nullable AsciiString prepareProxied(
             RequestHead head, AsciiString path, ExchangeSettings settings, RequestIds ids) {
         HopByHop.stripRequest(head.fields());
-        head.setScheme(HTTP);
+        head.setScheme(Scheme.HTTP);
         head.setPath(path);
         return settings.requestId() == ExchangeSettings.RequestIdPolicy.OFF ? null : ids.next();
     }

@@ -125,8 +125,7 @@ final class Attempts {
             exchange.response.onInterim(head);
         } else {
             if (endpoint != null) {
-                blamed = head.status() >= 500;
-                upstream.health().onAnswered(endpoint, head.status());
+                blamed = upstream.health().onAnswered(endpoint, head.status());
             }
             if (!isRepeated(head.status())) {
                 exchange.response.onHead(head, last);

@@ -4,6 +4,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
@@ -23,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * decides by itself. Confined to the event loop of its {@link HealthChecks}.
  */
 final class EndpointCheck extends Timer {
-    private static final AsciiString HTTP = new AsciiString("http");
-    private static final AsciiString HTTPS = new AsciiString("https");
     private static final String USER_AGENT = "gateway-health-check";
     private static final long MAX_FIRST_MILLIS = 1000;
     private static final double JITTER = 0.1;
@@ -79,7 +78,7 @@ final class EndpointCheck extends Timer {
                 this,
                 new RequestHead(
                         Method.GET,
-                        tls ? HTTPS : HTTP,
+                        Scheme.of(tls),
                         host == null ? EndpointAuthority.of(endpoint, upstream.settings()) : new AsciiString(host),
                         new AsciiString(policy.path()),
                         fields,
@@ -96,8 +95,7 @@ final class EndpointCheck extends Timer {
 
     /** There will be no answer. */
     void onFailed(Failure failure) {
-        boolean asked = probe != null && probe.hasStream();
-        boolean unseen = failure.stale() || (asked && failure.retry() == RetrySafety.ALWAYS);
+        boolean unseen = failure.stale() || (isAsked() && failure.retry() == RetrySafety.ALWAYS);
         if (unseen && !again) {
             again = true;
             ask();
@@ -109,17 +107,18 @@ final class EndpointCheck extends Timer {
         }
     }
 
-    /**
-     * There is no answer in time.
-     *
-     * @param asked whether the question could be asked at all
-     */
-    void onTimeout(boolean asked) {
-        if (!asked && upstream.connections().isExhausted()) {
+    /** There is no answer in time. */
+    void onTimeout() {
+        if (!isAsked() && upstream.connections().isExhausted()) {
             next(); // it waited for other requests
         } else {
             onAnswer("no answer in " + policy.timeoutMillis() + " ms");
         }
+    }
+
+    /** Whether the question could be asked at all. */
+    private boolean isAsked() {
+        return probe != null && probe.hasStream();
     }
 
     private void onAnswer(@Nullable String failure) {

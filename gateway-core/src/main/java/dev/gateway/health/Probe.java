@@ -84,9 +84,8 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     protected void onExpired() {
         if (!over) {
-            boolean open = hasStream();
             abandon();
-            check.onTimeout(open);
+            check.onTimeout();
         }
     }
 

@@ -7,13 +7,12 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** Parses request heads (RFC 9112, section 3), refusing whatever two recipients might read differently. */
 final class RequestParser extends HeadParser {
-    private static final AsciiString HTTP = new AsciiString("http");
-    private static final AsciiString HTTPS = new AsciiString("https");
     private static final AsciiString ROOT = new AsciiString("/");
     private static final AsciiString ASTERISK = new AsciiString("*");
 
@@ -124,11 +123,11 @@ final class RequestParser extends HeadParser {
         while (at < end && bytes[at] != ':') {
             at++;
         }
-        if (Ascii.equalsLower(bytes, start, at - start, HTTP)) {
-            scheme = HTTP;
+        if (Ascii.equalsLower(bytes, start, at - start, Scheme.HTTP)) {
+            scheme = Scheme.HTTP;
             absoluteForm = true;
-        } else if (Ascii.equalsLower(bytes, start, at - start, HTTPS)) {
-            scheme = HTTPS;
+        } else if (Ascii.equalsLower(bytes, start, at - start, Scheme.HTTPS)) {
+            scheme = Scheme.HTTPS;
         } else {
             return Violation.BAD_TARGET;
         }

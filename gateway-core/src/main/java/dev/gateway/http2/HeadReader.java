@@ -4,13 +4,12 @@ import dev.gateway.message.Ascii;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** Makes heads of received header lists, and says what is wrong with those that are malformed (RFC 9113, section 8.3). */
 final class HeadReader {
-    private static final AsciiString HTTP = new AsciiString("http");
-    private static final AsciiString HTTPS = new AsciiString("https");
     private static final AsciiString ASTERISK = new AsciiString("*");
     private static final boolean[] AUTHORITY = new boolean[128];
 
@@ -73,7 +72,8 @@ final class HeadReader {
     private static @Nullable String targetProblem(ReceivedHeaders headers) {
         AsciiString scheme = headers.scheme();
         AsciiString path = headers.path();
-        if (scheme == null || !(scheme.contentEqualsIgnoreCase(HTTP) || scheme.contentEqualsIgnoreCase(HTTPS))) {
+        if (scheme == null
+                || !(scheme.contentEqualsIgnoreCase(Scheme.HTTP) || scheme.contentEqualsIgnoreCase(Scheme.HTTPS))) {
             return "no valid :scheme";
         }
         if (path == null || path.isEmpty()) {
@@ -137,7 +137,7 @@ final class HeadReader {
                 last && headers.contentLength() < 0 ? 0 : headers.contentLength());
         AsciiString protocol = headers.protocol();
         head.setProtocol(protocol == null ? null : protocol.toLowerCase());
-        head.setAbsoluteForm(headers.scheme() != null && headers.scheme().contentEqualsIgnoreCase(HTTP));
+        head.setAbsoluteForm(headers.scheme() != null && headers.scheme().contentEqualsIgnoreCase(Scheme.HTTP));
         return head;
     }
 

@@ -11,7 +11,6 @@ import io.netty.util.AsciiString;
  * repeat it.
  */
 public final class ForwardedFields {
-    private static final AsciiString HTTPS = new AsciiString("https");
     private static final AsciiString COMMA = new AsciiString(", ");
     private static final AsciiString FOR = new AsciiString("for=");
     private static final AsciiString FOR_IPV6 = new AsciiString("for=\"[");
@@ -83,7 +82,7 @@ public final class ForwardedFields {
     }
 
     private static int defaultPort(AsciiString scheme) {
-        return scheme.contentEqualsIgnoreCase(HTTPS) ? 443 : 80;
+        return scheme.contentEqualsIgnoreCase(Scheme.HTTPS) ? 443 : 80;
     }
 
     private static void appendPeer(Fields fields, AsciiString peerIp) {

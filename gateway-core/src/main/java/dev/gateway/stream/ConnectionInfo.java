@@ -1,5 +1,6 @@
 package dev.gateway.stream;
 
+import dev.gateway.message.Scheme;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +24,10 @@ public record ConnectionInfo(
         AsciiString peerIp,
         @Nullable InetSocketAddress local,
         @Nullable TlsInfo tls) {
-    private static final AsciiString HTTP = new AsciiString("http");
-    private static final AsciiString HTTPS = new AsciiString("https");
 
     /** Returns the scheme a request without one is taken to have. */
     public AsciiString scheme() {
-        return tls == null ? HTTP : HTTPS;
+        return Scheme.of(tls != null);
     }
 
     /**

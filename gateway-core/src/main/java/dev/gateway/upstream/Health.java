@@ -152,13 +152,19 @@ public final class Health {
         }
     }
 
-    /** An endpoint answered. */
-    public void onAnswered(Endpoint endpoint, int status) {
-        if (status >= 500) {
+    /**
+     * An endpoint answered.
+     *
+     * @return whether that is a failure
+     */
+    public boolean onAnswered(Endpoint endpoint, int status) {
+        boolean failed = status >= 500;
+        if (failed) {
             onFailed(endpoint);
         } else if (outliers != null) {
             set(failures, endpoint.index(), 0);
         }
+        return failed;
     }
 
     /** An endpoint could not be reached, or took a request and did not answer as it should. */

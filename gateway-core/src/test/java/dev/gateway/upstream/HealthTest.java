@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.observe.UpstreamState;
 import dev.gateway.upstream.Health.State;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -26,6 +28,12 @@ class HealthTest {
 
     private long nanos = Long.MAX_VALUE - 1; // it may wrap
     private final List<String> told = new ArrayList<>();
+
+    @Test
+    void metricsKnowAllWordsForHowAnEndpointIs() {
+        assertThat(Arrays.stream(State.values()).map(State::label))
+                .containsExactlyInAnyOrderElementsOf(UpstreamState.STATES);
+    }
 
     @Test
     void anEndpointIsUnreachableUntilAConnectionCouldBeMadeAgain() {

@@ -2,8 +2,6 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -12,7 +10,6 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -69,8 +66,8 @@ class HealthChecksIT {
             second.on("/healthz", status(204)).on("/", status(202));
             try (Rig rig = Rig.start(yaml(at(first) + ", " + at(second), upstream + "\n    healthChecks: " + CHECK));
                     Peer client = rig.connect(Peers.HTTP1)) {
-                await(rig, "unhealthy", "healthy");
-                assertThat(endpoint(rig, 0).at("/failedCheck").asText()).isEqualTo("answered 503");
+                rig.awaitStates("unhealthy", "healthy");
+                assertThat(rig.endpoint(0).at("/failedCheck").asText()).isEqualTo("answered 503");
                 for (int i = 0; i < 10; i++) {
                     assertThat(send(client)).isEqualTo(202);
                 }
@@ -85,11 +82,11 @@ class HealthChecksIT {
                 assertThat(rig.admin("/explain?path=/")).contains("state unhealthy", "state healthy");
 
                 one.set(200);
-                await(rig, "healthy", "healthy");
+                rig.awaitStates("healthy", "healthy");
                 assertThat(send(client) + send(client)).isEqualTo(201 + 202);
 
                 one.set(404);
-                await(rig, "unhealthy", "healthy");
+                rig.awaitStates("unhealthy", "healthy");
                 assertThat(rig.metric("gateway_upstream_requests_total"))
                         .as("checks are none")
                         .isEqualTo(12);
@@ -105,9 +102,9 @@ class HealthChecksIT {
                         yaml(
                                 at(silent) + ", " + at(well) + ", {unix: nobody.sock}",
                                 "healthChecks: {active: {path: /healthz, interval: 1s, timeout: 2s, unhealthyThreshold: 1}}"))) {
-            await(rig, "unhealthy", "healthy", "unhealthy");
-            assertThat(endpoint(rig, 0).at("/failedCheck").asText()).isEqualTo("no answer in 2000 ms");
-            assertThat(endpoint(rig, 2).at("/failedCheck").asText()).contains("nobody.sock");
+            rig.awaitStates("unhealthy", "healthy", "unhealthy");
+            assertThat(rig.endpoint(0).at("/failedCheck").asText()).isEqualTo("no answer in 2000 ms");
+            assertThat(rig.endpoint(2).at("/failedCheck").asText()).contains("nobody.sock");
         }
     }
 
@@ -117,7 +114,7 @@ class HealthChecksIT {
                 Origin second = Origin.start().on("/", status(202));
                 Rig rig = Rig.start(yaml(at(first) + ", " + at(second), "healthChecks: " + CHECK));
                 Peer client = rig.connect(Peers.HTTP1)) {
-            await(rig, "unhealthy", "unhealthy");
+            rig.awaitStates("unhealthy", "unhealthy");
             assertThat(send(client) + send(client)).isEqualTo(201 + 202);
         }
     }
@@ -137,38 +134,17 @@ class HealthChecksIT {
                     .isBetween(asked, asked + 1);
 
             rig.reload(yaml(at(next), ""));
-            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("healthy");
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("healthy");
         }
     }
 
-    private static void awaitChecks(Origin origin, int count) {
-        poll(() -> origin.requests("/healthz").size() >= count, () -> "not asked: " + origin.port());
-    }
-
-    private static void await(Rig rig, String... states) {
-        poll(
-                () -> {
-                    for (int i = 0; i < states.length; i++) {
-                        if (!endpoint(rig, i).at("/state").asText().equals(states[i])) {
-                            return false;
-                        }
-                    }
-                    return true;
-                },
-                () -> rig.admin("/upstreams"));
-    }
-
-    private static void poll(Callable<Boolean> condition, Callable<String> otherwise) {
+    private static void awaitChecks(Origin origin, int count) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        try {
-            while (!condition.call()) {
-                if (System.nanoTime() > deadline) {
-                    throw new IOException("not in time: " + otherwise.call());
-                }
-                LockSupport.parkNanos(10_000_000);
+        while (origin.requests("/healthz").size() < count) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("not asked: " + origin.port());
             }
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
+            LockSupport.parkNanos(10_000_000);
         }
     }
 
@@ -178,9 +154,5 @@ class HealthChecksIT {
         int status = stream.receiveFinal().status();
         stream.receiveBody();
         return status;
-    }
-
-    private static JsonNode endpoint(Rig rig, int index) throws Exception {
-        return new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints/" + index);
     }
 }

@@ -2,8 +2,6 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -12,9 +10,7 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -66,11 +62,11 @@ class OutlierDetectionIT {
                 send(client, "GET");
             }
             assertThat(bad.requests("/")).hasSize(FAILURES);
-            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("ejected");
-            assertThat(endpoint(rig, 0).at("/ejections").asInt()).isEqualTo(1);
-            assertThat(endpoint(rig, 0).at("/ejectedForSeconds").asDouble()).isBetween(1.0, 3600.0);
-            assertThat(endpoint(rig, 1).at("/state").asText()).isEqualTo("healthy");
-            assertThat(endpoint(rig, 1).has("ejectedForSeconds")).isFalse();
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
+            assertThat(rig.endpoint(0).at("/ejections").asInt()).isEqualTo(1);
+            assertThat(rig.endpoint(0).at("/ejectedForSeconds").asDouble()).isBetween(1.0, 3600.0);
+            assertThat(rig.endpoint(1).at("/state").asText()).isEqualTo("healthy");
+            assertThat(rig.endpoint(1).has("ejectedForSeconds")).isFalse();
             assertThat(rig.admin("/explain?path=/")).contains("state ejected", "state healthy");
             assertThat(rig.metric("gateway_upstream_endpoints", "state=\"ejected\""))
                     .isEqualTo(1);
@@ -78,7 +74,7 @@ class OutlierDetectionIT {
                     .isEqualTo(1);
 
             rig.reload(yaml(at(bad), good, pairing.upstream, "1h", "timeouts: {connect: 3s}"));
-            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("ejected");
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
             for (int i = 0; i < 10; i++) {
                 assertThat(send(client, "GET")).isEqualTo(200);
             }
@@ -100,7 +96,7 @@ class OutlierDetectionIT {
                 failed += send(client, "POST") == 502 ? 1 : 0; // which is not sent again
             }
             assertThat(failed).isEqualTo(FAILURES);
-            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("ejected");
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
             for (int i = 0; i < 10; i++) {
                 assertThat(send(client, "POST")).isEqualTo(200);
             }
@@ -119,8 +115,8 @@ class OutlierDetectionIT {
                 send(client, "GET");
             }
             well.set(true);
-            awaitState(rig, "healthy");
-            assertThat(endpoint(rig, 0).at("/ejections").asInt()).isEqualTo(1);
+            rig.awaitStates("healthy");
+            assertThat(rig.endpoint(0).at("/ejections").asInt()).isEqualTo(1);
             assertThat(send(client, "GET") + send(client, "GET")).isEqualTo(401);
         }
     }
@@ -133,7 +129,7 @@ class OutlierDetectionIT {
             for (int i = 0; i < 2 * FAILURES; i++) {
                 assertThat(send(client, "POST")).isEqualTo(200);
             }
-            assertThat(endpoint(rig, 0).at("/state").asText()).isEqualTo("ejected");
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
             assertThat(rig.metric("gateway_upstream_connect_failures_total", "upstream=\"app\""))
                     .isEqualTo(FAILURES);
         }
@@ -145,19 +141,5 @@ class OutlierDetectionIT {
         int status = stream.receiveFinal().status();
         stream.receiveBody();
         return status;
-    }
-
-    private static void awaitState(Rig rig, String state) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        while (!endpoint(rig, 0).at("/state").asText().equals(state)) {
-            assertThat(System.nanoTime())
-                    .as("not in time: %s", endpoint(rig, 0))
-                    .isLessThan(deadline);
-            LockSupport.parkNanos(20_000_000);
-        }
-    }
-
-    private static JsonNode endpoint(Rig rig, int index) throws Exception {
-        return new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints/" + index);
     }
 }

@@ -1,5 +1,7 @@
 package dev.gateway.tests;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.ConfigFile;
 import dev.gateway.Gateway;
 import dev.gateway.StartException;
@@ -210,6 +212,28 @@ final class Rig implements AutoCloseable {
                 .filter(line -> Stream.of(labels).allMatch(line::contains))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
+    }
+
+    /** Returns what is told of an endpoint of the first upstream. */
+    JsonNode endpoint(int index) throws IOException, InterruptedException {
+        return new ObjectMapper().readTree(admin("/upstreams")).at("/upstreams/0/endpoints/" + index);
+    }
+
+    /** Waits until the first endpoints of the first upstream are so, all at the same time. */
+    void awaitStates(String... states) throws IOException, InterruptedException {
+        List<String> wanted = List.of(states);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        while (true) {
+            String told = admin("/upstreams");
+            JsonNode endpoints = new ObjectMapper().readTree(told).at("/upstreams/0/endpoints");
+            if (endpoints.findValuesAsText("state").subList(0, wanted.size()).equals(wanted)) {
+                return;
+            }
+            if (System.nanoTime() > deadline) {
+                throw new IOException("not " + wanted + ": " + told);
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
     }
 
     /** Waits until no exchange is open and no upstream connection is in use. */

@@ -2,8 +2,6 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
@@ -83,9 +81,8 @@ class StaleConnectionIT {
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             assertThat(get(client, "/").status()).isEqualTo(200);
-            JsonNode told =
-                    new ObjectMapper().readTree(rig.admin("/upstreams")).at("/upstreams/0/endpoints/0/idleTimeout");
-            assertThat(told.toString()).isEqualTo("{\"millis\":2000,\"from\":\"header\",\"keptMillis\":1000}");
+            assertThat(rig.endpoint(0).at("/idleTimeout").toString())
+                    .isEqualTo("{\"millis\":2000,\"from\":\"header\",\"keptMillis\":1000}");
             rig.awaitMetric(1, "gateway_upstream_connection_closed_total", "cause=\"idle_timeout\"");
             assertThat(get(client, "/").status()).isEqualTo(200);
             assertThat(origin.connections()).isEqualTo(2);
