@@ -13,7 +13,7 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
  */
 final class FloodGuard {
     static final int MAX_SETTINGS = 100;
-    static final int MAX_PINGS = 5_000; // gRPC measures bandwidth by a ping per round trip
+    static final int MAX_PINGS = 5_000; // besides those by which gRPC measures each round trip of what we send it
     static final int MAX_PRIORITIES = 2_000;
     static final int MAX_EMPTY_DATA = 200;
     static final int TINY = 32; // bytes of DATA that cost far less than their bookkeeping
@@ -89,7 +89,7 @@ final class FloodGuard {
             }
             case Http2FrameTypes.PING -> {
                 if ((flags & Http2Flags.ACK) == 0) {
-                    pings = count(pings, MAX_PINGS, Violation.PING_FLOOD);
+                    pings = count(pings, MAX_PINGS + dataSent, Violation.PING_FLOOD);
                 }
             }
             case Http2FrameTypes.WINDOW_UPDATE ->

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.stream.ServerStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -121,6 +122,21 @@ class Http2AbuseTest {
     void pings() {
         flood(10_000, i -> one(Frames.PING, 0, 0, new byte[8]));
         assertEnded(Violation.PING_FLOOD);
+    }
+
+    /** gRPC does so as long as there is something to measure: thousands a second where round trips are short. */
+    @Test
+    void aPingForEachPieceOfABodyIsNoFlood() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        ServerStream stream = attacker.request(0).server();
+        stream.head(Http2ConnectionsTest.response(200), false);
+        for (int i = 0; i < 3 * FloodGuard.MAX_PINGS; i++) {
+            stream.data(Http2ConnectionsTest.text("x"), false);
+            stream.flush();
+            attacker.send(Frames.PING, 0, 0, new byte[8]);
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+        assertTrue(attacker.channel.isOpen());
     }
 
     @Test
