@@ -475,6 +475,9 @@ class TunnelPolicyIT {
             assertThat(rig.metric("gateway_connect_denied_total", "rule=\"address\""))
                     .isEqualTo(1);
             assertRefused(ask(rig, "127.0.0.1:" + rig.port("admin")), 403, "policy_address");
+            assertThat(rig.admin("/allow-list?listener=egress"))
+                    .contains("allow:\n  - \"127.0.0.1\"\n", "trustedDestinations:\n  - \"127.0.0.1\"\n")
+                    .containsPattern("allowedPorts: \\[.*\\b" + echo.port() + "\\b.*]");
         }
     }
 
