@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.Scheme;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
@@ -85,7 +86,7 @@ final class EndpointCheck extends Timer {
                         RequestHead.UNKNOWN_LENGTH));
         probe = asked;
         wheel.arm(asked, policy.timeoutMillis());
-        asked.began(opener.open(upstream, endpoint, Demand.EXCHANGE, null, asked, asked));
+        asked.began(opener.open(upstream, endpoint, Demand.CHECK, null, asked, asked));
     }
 
     /** The endpoint answered. */
@@ -101,19 +102,16 @@ final class EndpointCheck extends Timer {
             ask();
             return;
         }
-        switch (failure.cause()) {
-            case PENDING_OVERFLOW, PENDING_TIMEOUT, DRAIN -> next(); // which tells of the gateway, not of the endpoint
-            default -> onAnswer(failure.detail());
+        if (failure.cause() == Cause.DRAIN) {
+            next(); // which tells of the gateway, not of the endpoint
+        } else {
+            onAnswer(failure.detail());
         }
     }
 
     /** There is no answer in time. */
     void onTimeout() {
-        if (!isAsked() && upstream.connections().isExhausted()) {
-            next(); // it waited for other requests
-        } else {
-            onAnswer("no answer in " + policy.timeoutMillis() + " ms");
-        }
+        onAnswer("no answer in " + policy.timeoutMillis() + " ms");
     }
 
     /** Whether the question could be asked at all. */

@@ -9,13 +9,15 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection on its way into a pool: dialled, then waited for until streams may be opened on it. Ends in exactly one of
- * {@link EndpointPool#onDialed} and {@link EndpointPool#onDialFailed}.
+ * A connection on its way into a pool: dialled, then waited for until streams may be opened on it. Confined to its event
+ * loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class Arrival implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;
 
     private final EndpointPool pool;
+    private final Callback callback;
+    private final Dial dial;
     private final long begunNanos;
     private boolean done;
     private @Nullable Channel channel;
@@ -29,20 +31,47 @@ final class Arrival implements Dial.Callback {
         }
     };
 
-    Arrival(EndpointPool pool) {
+    /** Told the outcome, maybe before {@link Arrival#start} returns. */
+    interface Callback {
+        /**
+         * The connection is there, with room for a stream; its protocol's handler is in the pipeline.
+         *
+         * @param nanos that it took
+         */
+        void onArrived(PooledConnection connection, long nanos);
+
+        /** There is no connection to be had. */
+        void onNotArrived(Failure failure);
+    }
+
+    Arrival(EndpointPool pool, Callback callback) {
         this.pool = pool;
+        this.callback = callback;
         this.begunNanos = pool.now();
+        this.dial = new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
     void start(int turn) {
-        new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, this).start(turn);
+        dial.start(turn);
+    }
+
+    /** Gives it up; the callback is not called. Does nothing once it was. */
+    void cancel() {
+        if (!done) {
+            done = true;
+            readyTimer.cancel();
+            dial.cancel();
+            if (channel != null) {
+                channel.close();
+            }
+        }
     }
 
     @Override
     public void onDialFailed(Failure failure) {
         done = true;
-        pool.onDialFailed(failure);
+        callback.onNotArrived(failure);
     }
 
     @Override
@@ -73,18 +102,20 @@ final class Arrival implements Dial.Callback {
         if (!done && connection != null) {
             done = true;
             readyTimer.cancel();
-            pool.onDialed(connection, pool.now() - begunNanos);
+            pool.onKnown(connection.version());
+            if (connection.room() > 0) {
+                callback.onArrived(connection, pool.now() - begunNanos);
+            } else {
+                connection.channel.close();
+                callback.onNotArrived(Dial.failure(Cause.CONNECT_FAILED, pool.way + " allows no HTTP/2 streams"));
+            }
         }
     }
 
     private void fail(Cause cause, String detail) {
         if (!done) {
-            done = true;
-            readyTimer.cancel();
-            if (channel != null) {
-                channel.close();
-            }
-            pool.onDialFailed(Dial.failure(cause, pool.way + ": " + detail));
+            cancel();
+            callback.onNotArrived(Dial.failure(cause, pool.way + ": " + detail));
         }
     }
 }

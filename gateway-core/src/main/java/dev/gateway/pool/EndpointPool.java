@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
-final class EndpointPool extends Claimant {
+final class EndpointPool extends Claimant implements Arrival.Callback {
     final Way way;
     final KeepAlive keepAlive;
     private final LoopUpstream owner;
@@ -50,7 +50,9 @@ final class EndpointPool extends Claimant {
             callback.onOpenFailed(removed());
             return StreamOpener.Opening.DONE;
         }
-        if (!shared.upstream.requests().tryAcquire()) {
+        if (demand == Demand.CHECK) {
+            shared.upstream.requests().acquireBeyond();
+        } else if (!shared.upstream.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
@@ -61,6 +63,8 @@ final class EndpointPool extends Claimant {
         PooledConnection connection = takeUsable();
         if (connection != null && connection.takes(demand)) {
             openOn(connection, events, callback);
+        } else if (demand == Demand.CHECK) {
+            answer = openForCheck(events, callback);
         } else {
             Waiter waiter = new Waiter(this, demand, events, callback);
             answer = connection == null ? enqueue(waiter) : openByHttp1(waiter);
@@ -68,6 +72,13 @@ final class EndpointPool extends Claimant {
         opening--;
         checkEmpty();
         return answer;
+    }
+
+    /** Makes a connection for a check, which waits for nobody else's. */
+    private StreamOpener.Opening openForCheck(ResponseEvents events, StreamOpener.Callback callback) {
+        CheckOpening check = new CheckOpening(this, events, callback);
+        check.start(supply.nextTurn());
+        return check;
     }
 
     /** Finds a connection for a request that those of this pool do not take: an upgrade that HTTP/2 does not allow here. */
@@ -94,7 +105,7 @@ final class EndpointPool extends Claimant {
         return StreamOpener.Opening.DONE;
     }
 
-    private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
+    void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
         countIdle(connection, false);
         ClientStream stream = connection.open(events);
         if (connection.room() <= 0) {
@@ -215,10 +226,10 @@ final class EndpointPool extends Claimant {
         supply.meetDemand();
     }
 
-    void onDialFailed(Failure failure) {
+    @Override
+    public void onNotArrived(Failure failure) {
         supply.onDialEnded();
-        shared.upstream.health().onTried(way.endpoint(), false);
-        observer.onConnectFailed(failure.cause());
+        onDialFailed(failure);
         if (connections.isEmpty() && supply.dialing() == 0) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
             for (Waiter waiter : waiters.copy()) {
@@ -234,20 +245,21 @@ final class EndpointPool extends Claimant {
         checkEmpty();
     }
 
-    /** A connection is established; its protocol's handler is in the pipeline. */
-    void onDialed(PooledConnection connection, long nanos) {
-        supply.onKnown(connection.version());
-        if (connection.room() <= 0) {
-            connection.channel.close();
-            onDialFailed(Dial.failure(Cause.CONNECT_FAILED, way + " allows no HTTP/2 streams"));
-            return;
-        }
+    /** A connection could not be made, for whomever. */
+    void onDialFailed(Failure failure) {
+        shared.upstream.health().onTried(way.endpoint(), false);
+        observer.onConnectFailed(failure.cause());
+    }
+
+    /** The endpoint has told, by a connection, what it speaks. */
+    void onKnown(HttpVersion version) {
+        supply.onKnown(version);
+    }
+
+    @Override
+    public void onArrived(PooledConnection connection, long nanos) {
         supply.onDialEnded();
-        shared.upstream.health().onTried(way.endpoint(), true);
-        sweep.begin(connection);
-        connections.add(connection);
-        observer.onOpened(connection.version(), isSecured());
-        connection.channel.closeFuture().addListener(closed -> onClosed(connection));
+        admit(connection);
         dialNanos = nanos;
         offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
@@ -256,10 +268,19 @@ final class EndpointPool extends Claimant {
 
     // What becomes of connections
 
+    /** A connection was made, for whomever, and is this pool's from now on. */
+    void admit(PooledConnection connection) {
+        shared.upstream.health().onTried(way.endpoint(), true);
+        sweep.begin(connection);
+        connections.add(connection);
+        observer.onOpened(connection.version(), isSecured());
+        connection.channel.closeFuture().addListener(closed -> onClosed(connection));
+    }
+
     /** The connection has room for a stream, maybe because one ended. */
     void onRoom(PooledConnection connection) {
         Waiter waiter = waiters.first();
-        if (waiter != null && connection.isIdle() && shared.isOwedToOthers(this, waiter.sinceNanos)) {
+        if (waiter != null && connection.permitted && connection.isIdle() && shared.isOwedToOthers(this, waiter.sinceNanos)) {
             supply.leaveLine(); // what is given up here is for others, so get in line again
             retire(connection);
         } else {
@@ -267,7 +288,7 @@ final class EndpointPool extends Claimant {
         }
     }
 
-    private void offer(PooledConnection connection) {
+    void offer(PooledConnection connection) {
         if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
             connections.push(connection);
             if (connection.isIdle()) {
@@ -321,7 +342,9 @@ final class EndpointPool extends Claimant {
     private void onClosed(PooledConnection connection) {
         connection.retiring = true;
         connections.remove(connection);
-        shared.release();
+        if (connection.permitted) {
+            shared.release();
+        }
         countIdle(connection, false);
         observer.onClosed(connection.version(), isSecured());
         supply.meetDemand();

@@ -30,6 +30,9 @@ abstract class PooledConnection {
     /** When it is closed unless it is used again; counts only while it is idle. */
     long idleUntilNanos;
 
+    /** Whether it has a permit of the upstream's limit, which it gives back when it is closed. */
+    boolean permitted = true;
+
     /** Counted as idle by the observer. */
     boolean countedIdle;
 

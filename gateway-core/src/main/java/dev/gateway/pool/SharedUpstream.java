@@ -126,12 +126,17 @@ final class SharedUpstream {
         claimants.remove(claimant);
     }
 
+    /** Takes the right to one more connection if there is one that nobody waits for. */
+    boolean tryAcquire() {
+        return starving.isEmpty() && upstream.connections().tryAcquire();
+    }
+
     /**
      * Takes the right to one more connection. If there is none, or others wait for one, the claimant is given it later
      * by {@link Claimant#onPermit}, and others are asked to give up a connection that they do not use.
      */
     boolean tryAcquire(Claimant claimant) {
-        if (starving.isEmpty() && upstream.connections().tryAcquire()) {
+        if (tryAcquire()) {
             return true;
         }
         claimant.destitute = claimant.hasNone();

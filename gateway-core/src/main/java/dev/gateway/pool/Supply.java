@@ -83,7 +83,12 @@ final class Supply {
 
     private void dial() {
         dialing++;
-        new Arrival(pool).start(addressTurn++);
+        new Arrival(pool, pool).start(nextTurn());
+    }
+
+    /** Returns which of several addresses the next connection tries first. */
+    int nextTurn() {
+        return addressTurn++;
     }
 
     /** Has no place in the line for a permit from here on, unless it is being given one. */

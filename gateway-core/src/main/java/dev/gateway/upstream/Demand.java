@@ -5,6 +5,11 @@ public enum Demand {
     /** A request and its response. */
     EXCHANGE,
     /**
+     * The same, to learn whether the endpoint is well: no limit of the upstream keeps it from being asked, for who hangs may
+     * have taken all that there is.
+     */
+    CHECK,
+    /**
      * An extended CONNECT (RFC 8441), such as a WebSocket's: an HTTP/1.1 connection, or an HTTP/2 connection whose peer
      * allows it.
      */

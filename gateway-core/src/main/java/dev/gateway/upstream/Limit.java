@@ -34,11 +34,6 @@ public final class Limit {
         return taken.get() > max;
     }
 
-    /** Whether there is none left. */
-    public boolean isExhausted() {
-        return taken.get() >= max;
-    }
-
     /** Gives one back. */
     public void release() {
         taken.decrementAndGet();

@@ -34,8 +34,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What answers make of an endpoint, with an upstream that the test plays and a clock that it moves. */
 class EndpointCheckTest {
@@ -163,24 +161,12 @@ class EndpointCheckTest {
     }
 
     @Test
-    void butNotWhenOtherRequestsHaveAllConnections() {
-        assertThat(upstream.connections().tryAcquire()).isTrue();
-        pass(TIMEOUT + 30);
-        assertThat(last().cancelled).isTrue();
+    void whatTellsOfTheGatewayTellsNothingOfTheEndpoint() {
+        last().failed(Failure.of(Cause.DRAIN, "the upstream has been removed"));
         assertThat(state()).isEqualTo(State.HEALTHY);
-        upstream.connections().release();
         next();
         answer(503);
         assertThat(state()).as("still the first answer").isEqualTo(State.UNHEALTHY);
-    }
-
-    @ParameterizedTest
-    @EnumSource(names = {"PENDING_OVERFLOW", "PENDING_TIMEOUT", "DRAIN"})
-    void whatTellsOfTheGatewayTellsNothingOfTheEndpoint(Cause cause) {
-        last().failed(Failure.of(cause, RetrySafety.ALWAYS, "not now"));
-        assertThat(state()).isEqualTo(State.HEALTHY);
-        next();
-        answer(200);
     }
 
     @Test
@@ -299,7 +285,7 @@ class EndpointCheckTest {
             ResponseEvents events,
             StreamOpener.Callback callback) {
         assertThat(endpoint).isEqualTo(ENDPOINT);
-        assertThat(demand).isEqualTo(Demand.EXCHANGE);
+        assertThat(demand).isEqualTo(Demand.CHECK);
         Asked question = new Asked(events, callback);
         asked.add(question);
         return question;

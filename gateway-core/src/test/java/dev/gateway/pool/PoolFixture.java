@@ -223,6 +223,17 @@ abstract class PoolFixture {
                 Demand.UPGRADE);
     }
 
+    /** Asks as a check does. */
+    Reply check(String path) {
+        return Reply.get(
+                pools.opener(0),
+                transport.loops().get(0),
+                upstream,
+                upstream.endpoints().get(0),
+                path,
+                Demand.CHECK);
+    }
+
     /** Asks an endpoint that the request names. */
     Reply getFrom(Endpoint endpoint, String path) {
         return Reply.get(pools.opener(0), transport.loops().get(0), upstream, endpoint, path);

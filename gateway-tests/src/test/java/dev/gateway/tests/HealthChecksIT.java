@@ -11,6 +11,7 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Endpoints are asked whether they are well, and get no requests if they say that they are not. */
 class HealthChecksIT {
+    private static final long MAX_CONCURRENT_STREAMS = 3; // the setting's number in HTTP/2
+
     private static final String CHECK =
             "{active: {path: '/healthz?full=1', interval: 100ms, timeout: 20s, unhealthyThreshold: 2}}";
 
@@ -108,6 +111,60 @@ class HealthChecksIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2c"})
+    void whoHangsIsFoundThoughItHasAllConnectionsThatThereMayBe(String protocol) throws Exception {
+        AtomicBoolean checked = new AtomicBoolean(true);
+        AtomicBoolean served = new AtomicBoolean();
+        long[] oneStream = {MAX_CONCURRENT_STREAMS, 1};
+        try (Origin hanging = Origin.start(oneStream)
+                        .on("/healthz", whenever(checked, 200))
+                        .on("/", whenever(served, 201));
+                Origin well = Origin.start(oneStream).on("/healthz", status(200)).on("/", status(202));
+                Rig rig = Rig.start(yaml(
+                        at(hanging) + ", " + at(well),
+                        """
+                        protocol: %s
+                            circuitBreaker: {maxConnections: 2}
+                            healthChecks: {active: {path: /healthz, interval: 100ms, timeout: 1s}}
+                        """
+                                .formatted(protocol)))) {
+            try (Peer first = rig.connect(Peers.HTTP1);
+                    Peer second = rig.connect(Peers.HTTP1);
+                    Peer third = rig.connect(Peers.HTTP1)) {
+                ask(first);
+                await(hanging, "/", 1); // they take turns
+                assertThat(send(second)).isEqualTo(202);
+                ask(third);
+                await(hanging, "/", 2);
+                await(hanging, "/healthz", hanging.requests("/healthz").size() + 3);
+                rig.awaitStates("healthy", "healthy");
+
+                checked.set(false);
+                rig.awaitStates("unhealthy", "healthy");
+                first.abort(); // lets go of the connections
+                third.abort();
+                rig.awaitMetric(0, "gateway_upstream_requests_active");
+            }
+            try (Peer client = rig.connect(Peers.HTTP1)) {
+                for (int i = 0; i < 5; i++) {
+                    assertThat(send(client)).isEqualTo(202);
+                }
+                assertThat(hanging.requests("/")).hasSize(2);
+
+                served.set(true);
+                checked.set(true);
+                rig.awaitStates("healthy", "healthy");
+                assertThat(send(client) + send(client)).isEqualTo(201 + 202);
+            }
+        }
+    }
+
+    /** Answers while it may, and never later. */
+    private static Behaviour whenever(AtomicBoolean may, int status) {
+        return (stream, head) -> (may.get() ? status(status) : Behaviours.silence()).serve(stream, head);
+    }
+
     @Test
     void ifNobodyIsWellAllGetRequests() throws Exception {
         try (Origin first = Origin.start().on("/", status(201));
@@ -124,11 +181,11 @@ class HealthChecksIT {
         try (Origin former = Origin.start().on("/healthz", status(200));
                 Origin next = Origin.start().on("/healthz", status(200));
                 Rig rig = Rig.start(yaml(at(former), "healthChecks: " + CHECK))) {
-            awaitChecks(former, 3);
+            await(former, "/healthz", 3);
             rig.reload(yaml(at(next), "healthChecks: " + CHECK));
-            awaitChecks(next, 1); // by the loop that has ended the others before
+            await(next, "/healthz", 1); // by the loop that has ended the others before
             int asked = former.requests("/healthz").size();
-            awaitChecks(next, 5);
+            await(next, "/healthz", 5);
             assertThat(former.requests("/healthz").size())
                     .as("one may have been on its way")
                     .isBetween(asked, asked + 1);
@@ -138,9 +195,9 @@ class HealthChecksIT {
         }
     }
 
-    private static void awaitChecks(Origin origin, int count) throws IOException {
+    private static void await(Origin origin, String path, int count) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        while (origin.requests("/healthz").size() < count) {
+        while (origin.requests(path).size() < count) {
             if (System.nanoTime() > deadline) {
                 throw new IOException("not asked: " + origin.port());
             }
@@ -148,9 +205,14 @@ class HealthChecksIT {
         }
     }
 
-    private static int send(Peer client) throws IOException {
+    private static PeerStream ask(Peer client) throws IOException {
         PeerStream stream = client.open();
         stream.send(Head.request("GET", "/"), true);
+        return stream;
+    }
+
+    private static int send(Peer client) throws IOException {
+        PeerStream stream = ask(client);
         int status = stream.receiveFinal().status();
         stream.receiveBody();
         return status;
