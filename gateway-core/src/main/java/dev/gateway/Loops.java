@@ -79,7 +79,10 @@ final class Loops {
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));
-        this.checks = new HealthChecks(pools.opener(0), wheels.get(0));
+        this.checks = new HealthChecks(
+                pools.opener(0),
+                wheels.get(0),
+                upstream -> loopMetrics.get(0).upstream(upstream.name()));
     }
 
     /** Returns what asks endpoints whether they are well, on the first event loop. */

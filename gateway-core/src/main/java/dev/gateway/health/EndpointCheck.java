@@ -8,6 +8,7 @@ import dev.gateway.message.Scheme;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
@@ -17,6 +18,7 @@ import dev.gateway.upstream.EndpointAuthority;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,7 @@ final class EndpointCheck extends Timer {
     private final Upstream upstream;
     private final Endpoint endpoint;
     private final ActiveCheck policy;
+    private final UpstreamObserver observer;
     private final StreamOpener opener;
     private final TimerWheel wheel;
     private @Nullable Probe probe; // while an answer is awaited
@@ -40,10 +43,16 @@ final class EndpointCheck extends Timer {
     private int contrary; // answers in a row that say otherwise
     private boolean again; // the question was not looked at: its connection was about to be closed
 
-    EndpointCheck(Upstream upstream, Endpoint endpoint, ActiveCheck policy, StreamOpener opener, TimerWheel wheel) {
+    EndpointCheck(
+            Upstream upstream,
+            Endpoint endpoint,
+            UpstreamObserver observer,
+            StreamOpener opener,
+            TimerWheel wheel) {
         this.upstream = upstream;
         this.endpoint = endpoint;
-        this.policy = policy;
+        this.policy = Objects.requireNonNull(upstream.health().activeCheck());
+        this.observer = observer;
         this.opener = opener;
         this.wheel = wheel;
     }
@@ -121,6 +130,7 @@ final class EndpointCheck extends Timer {
 
     private void onAnswer(@Nullable String failure) {
         boolean good = failure == null;
+        observer.onChecked(good);
         contrary = known && good == well ? 0 : contrary + 1;
         if (contrary > 0 && (!known || contrary >= (good ? policy.healthyThreshold() : policy.unhealthyThreshold()))) {
             known = true;

@@ -1,13 +1,13 @@
 package dev.gateway.health;
 
+import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Asks endpoints of upstreams whether they are well, if their health has a policy for that: all of them on one event loop,
@@ -16,6 +16,7 @@ import java.util.Map;
 public final class HealthChecks {
     private final StreamOpener opener;
     private final TimerWheel wheel;
+    private final Function<Upstream, UpstreamObserver> observers;
     private final Map<Upstream, List<EndpointCheck>> running = new HashMap<>(); // confined to the loop
 
     /**
@@ -23,24 +24,28 @@ public final class HealthChecks {
      *
      * @param opener the back door of an event loop
      * @param wheel the timers of the same loop
+     * @param observers find who counts answers, on the same loop
      */
-    public HealthChecks(StreamOpener opener, TimerWheel wheel) {
+    public HealthChecks(StreamOpener opener, TimerWheel wheel, Function<Upstream, UpstreamObserver> observers) {
         this.opener = opener;
         this.wheel = wheel;
+        this.observers = observers;
     }
 
     /** Begins to ask the endpoints of an upstream that pools know. */
     public void start(Upstream upstream) {
-        ActiveCheck policy = upstream.health().activeCheck();
-        if (policy != null) {
-            wheel.loop().execute(() -> {
-                List<EndpointCheck> checks = new ArrayList<>();
-                upstream.endpoints()
-                        .forEach(endpoint -> checks.add(new EndpointCheck(upstream, endpoint, policy, opener, wheel)));
-                running.put(upstream, checks);
-                checks.forEach(EndpointCheck::start);
-            });
+        if (upstream.health().activeCheck() != null) {
+            wheel.loop().execute(() -> startHere(upstream));
         }
+    }
+
+    private void startHere(Upstream upstream) {
+        UpstreamObserver observer = observers.apply(upstream);
+        List<EndpointCheck> checks = upstream.endpoints().stream()
+                .map(endpoint -> new EndpointCheck(upstream, endpoint, observer, opener, wheel))
+                .toList();
+        running.put(upstream, checks);
+        checks.forEach(EndpointCheck::start);
     }
 
     /** Asks no more; nothing changes what is known of the endpoints. */

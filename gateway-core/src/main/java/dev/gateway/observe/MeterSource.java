@@ -277,6 +277,12 @@ final class MeterSource implements Exposition.Source {
                 meters.get(UpstreamCount.PENDING_TIMEOUT),
                 "upstream",
                 name);
+        String checks = "gateway_upstream_health_checks";
+        String checksHelp = "Active checks of endpoints.";
+        long good = meters.get(UpstreamCount.CHECKS_SUCCEEDED);
+        long bad = meters.get(UpstreamCount.CHECKS_FAILED);
+        out.counter(checks, checksHelp, good, "upstream", name, "result", "success");
+        out.counter(checks, checksHelp, bad, "upstream", name, "result", "failure");
         attempts(out, name, meters);
         http2(out, "upstream", meters);
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** What is counted of one upstream on one event loop: its connections, and the attempts made there. */
 @SuppressWarnings("EnumOrdinal") // positions in arrays that never leave the process
 final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver {
-    /** What is counted of attempts and of waiting for a connection. */
+    /** What is counted of attempts, of waiting for a connection, and of checks. */
     enum UpstreamCount {
         ATTEMPTS_BEGUN,
         ATTEMPTS_ENDED,
@@ -22,7 +22,9 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         RETRIES_SUCCEEDED,
         RETRIES_FAILED,
         STALE_RETRIED,
-        STALE_FAILED
+        STALE_FAILED,
+        CHECKS_SUCCEEDED,
+        CHECKS_FAILED
     }
 
     private final Counts counts = new Counts(UpstreamCount.values().length);
@@ -178,5 +180,10 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     @Override
     public void onPendingTimeout() {
         count(UpstreamCount.PENDING_TIMEOUT);
+    }
+
+    @Override
+    public void onChecked(boolean well) {
+        count(well ? UpstreamCount.CHECKS_SUCCEEDED : UpstreamCount.CHECKS_FAILED);
     }
 }

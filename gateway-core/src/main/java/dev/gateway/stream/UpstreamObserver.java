@@ -36,4 +36,7 @@ public interface UpstreamObserver extends ConnectionObserver {
 
     /** A request has waited for as long as it may. */
     default void onPendingTimeout() {}
+
+    /** An endpoint was asked whether it is well, and answered that it is; or it did not. */
+    default void onChecked(boolean well) {}
 }

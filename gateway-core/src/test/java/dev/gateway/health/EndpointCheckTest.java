@@ -11,6 +11,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Demand;
@@ -46,7 +47,18 @@ class EndpointCheckTest {
     private long now = 1;
     private final TimerWheel wheel = new TimerWheel(loop.eventLoop(), () -> now);
     private final Upstream upstream = upstream();
-    private final HealthChecks checks = new HealthChecks(this::open, wheel);
+    private int good;
+    private int bad;
+    private final HealthChecks checks = new HealthChecks(this::open, wheel, checked -> new UpstreamObserver() {
+        @Override
+        public void onChecked(boolean well) {
+            if (well) {
+                good++;
+            } else {
+                bad++;
+            }
+        }
+    });
 
     @BeforeEach
     void start() {
@@ -95,6 +107,7 @@ class EndpointCheckTest {
         assertThat(state()).isEqualTo(State.UNHEALTHY);
         answerAll(204);
         assertThat(state()).isEqualTo(State.HEALTHY);
+        assertThat(List.of(good, bad)).as("each is counted").containsExactly(5, 6);
     }
 
     @Test
@@ -164,6 +177,7 @@ class EndpointCheckTest {
     void whatTellsOfTheGatewayTellsNothingOfTheEndpoint() {
         last().failed(Failure.of(Cause.DRAIN, "the upstream has been removed"));
         assertThat(state()).isEqualTo(State.HEALTHY);
+        assertThat(good + bad).isZero();
         next();
         answer(503);
         assertThat(state()).as("still the first answer").isEqualTo(State.UNHEALTHY);

@@ -156,7 +156,12 @@ class MetricsTest {
         app.onPendingEnded(1_000);
         app.onPendingOverflow();
         app.onConnectFailed(Cause.CONNECT_TIMEOUT);
+        app.onChecked(true);
+        app.onChecked(true);
+        app.onChecked(false);
         assertThat(scrape())
+                .containsEntry("gateway_upstream_health_checks_total{result=\"success\",upstream=\"app\"}", 2.0)
+                .containsEntry("gateway_upstream_health_checks_total{result=\"failure\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_connections_active{protocol=\"http1\",upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_pending_requests{upstream=\"app\"}", 1.0)
                 .containsEntry("gateway_upstream_pending_overflow_total{upstream=\"app\"}", 1.0)

@@ -83,6 +83,11 @@ class HealthChecksIT {
                 assertThat(rig.metric("gateway_upstream_endpoints", "state=\"unhealthy\""))
                         .isEqualTo(1);
                 assertThat(rig.admin("/explain?path=/")).contains("state unhealthy", "state healthy");
+                assertThat(rig.metric("gateway_upstream_health_checks_total", "upstream=\"app\"", "result=\"failure\""))
+                        .isPositive();
+                await(second, "/healthz", 2); // so one has been answered
+                assertThat(rig.metric("gateway_upstream_health_checks_total", "upstream=\"app\"", "result=\"success\""))
+                        .isPositive();
 
                 one.set(200);
                 rig.awaitStates("healthy", "healthy");
