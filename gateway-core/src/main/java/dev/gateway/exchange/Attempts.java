@@ -153,7 +153,12 @@ final class Attempts {
     /** The current attempt failed, and nothing of it is left. */
     void onFailed(Failure reported) {
         Failure failure = inPhase(reported);
-        judge(failure); // first, as it may decide where the next attempt goes
+        judge(failure);
+        goOn(failure);
+    }
+
+    /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
+    private void goOn(Failure failure) {
         long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
         if (delay == Retries.NONE) {
             exchange.fail(failure);
@@ -166,8 +171,9 @@ final class Attempts {
 
     /** The current attempt must not go on. */
     void onBroken(Failure failure) {
+        judge(failure); // while the stream still tells whether it takes anything
         abandon(failure);
-        onFailed(failure);
+        goOn(failure);
     }
 
     /** The exchange fails, and with it the current attempt. */
@@ -189,7 +195,9 @@ final class Attempts {
                 switch (failure.cause()) {
                     case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
                     // Whoever answers slowly but steadily is well, and so is who waits for the client.
-                    case UPSTREAM_TIMEOUT -> record.respondedNanos == 0 && exchange.state.isRequestEnded();
+                    case UPSTREAM_TIMEOUT ->
+                        record.respondedNanos == 0
+                                && (exchange.state.isRequestEnded() || exchange.request.isStalled());
                     default -> false;
                 };
         if (failed) {

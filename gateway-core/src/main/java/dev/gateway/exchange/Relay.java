@@ -72,6 +72,11 @@ final class Relay {
         }
     }
 
+    /** Whether the sink has not taken what it was given. */
+    boolean isStalled() {
+        return sink != null && !sink.isWritable();
+    }
+
     void flush() {
         if (unflushed && sink != null) {
             unflushed = false;

@@ -193,6 +193,11 @@ final class RequestBody {
         relay.flush();
     }
 
+    /** Whether the upstream does not take what has come of it. */
+    boolean isStalled() {
+        return relay.isStalled();
+    }
+
     /** The upstream has room again. */
     void credit() {
         relay.credit();

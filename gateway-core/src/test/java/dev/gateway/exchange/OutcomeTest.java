@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an endpoint is blamed for: what it did with requests that it had, and nothing else. */
 class OutcomeTest extends ExchangeRig {
@@ -142,6 +143,19 @@ class OutcomeTest extends ExchangeRig {
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
         assertThat(failures(FIRST)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoDoesNotTakeTheRequestIsBlamed(boolean byAttempt) {
+        timeouts = new Route.Timeouts(byAttempt ? 0 : 100, byAttempt ? 100 : 0, 0, Route.Tunnel.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        upstream().writable = false;
+        events.onData(bytes("some"), false);
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isEqualTo(1);
     }
 
     @Test
