@@ -87,6 +87,8 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         if (peerKeepsMillis >= 0) {
             keepAliveMillis = KeepAlive.within(peerKeepsMillis);
             pool.keepAlive.onSaid(peerKeepsMillis);
+        } else if (keepAliveMillis == Long.MAX_VALUE) {
+            pool.keepAlive.onSaidNothing();
         }
         served = true;
         endLease();

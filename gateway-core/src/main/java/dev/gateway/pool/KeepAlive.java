@@ -49,6 +49,11 @@ final class KeepAlive {
         }
     }
 
+    /** The endpoint has said nothing of that, on a connection of which it never has. */
+    void onSaidNothing() {
+        onSaid(NEVER);
+    }
+
     /**
      * The endpoint has closed a connection. Many that it closes at once have one reason, such as a restart, and say no
      * more than one: only what became idle after that counts again.

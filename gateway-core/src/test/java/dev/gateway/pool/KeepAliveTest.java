@@ -94,6 +94,14 @@ class KeepAliveTest {
     }
 
     @Test
+    void whatIsSaidNoMoreIsForgottenAndWhatIsShownIsNot() {
+        closedAfter(75_000, 75_000, 75_000);
+        keepAlive.onSaid(5_000);
+        keepAlive.onSaidNothing();
+        assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(75_000, false));
+    }
+
+    @Test
     void theLeastOfWhatIsSaidAndShownCounts() {
         keepAlive.onSaid(5_000);
         assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(5_000, true));

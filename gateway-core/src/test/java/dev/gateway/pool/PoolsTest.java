@@ -107,6 +107,20 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aHintIsForgottenWhenANewConnectionServesWithoutOne() throws Exception {
+        to(http1());
+        assertThat(get("/keep-5").connection()).isEqualTo(1);
+        assertThat(get("/").connection()).isEqualTo(1);
+        assertThat(Objects.requireNonNull(idleTimeout()).isSaid())
+                .as("it holds for the connection")
+                .isTrue();
+        ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(4100));
+        awaitEvent("closed");
+        assertThat(get("/").connection()).isEqualTo(2);
+        assertThat(idleTimeout()).isNull();
+    }
+
+    @Test
     void whatAnEndpointClosesAfterTheSameTimeAgainAndAgainIsClosedBefore() throws Exception {
         Origin origin = http1();
         to(origin);
