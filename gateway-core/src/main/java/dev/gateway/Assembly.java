@@ -59,12 +59,7 @@ final class Assembly {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
             Upstream same = before == null ? null : before.same(upstream);
-            Upstream used = same != null ? same : upstream(upstream);
-            Upstream former = before == null ? null : before.upstream(upstream.name());
-            if (former != null && former != used) {
-                used.health().inherit(former.health());
-            }
-            upstreams.put(upstream.name(), used);
+            upstreams.put(upstream.name(), same != null ? same : upstream(upstream));
         }
         Map<String, ConnectAssembly.Entry> connect = new LinkedHashMap<>();
         Map<String, ConnectAssembly.Entry> connectOf = new HashMap<>();

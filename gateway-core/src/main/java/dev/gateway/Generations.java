@@ -108,10 +108,14 @@ final class Generations {
         // Nothing fails from here on.
         log.commit();
         telemetry.commit();
+        InForce after = new InForce(config, next);
+        if (before != null) {
+            after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
+        }
         health.use(next.upstreams());
         alive.add(next);
         loops.use(next, () -> thread.execute(() -> onEnded(next)));
-        inForce = new InForce(config, next);
+        inForce = after;
         long drainNanos = config.drain().timeout().toNanos();
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());

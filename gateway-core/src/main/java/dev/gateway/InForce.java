@@ -42,6 +42,16 @@ final class InForce {
                 : null;
     }
 
+    /** Lets upstreams that were made anew go on with how endpoints of their name's former one are at this moment. */
+    void inherit(InForce before) {
+        upstreams.forEach((name, upstream) -> {
+            Upstream former = before.upstream(name);
+            if (former != null && former != upstream) {
+                upstream.health().inherit(former.health());
+            }
+        });
+    }
+
     /** Returns the upstream of that name, or null; not one of connect. */
     @Nullable
     Upstream upstream(String name) {

@@ -7,6 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.upstream.Health;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What goes on in the next generation is what it is called after. */
@@ -47,7 +49,7 @@ class InForceTest {
                 other.resolver(),
                 other.workers(),
                 other.transport());
-        InForce inForce = new InForce(both, Assembly.snapshot(both, 1, Map.of("egress", 0), null, new TunnelState()));
+        InForce inForce = new InForce(both, snapshot(both, null));
 
         Upstream same = Objects.requireNonNull(inForce.same(upstream));
         assertThat(same.balancer()).isNotInstanceOf(NamedByRequest.class);
@@ -55,6 +57,38 @@ class InForceTest {
         assertThat(inForce.heir(same)).isSameAs(same);
         Upstream named = Objects.requireNonNull(inForce.same(entry)).upstreams().get(0);
         assertThat(inForce.heir(named)).isSameAs(named);
+    }
+
+    @Test
+    void howEndpointsAreGoesOnAsItIsWhenTheNextGenerationTakesOver() throws Exception {
+        GatewayConfig before = config(upstream(5));
+        InForce former = new InForce(before, snapshot(before, null));
+        Upstream changed = Objects.requireNonNull(former.upstream("app"));
+        GatewayConfig after = config(upstream(6));
+        InForce next = new InForce(after, snapshot(after, former));
+        Upstream made = Objects.requireNonNull(next.upstream("app"));
+        assertThat(made).isNotSameAs(changed);
+
+        changed.health().drain("127.0.0.1:9001", true); // late, but before the other is used
+        next.inherit(former);
+        assertThat(made.endpoints().stream()
+                        .map(each -> made.health().report(each).state()))
+                .containsExactly(Health.State.HEALTHY, Health.State.DRAINING);
+
+        InForce same = new InForce(after, snapshot(after, next));
+        same.inherit(next);
+        assertThat(same.upstream("app")).isSameAs(made);
+        assertThat(made.health().report(made.endpoints().get(1)).state()).isEqualTo(Health.State.DRAINING);
+    }
+
+    private static String upstream(int maxConnections) {
+        return "routes: [{rules: [{backendRefs: [{name: app}]}]}]\n"
+                + "upstreams: [{name: app, circuitBreaker: {maxConnections: " + maxConnections + "},"
+                + " endpoints: [{host: 127.0.0.1, port: 9000}, {host: 127.0.0.1, port: 9001}]}]\n";
+    }
+
+    private static Snapshot snapshot(GatewayConfig config, @Nullable InForce before) throws StartException {
+        return Assembly.snapshot(config, 1, Map.of("egress", 0), before, new TunnelState());
     }
 
     private static GatewayConfig config(String yaml) {

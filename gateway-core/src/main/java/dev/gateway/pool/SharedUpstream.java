@@ -9,7 +9,9 @@ import dev.gateway.upstream.UpstreamSettings.Protocol;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -50,19 +52,15 @@ final class SharedUpstream {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.securing = Securing.of(settings);
-        this.keepAlives =
-                upstream.endpoints().stream().map(each -> keptOr(formers, each)).toList();
-    }
-
-    private static KeepAlive keptOr(List<SharedUpstream> formers, Endpoint endpoint) {
+        Map<String, KeepAlive> known = new HashMap<>();
         for (SharedUpstream former : formers) {
-            for (Endpoint each : former.upstream.endpoints()) {
-                if (each.isSameAddress(endpoint)) {
-                    return former.keepAlive(each);
-                }
-            }
+            former.upstream
+                    .endpoints()
+                    .forEach(each -> known.putIfAbsent(each.toString(), former.keepAlives.get(each.index())));
         }
-        return new KeepAlive();
+        this.keepAlives = upstream.endpoints().stream()
+                .map(each -> known.getOrDefault(each.toString(), new KeepAlive()))
+                .toList();
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */

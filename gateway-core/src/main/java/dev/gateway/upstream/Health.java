@@ -1,8 +1,10 @@
 package dev.gateway.upstream;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
@@ -75,6 +77,10 @@ public final class Health {
 
     /** What is chosen from, and by what. */
     private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
+
+    /** What an endpoint leaves to the one of its address in the next generation. */
+    private record Legacy(
+            boolean draining, @Nullable String failedCheck, int unreached, int failures, Ejection ejection) {}
 
     private final List<Endpoint> endpoints;
     private final Balancer all;
@@ -262,35 +268,41 @@ public final class Health {
 
     /** Takes over how endpoints of the same address are in an upstream of an earlier generation. */
     public void inherit(Health before) {
-        for (Endpoint endpoint : endpoints) {
-            for (Endpoint former : before.endpoints) {
-                if (former.isSameAddress(endpoint)) {
-                    inherit(endpoint.index(), before, former.index());
-                    break;
+        Map<String, Legacy> legacies = before.legacies();
+        synchronized (this) {
+            for (Endpoint endpoint : endpoints) {
+                Legacy legacy = legacies.get(endpoint.toString());
+                if (legacy != null) {
+                    inherit(endpoint.index(), legacy);
                 }
             }
+            choose();
         }
     }
 
-    private void inherit(int index, Health before, int former) {
-        boolean drained;
-        String failedCheck;
-        Ejection ejection = new Ejection();
-        synchronized (before) {
-            drained = before.draining[former];
-            failedCheck = before.failedChecks[former];
-            ejection.inherit(before.ejections[former]);
+    /** Returns how endpoints are, by their address. */
+    private synchronized Map<String, Legacy> legacies() {
+        Map<String, Legacy> legacies = new HashMap<>();
+        for (Endpoint endpoint : endpoints) {
+            int index = endpoint.index();
+            Ejection ejection = new Ejection();
+            ejection.inherit(ejections[index]);
+            legacies.putIfAbsent(
+                    endpoint.toString(),
+                    new Legacy(
+                            draining[index], failedChecks[index], unreached.get(index), failures.get(index), ejection));
         }
-        synchronized (this) {
-            draining[index] = drained;
-            unreached.set(index, before.unreached.get(former));
-            if (outliers != null) {
-                failures.set(index, before.failures.get(former) % outliers.consecutive5xx());
-                ejections[index].inherit(ejection);
-            }
-            failedChecks[index] = check == null ? null : failedCheck;
-            choose();
+        return legacies;
+    }
+
+    private void inherit(int index, Legacy legacy) {
+        draining[index] = legacy.draining;
+        unreached.set(index, legacy.unreached);
+        if (outliers != null) {
+            failures.set(index, legacy.failures % outliers.consecutive5xx());
+            ejections[index].inherit(legacy.ejection);
         }
+        failedChecks[index] = check == null ? null : legacy.failedCheck;
     }
 
     private boolean isInService(int index) {
