@@ -281,6 +281,22 @@ class AccessLogTest {
     }
 
     @Test
+    void oneFullBatchAfterTheOtherIsWrittenWhole() throws IOException {
+        int lines = 0;
+        StringBuilder expected = new StringBuilder();
+        try (Log log = log(settings(template("{path}")), new StreamDestination(written), 64)) {
+            while (expected.length() < 5 * LogWriter.BUFFER_BYTES) {
+                String path = "/" + lines + "/" + "x".repeat(lines % 1000); // what an array had before, would be seen
+                log.loop.onCompleted(Records.record(path, 200, null));
+                expected.append(path).append('\n');
+                lines++;
+            }
+        }
+        assertThat(written.toString(StandardCharsets.US_ASCII)).isEqualTo(expected.toString());
+        assertThat(dropped).hasValue(0);
+    }
+
+    @Test
     void theEndOfTheProcessDoesNotWaitForWhoeverHasStoppedReading() throws Exception {
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch freed = new CountDownLatch(1);
