@@ -80,9 +80,7 @@ final class Loops {
                 .get(loop)
                 .upstream(upstream.name()));
         this.checks = new HealthChecks(
-                pools.opener(0),
-                wheels.get(0),
-                upstream -> loopMetrics.get(0).upstream(upstream.name()));
+                pools.opener(0), wheels.get(0), upstream -> loopMetrics.get(0).upstream(upstream.name()));
     }
 
     /** Returns what asks endpoints whether they are well, on the first event loop. */

@@ -49,6 +49,7 @@ final class Telemetry {
     private final List<TimerWheel> wheels = new ArrayList<>();
     private @Nullable Wanted inForce;
     private Exports exports = new Exports(null, null, new FileWatch(List.of()));
+    private @Nullable Thread ending; // lets what was exported before send what it has left
     private volatile String problem = "";
 
     Telemetry(Metrics metrics) {
@@ -88,7 +89,7 @@ final class Telemetry {
     private record Exports(@Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files) {
         private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-        /** Lets both send at the same time what they have left, within one limit. */
+        /** Lets both send at the same time what they have left, for which they have five seconds. */
         void close() {
             long deadline = System.nanoTime() + CLOSE_NANOS;
             if (metrics != null) {
@@ -148,10 +149,13 @@ final class Telemetry {
             }
         }
 
-        /** Lets what was exported before send what it has left, for which it takes five seconds at most. */
+        /** Lets what was exported before send what it has left, and waits for no more than the change before this one. */
         void finish() {
             if (next != null) {
-                former.close();
+                awaitFormer();
+                ending = new Thread(former::close, "otlp-end"); // receivers may hang, and a reload should not
+                ending.setDaemon(true);
+                ending.start();
             }
         }
 
@@ -237,8 +241,20 @@ final class Telemetry {
         CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
     }
 
+    /** Waits for what was exported before the last change. */
+    private void awaitFormer() {
+        try {
+            if (ending != null) {
+                ending.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Sends what is left. To be called when the event loops have ended. */
     void close() {
         exports.close();
+        awaitFormer();
     }
 }

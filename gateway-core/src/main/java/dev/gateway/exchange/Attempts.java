@@ -196,8 +196,7 @@ final class Attempts {
                     case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
                     // Whoever answers slowly but steadily is well, and so is who waits for the client.
                     case UPSTREAM_TIMEOUT ->
-                        record.respondedNanos == 0
-                                && (exchange.state.isRequestEnded() || exchange.request.isStalled());
+                        record.respondedNanos == 0 && (exchange.state.isRequestEnded() || exchange.request.isStalled());
                     default -> false;
                 };
         if (failed) {

@@ -44,11 +44,7 @@ final class EndpointCheck extends Timer {
     private boolean again; // the question was not looked at: its connection was about to be closed
 
     EndpointCheck(
-            Upstream upstream,
-            Endpoint endpoint,
-            UpstreamObserver observer,
-            StreamOpener opener,
-            TimerWheel wheel) {
+            Upstream upstream, Endpoint endpoint, UpstreamObserver observer, StreamOpener opener, TimerWheel wheel) {
         this.upstream = upstream;
         this.endpoint = endpoint;
         this.policy = Objects.requireNonNull(upstream.health().activeCheck());

@@ -44,7 +44,7 @@ final class Delivery {
                 complaints.succeeded();
                 return true;
             }
-            problem = String.valueOf(sent.getFailureThrowable());
+            problem = problem(sent);
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
             // Whatever the SDK's matter is, such as no more threads to be had, the next may get through.
             problem = e.toString();
@@ -52,5 +52,14 @@ final class Delivery {
         lost.addAndGet(count);
         complaints.failed(problem);
         return false;
+    }
+
+    private String problem(CompletableResultCode sent) {
+        if (sent.isDone()) {
+            return String.valueOf(sent.getFailureThrowable());
+        }
+        return Thread.currentThread().isInterrupted()
+                ? "no answer before the time for what was left was over"
+                : "no answer in " + (timeoutMillis + MARGIN_MILLIS) + " ms";
     }
 }

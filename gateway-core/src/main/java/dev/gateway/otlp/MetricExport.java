@@ -14,6 +14,8 @@ import java.util.function.Supplier;
  * what a scrape at that moment would read.
  */
 public final class MetricExport {
+    private static final long COUNT_MILLIS = 5_000; // for what has been cut off, which only counts itself
+
     private final Supplier<MetricSnapshots> metrics;
     private final Receiver.Origin origin;
     private final Results results;
@@ -38,10 +40,14 @@ public final class MetricExport {
      * @throws RuntimeException if the receiver's headers or certificates are none
      */
     public MetricExport(Supplier<MetricSnapshots> metrics, Receiver receiver, Results results) {
+        this(metrics, receiver, results, receiver.metrics());
+    }
+
+    MetricExport(Supplier<MetricSnapshots> metrics, Receiver receiver, Results results, MetricExporter exporter) {
         this.metrics = metrics;
         this.origin = receiver.origin();
         this.results = results;
-        this.exporter = receiver.metrics();
+        this.exporter = exporter;
         this.delivery = new Delivery("metrics", receiver, results.failed());
     }
 
@@ -65,16 +71,22 @@ public final class MetricExport {
         thread.shutdown();
     }
 
-    /** Waits for the end, and cuts off what goes on after that time. */
+    /** Waits for the end, and cuts off what goes on after that time; all that is lost is counted then. */
     public void awaitEnd(long deadlineNanos) {
         try {
             if (!thread.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                thread.shutdownNow();
+                cutOff();
             }
         } catch (InterruptedException e) {
             thread.shutdownNow();
             Thread.currentThread().interrupt();
         }
         exporter.shutdown();
+    }
+
+    /** What is being sent counts itself; what is to be sent after it will not be. */
+    private void cutOff() throws InterruptedException {
+        results.failed().addAndGet(thread.shutdownNow().size());
+        thread.awaitTermination(COUNT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

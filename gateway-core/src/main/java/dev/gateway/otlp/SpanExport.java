@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class SpanExport {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long COUNT_MILLIS = 5_000; // for what has been cut off, which only counts what is lost
 
     private final Receiver.Origin origin;
     private final Batches batches;
@@ -104,12 +105,15 @@ public final class SpanExport {
             queue.drainTo(rest);
             rest.remove(end);
             dropped.addAndGet(rest.size());
-            log.warn("Spans that could not be sent in time are lost: {}", rest.size());
+            log.warn("Spans that were still to be sent at the end are lost: {}", rest.size());
         }
     }
 
     /** Returns the next span or the end, null if none is left and none will come. */
     private @Nullable SpanData next() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException(); // while something was sent, which says no more of it
+        }
         return closing ? queue.poll() : queue.take();
     }
 
@@ -143,11 +147,12 @@ public final class SpanExport {
         LockSupport.unpark(thread);
     }
 
-    /** Waits for the end, and cuts off what goes on after that time. */
+    /** Waits for the end, and cuts off what goes on after that time; all that is lost is counted then. */
     public void awaitEnd(long deadlineNanos) {
         try {
             thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime())));
             thread.interrupt();
+            thread.join(COUNT_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

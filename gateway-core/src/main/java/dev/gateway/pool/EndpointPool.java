@@ -280,7 +280,10 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     /** The connection has room for a stream, maybe because one ended. */
     void onRoom(PooledConnection connection) {
         Waiter waiter = waiters.first();
-        if (waiter != null && connection.permitted && connection.isIdle() && shared.isOwedToOthers(this, waiter.sinceNanos)) {
+        if (waiter != null
+                && connection.permitted
+                && connection.isIdle()
+                && shared.isOwedToOthers(this, waiter.sinceNanos)) {
             supply.leaveLine(); // what is given up here is for others, so get in line again
             retire(connection);
         } else {

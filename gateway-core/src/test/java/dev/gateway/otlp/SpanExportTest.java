@@ -2,6 +2,9 @@ package dev.gateway.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.observe.AccessLogSettings;
 import dev.gateway.observe.Redaction;
 import io.opentelemetry.api.common.Attributes;
@@ -22,15 +25,35 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** What becomes of spans whose exporter does what it likes. */
 class SpanExportTest {
     private static final long PATIENCE_SECONDS = 20;
     private static final Receiver RECEIVER =
-            new Receiver("http://127.0.0.1:9", Map.of(), null, 500, new Receiver.Service("gateway", "dev", "test"));
+            new Receiver("http://127.0.0.1:9", Map.of(), null, 60_000, new Receiver.Service("gateway", "dev", "test"));
 
     private final AtomicLong dropped = new AtomicLong();
     private final BlockingQueue<String> sent = new LinkedBlockingQueue<>();
+
+    /** Takes spans and never says what has become of them. */
+    private final class Hanging implements SpanExporter {
+        @Override
+        public CompletableResultCode export(Collection<SpanData> spans) {
+            spans.forEach(span -> sent.add(span.getName()));
+            return new CompletableResultCode();
+        }
+
+        @Override
+        public CompletableResultCode flush() {
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode shutdown() {
+            return CompletableResultCode.ofSuccess();
+        }
+    }
 
     /** Throws what spans are named after, if that is thrown, and takes all else. */
     private final class Fickle implements SpanExporter {
@@ -101,6 +124,32 @@ class SpanExportTest {
         end(export);
         assertThat(sent).containsExactly("a", "b");
         assertThat(dropped).hasValue(0);
+    }
+
+    @Test
+    void whatHangsIsCutOffAtTheEndWithAllThatWaitsForItAndIsCounted() throws InterruptedException {
+        Logger logger = (Logger) LoggerFactory.getLogger(Delivery.class);
+        ListAppender<ILoggingEvent> told = new ListAppender<>();
+        told.start();
+        logger.addAppender(told);
+        try {
+            SpanExport export = export(new Hanging());
+            export.offer(span("a"));
+            export.offer(span("b"));
+            export.offer(span("c"));
+            export.start();
+            assertThat(sent.poll(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("a");
+            export.end();
+            export.awaitEnd(System.nanoTime());
+        } finally {
+            logger.detachAppender(told);
+        }
+        assertThat(dropped).hasValue(3);
+        assertThat(sent).isEmpty();
+        assertThat(told.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly("Cannot send spans to http://127.0.0.1:9 (lost so far: 1): "
+                        + "no answer before the time for what was left was over");
     }
 
     @Test

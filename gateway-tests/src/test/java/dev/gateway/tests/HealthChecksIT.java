@@ -125,7 +125,8 @@ class HealthChecksIT {
         try (Origin hanging = Origin.start(oneStream)
                         .on("/healthz", whenever(checked, 200))
                         .on("/", whenever(served, 201));
-                Origin well = Origin.start(oneStream).on("/healthz", status(200)).on("/", status(202));
+                Origin well =
+                        Origin.start(oneStream).on("/healthz", status(200)).on("/", status(202));
                 Rig rig = Rig.start(yaml(
                         at(hanging) + ", " + at(well),
                         """
