@@ -121,7 +121,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onTrailers(Fields trailers) {
         if (!over) {
-            response.onTrailers(trailers);
+            attempts.onTrailers(trailers);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -37,6 +38,7 @@ final class Attempts {
     private @Nullable Attempt current;
     private boolean untold; // the observer has not been told of this attempt's end
     private boolean blamed; // the endpoint answered this attempt with an error
+    private boolean called; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
 
     Attempts(Exchange exchange, Route route, Upstream upstream) {
@@ -75,7 +77,7 @@ final class Attempts {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
-        blamed = false;
+        blamed = called = false;
         exchange.doorway.onAttempt();
         exchange.handler.observer.onAttemptBegun(record);
         if (tellsEndpoint) {
@@ -124,13 +126,34 @@ final class Attempts {
         } else if (head.isInterim()) {
             exchange.response.onInterim(head);
         } else {
-            if (endpoint != null) {
-                blamed = upstream.health().onAnswered(endpoint, head.status());
-            }
+            onAnswered(head, last);
             if (!isRepeated(head.status())) {
                 exchange.response.onHead(head, last);
             }
         }
+    }
+
+    private void onAnswered(ResponseHead head, boolean last) {
+        boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
+        called = call && !last;
+        if (!called) {
+            onAnswered(call ? GrpcStatus.toHttp(head.fields()) : head.status());
+        }
+    }
+
+    private void onAnswered(int status) {
+        if (endpoint != null) {
+            blamed = upstream.health().onAnswered(endpoint, status);
+        }
+    }
+
+    /** The response ends with trailers. */
+    void onTrailers(Fields trailers) {
+        if (called) {
+            called = false;
+            onAnswered(GrpcStatus.toHttp(trailers));
+        }
+        exchange.response.onTrailers(trailers);
     }
 
     /** Whether the policy takes the status for a failure, and another attempt is made. */

@@ -3,6 +3,9 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeOpening;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -14,9 +17,11 @@ import dev.gateway.upstream.OutlierDetection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,6 +43,63 @@ class OutcomeTest extends ExchangeRig {
         assertThat(failures(FIRST)).isEqualTo(2);
         answer(404);
         assertThat(failures(FIRST)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"2", "13", "14", "15"})
+    void aCallOfGrpcThatTheEndpointFailsCounts(String status) {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(call("application/grpc", status), true);
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, 2", "13, 2", "14, 2", "15, 2", "0, 0", "4, 0", "5, 0", "12, 0"})
+    void howACallOfGrpcWentIsKnownAtItsEnd(String status, int failures) {
+        retry = new Route.Retry(1, Set.of(503), 0);
+        endpoints = List.of(FIRST);
+        get();
+        answer(503);
+        opener.last().succeed();
+        opener.last().events.onHead(call("application/grpc+proto", null), false);
+        assertThat(failures(FIRST)).as("its head forgives nothing").isEqualTo(1);
+        opener.last().events.onTrailers(status(status));
+        assertThat(failures(FIRST)).isEqualTo(failures);
+    }
+
+    @Test
+    void aCallOfGrpcThatIsBrokenOffIsOneFailure() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(call("application/grpc", null), false);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"application/grpc-web", "application/grpc-web+proto", "application/json"})
+    void trailersOfOtherAnswersTellNothing(String type) {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(call(type, null), false);
+        opener.last().events.onTrailers(status("14"));
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    private static ResponseHead call(String type, @Nullable String status) {
+        ResponseHead head = response(200);
+        head.fields().add(FieldName.CONTENT_TYPE, type);
+        if (status != null) {
+            head.fields().add(FieldName.of("grpc-status"), status);
+        }
+        return head;
+    }
+
+    private static Fields status(String status) {
+        Fields trailers = new Fields();
+        trailers.add(FieldName.of("grpc-status"), status);
+        return trailers;
     }
 
     @Test

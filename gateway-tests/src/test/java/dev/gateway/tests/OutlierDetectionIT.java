@@ -104,6 +104,26 @@ class OutlierDetectionIT {
     }
 
     @Test
+    void callsOfGrpcThatAnEndpointFailsEjectIt() throws Exception {
+        Behaviour failing = (stream, head) -> {
+            stream.receiveBody();
+            stream.send(Head.response(200, "content-type", "application/grpc"), false);
+            stream.send("some", false);
+            stream.sendTrailers("grpc-status", "14", "grpc-message", "not now");
+        };
+        try (Origin bad = Origin.start().on("/", failing);
+                Origin good = Origin.start().on("/", status(200));
+                Rig rig = Rig.start(yaml(at(bad), good, "h2c", "1h", ""));
+                Peer client = rig.connect(Peers.H2C)) {
+            for (int i = 0; i < 2 * FAILURES; i++) { // they take turns
+                assertThat(send(client, "POST")).isEqualTo(200);
+            }
+            assertThat(bad.requests("/")).hasSize(FAILURES);
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
+        }
+    }
+
+    @Test
     void anEjectedEndpointReturnsByItself() throws Exception {
         AtomicBoolean well = new AtomicBoolean();
         try (Origin origin = Origin.start().on("/", (stream, head) -> status(well.get() ? 201 : 503)

@@ -1,0 +1,42 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import io.netty.util.AsciiString;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** How a call of gRPC tells at its end that it failed, which HTTP takes for a success. */
+final class GrpcStatus {
+    private static final FieldName STATUS = FieldName.of("grpc-status");
+    private static final AsciiString TYPE = new AsciiString("application/grpc");
+
+    /** gRPC-Web has its trailers in the body, where they are nobody's but the client's. */
+    private static final AsciiString WEB = new AsciiString("application/grpc-web");
+
+    /**
+     * UNKNOWN, INTERNAL, UNAVAILABLE, DATA_LOSS: what the server could not do. Other statuses tell of the call, which a
+     * client could make on purpose: UNIMPLEMENTED is an unknown method, DEADLINE_EXCEEDED the client's own haste.
+     */
+    private static final Set<AsciiString> FAILURES =
+            Set.of(new AsciiString("2"), new AsciiString("13"), new AsciiString("14"), new AsciiString("15"));
+
+    private GrpcStatus() {}
+
+    /** Whether a response is that of a call, so that its status comes last. */
+    static boolean isCall(ResponseHead head) {
+        AsciiString type = head.fields().first(FieldName.CONTENT_TYPE);
+        return head.status() == 200 && startsWith(type, TYPE) && !startsWith(type, WEB);
+    }
+
+    private static boolean startsWith(@Nullable AsciiString value, AsciiString start) {
+        return value != null && value.regionMatches(true, 0, start, 0, start.length());
+    }
+
+    /** Returns the status of HTTP that would say the same as the fields at the end of a call. */
+    static int toHttp(Fields last) {
+        AsciiString status = last.first(STATUS);
+        return status != null && FAILURES.contains(status) ? 503 : 200;
+    }
+}
