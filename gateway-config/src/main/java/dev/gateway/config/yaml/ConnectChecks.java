@@ -103,9 +103,7 @@ final class ConnectChecks {
     private void privately(Destination allowed) {
         if (entry.denyPrivate()
                 && Destinations.isPrivate(allowed)
-                && Destinations.covering(entry.trustedDestinations(), allowed) == null
-                && entry.trustedDestinations().stream()
-                        .noneMatch(each -> Destinations.covering(List.of(allowed), each) != null)) {
+                && !Destinations.isTrusted(allowed, entry.trustedDestinations())) {
             warning(
                     allowed.position(),
                     "'" + allowed.text() + "' is private, and denyPrivate refuses it: add it to trustedDestinations");

@@ -25,6 +25,11 @@ final class Destinations {
             .map(block -> Objects.requireNonNull(Cidr.parse(block)))
             .toList();
 
+    /** What localhost stands for. */
+    private static final List<Cidr> LOCALHOST = Stream.of("127.0.0.1/32", "::1/128")
+            .map(address -> Objects.requireNonNull(Cidr.parse(address)))
+            .toList();
+
     private Destinations() {}
 
     /** Returns the first of some that has all that another has, null if none does. */
@@ -70,5 +75,15 @@ final class Destinations {
         }
         return destination instanceof Destination.Name name
                 && (name.host().equals("localhost") || name.host().endsWith(".localhost"));
+    }
+
+    /** Whether some of what a private destination leads to is trusted. */
+    static boolean isTrusted(Destination allowed, List<Destination> trusted) {
+        return trusted.stream()
+                .anyMatch(each -> covers(each, allowed)
+                        || covers(allowed, each)
+                        || (allowed instanceof Destination.Name
+                                && each instanceof Destination.Block block
+                                && LOCALHOST.stream().anyMatch(address -> covers(block.block(), address))));
     }
 }

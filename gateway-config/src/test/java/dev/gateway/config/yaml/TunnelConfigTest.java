@@ -234,6 +234,18 @@ class TunnelConfigTest {
                         "9:18: warning: '.example.net' never comes here: line 8 has '*', and comes first");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "127.0.0.1", "127.0.0.0/8", "'::1'"})
+    void localhostIsTrustedByNameOrByAddress(String trusted) {
+        assertThat(warnings(
+                        """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}]
+                connect: [{parentRefs: [{name: egress}], allow: [localhost], trustedDestinations: [%s]}]
+                """
+                                .formatted(trusted)))
+                .isEmpty();
+    }
+
     @Test
     void addressesAreNotComparedWithNames() {
         assertThat(
