@@ -4,6 +4,7 @@ import dev.gateway.time.TimerWheel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -86,7 +87,7 @@ public final class AccessLog implements AutoCloseable {
         if (settings.format() == null) {
             return new Change(settings, null, null);
         }
-        return new Change(settings, wanted, wanted.equals(target) ? null : wanted.open());
+        return new Change(settings, wanted, Objects.equals(target, wanted) ? null : wanted.open());
     }
 
     /** The same of a destination that is open. */
