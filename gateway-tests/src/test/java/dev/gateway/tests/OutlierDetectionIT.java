@@ -103,6 +103,42 @@ class OutlierDetectionIT {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"}) // where little is in buffers of the kernel
+    void anEndpointThatDoesNotTakeUploadsIsEjected(Pairing pairing) throws Exception {
+        Behaviour deaf = (stream, head) -> stream.peer().awaitClosed();
+        String timeouts = "timeouts: {responseHeaders: 300ms}";
+        try (Origin bad = Origin.start().on("/", deaf);
+                Origin good = Origin.start().on("/", status(200));
+                Rig rig = Rig.start(yaml(at(bad), good, pairing.upstream, "1h", timeouts))) {
+            for (int i = 0; i < 2 * FAILURES; i++) { // they take turns
+                try (Peer client = rig.connect(pairing)) {
+                    int status = upload(client);
+                    assertThat(i % 2 == 1 || status == 504).as("%s", status).isTrue();
+                }
+            }
+            assertThat(rig.endpoint(0).at("/state").asText()).isEqualTo("ejected");
+        }
+    }
+
+    /** Sends much while it waits for the answer, whoever takes it. */
+    private static int upload(Peer client) throws Exception {
+        PeerStream stream = client.open();
+        Thread sending = new Thread(() -> {
+            try {
+                stream.send(new byte[1 << 20], true);
+            } catch (IOException e) {
+                // not taken
+            }
+        });
+        stream.send(Head.request("POST", "/", "content-length", Integer.toString(1 << 20)), false);
+        sending.start();
+        int status = stream.receiveFinal().status();
+        client.abort();
+        sending.join();
+        return status;
+    }
+
     @Test
     void callsOfGrpcThatAnEndpointFailsEjectIt() throws Exception {
         Behaviour failing = (stream, head) -> {
