@@ -1,20 +1,25 @@
 package dev.gateway.net;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.uring.IoUringIoEvent;
 import io.netty.channel.uring.IoUringIoHandle;
 import io.netty.channel.uring.IoUringIoHandler;
+import io.netty.channel.uring.IoUringIoOps;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's io_uring, with two differences for connections. A write that has to wait after the peer's FIN goes on: the
- * kernel ends every poll at once then, and Netty takes this one for another that it has had. And a reset that a write has
- * met is one for the read that follows, to which the kernel says that all has been read. Used by its event loop only.
+ * Netty's io_uring, with three differences for connections. A write that has to wait after the peer's FIN goes on: the
+ * kernel ends every poll at once then, and Netty takes this one for another that it has had. A reset that a write has met
+ * is one for the read that follows, to which the kernel says that all has been read. And a receive that goes on by itself
+ * can be stopped. Used by its event loop only.
  */
 final class IoUringHandler extends WrappedHandler {
     private final EventExecutor loop;
@@ -24,9 +29,10 @@ final class IoUringHandler extends WrappedHandler {
         this.loop = loop;
     }
 
-    static IoHandlerFactory factory() {
+    static IoHandlerFactory factory(ByteBufAllocator allocator) {
         return factory(
-                IoUringIoHandler.newFactory(), (ring, executor) -> new IoUringHandler(ring, (EventExecutor) executor));
+                IoUringIoHandler.newFactory(ReceiveRing.config(allocator)),
+                (ring, executor) -> new IoUringHandler(ring, (EventExecutor) executor));
     }
 
     @Override
@@ -41,7 +47,6 @@ final class IoUringHandler extends WrappedHandler {
         private static final byte OP_POLL_ADD = 6;
         private static final byte OP_SENDMSG = 9;
         private static final byte OP_SEND = 26;
-        private static final byte OP_RECV = 27;
         private static final int POLLIN = 0x1;
         private static final int POLLOUT = 0x4;
         private static final int POLLRDHUP = 0x2000;
@@ -50,12 +55,18 @@ final class IoUringHandler extends WrappedHandler {
 
         private static final int MAX_WAIT_MILLIS = 32;
 
+        private final @Nullable CappedReceive receive = ReceiveRing.isAvailable() ? new CappedReceive(this) : null;
         private boolean hungUp; // the channel has been told of the peer's FIN
         private boolean reset; // a write has met it
         private int waitMillis = 1; // until a write is tried again
 
         Socket(IoUringIoHandle handle) {
             super(handle);
+        }
+
+        @Override
+        public long submit(IoOps ops) {
+            return receive == null ? super.submit(ops) : receive.submit((IoUringIoOps) ops);
         }
 
         @Override
@@ -73,9 +84,18 @@ final class IoUringHandler extends WrappedHandler {
                     reset |= result == ECONNRESET || result == EPIPE;
                     waitMillis = result > 0 ? 1 : waitMillis;
                 }
-                case OP_RECV -> {
-                    if (reset && result == 0) {
-                        handle.handle(this, with(completion, ECONNRESET));
+                case RingOps.RECV -> {
+                    IoUringIoEvent read = reset && result == 0 ? with(completion, ECONNRESET) : completion;
+                    if (receive == null) {
+                        handle.handle(this, read);
+                    } else {
+                        receive.received(read);
+                    }
+                    return;
+                }
+                case RingOps.ASYNC_CANCEL -> {
+                    if (receive != null) {
+                        receive.cancelled(completion);
                         return;
                     }
                 }

@@ -60,16 +60,16 @@ public final class Transport {
     private Transport(TransportKind kind, int loopCount, InheritedSockets inherited) {
         this.kind = kind;
         this.inherited = inherited;
+        // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
+        this.allocator = new PooledByteBufAllocator(true, 1, loopCount, PAGE, MAX_ORDER, 256, 64, false);
         this.group = new MultiThreadIoEventLoopGroup(
-                loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory());
+                loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory(allocator));
         List<EventLoop> all = new ArrayList<>();
         for (EventExecutor loop : group) {
             all.add((EventLoop) loop);
         }
         this.loops = List.copyOf(all);
         this.open = new OpenChannels(loops.get(0));
-        // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
-        this.allocator = new PooledByteBufAllocator(true, 1, loopCount, PAGE, MAX_ORDER, 256, 64, false);
     }
 
     /**
@@ -180,6 +180,9 @@ public final class Transport {
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 // A client may end its sending side and still read: its FIN is an event, not a close.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        if (kind.hasReceiveRing()) {
+            bootstrap.childOption(ReceiveRing.OPTION, ReceiveRing.GROUP);
+        }
         return tcp ? bootstrap.childOption(ChannelOption.TCP_NODELAY, true) : bootstrap;
     }
 
@@ -209,6 +212,9 @@ public final class Transport {
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
                 .remoteAddress(address);
+        if (kind.hasReceiveRing()) {
+            bootstrap.option(ReceiveRing.OPTION, ReceiveRing.GROUP);
+        }
         return tcp ? bootstrap.option(ChannelOption.TCP_NODELAY, true) : bootstrap;
     }
 

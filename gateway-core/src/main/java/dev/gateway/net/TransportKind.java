@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.IoHandlerFactory;
@@ -64,12 +65,18 @@ public enum TransportKind {
         return this == IO_URING ? EPOLL : NIO;
     }
 
-    IoHandlerFactory newHandlerFactory() {
+    /** Returns what the loops wait by; buffers that are a loop's, not a connection's, come from the allocator. */
+    IoHandlerFactory newHandlerFactory(ByteBufAllocator allocator) {
         return switch (this) {
             case EPOLL -> EpollHandler.factory();
-            case IO_URING -> IoUringHandler.factory();
+            case IO_URING -> IoUringHandler.factory(allocator);
             case NIO -> NioIoHandler.newFactory();
         };
+    }
+
+    /** Whether the loops have buffers that all their connections receive into. */
+    boolean hasReceiveRing() {
+        return this == IO_URING && ReceiveRing.isAvailable();
     }
 
     ChannelFactory<ServerChannel> serverFactory(boolean tcp) {

@@ -15,6 +15,7 @@ import dev.gateway.time.TimerWheel;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -123,7 +124,7 @@ class TunnelHalfTest {
                         .sslProvider(way.tls)
                         .protocols(way.protocol())
                         .build();
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, way.kind.newHandlerFactory());
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, way.kind.newHandlerFactory(ByteBufAllocator.DEFAULT));
         loop = group;
         ServerSocket behind = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         origin = behind;
