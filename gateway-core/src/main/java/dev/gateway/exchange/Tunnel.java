@@ -67,13 +67,13 @@ final class Tunnel {
 
     /** Bytes came from the client. */
     void onReceived(long bytes) {
-        movedNanos = exchange.handler.wheel.recentNanos();
+        movedNanos = exchange.handler.wheel.nanoTime();
         exchange.handler.observer.onTunnelBytes(record, bytes, 0);
     }
 
     /** Bytes go to the client. */
     void onSent(long bytes) {
-        movedNanos = exchange.handler.wheel.recentNanos();
+        movedNanos = exchange.handler.wheel.nanoTime();
         exchange.handler.observer.onTunnelBytes(record, 0, bytes);
     }
 

@@ -52,7 +52,7 @@ public final class ByteCounter extends ChannelDuplexHandler {
         int bytes = ((ByteBuf) message).readableBytes();
         received += bytes;
         clock.hold();
-        movedNanos = clock.recentNanos();
+        movedNanos = clock.nanoTime();
         ctx.fireChannelRead(message);
         clock.release();
         // Afterwards: who reads counters never sees bytes here that a tunnel has not counted as its own yet.
@@ -63,7 +63,7 @@ public final class ByteCounter extends ChannelDuplexHandler {
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
         int bytes = ((ByteBuf) message).readableBytes();
         sent += bytes;
-        movedNanos = clock.recentNanos();
+        movedNanos = clock.nanoTime();
         observer.onSent(bytes);
         ctx.write(message, promise);
     }

@@ -2,18 +2,20 @@ package dev.gateway.time;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns once per tick while any timer is armed,
- * and costs the loop nothing when none is. Timers expire up to two ticks late, never early.
+ * The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns when the next slot with timers in it is
+ * due, so that a loop with little to do sleeps on. Timers expire up to two ticks late, never early.
  */
 public final class TimerWheel {
     /** How exact timers are. */
     public static final long TICK_MILLIS = 10;
 
+    private static final long TICK_NANOS = TICK_MILLIS * 1_000_000;
     private static final int SLOTS = 1024;
     private static final long WALL_NANOS = 1_000_000;
 
@@ -25,19 +27,28 @@ public final class TimerWheel {
     private long wallReadNanos;
     private final long startNanos;
     private final @Nullable Timer[] slots = new @Nullable Timer[SLOTS];
+    private final int maxPause; // ticks from one turn to the next
+    private final Runnable turn = this::turn;
     private long tick; // every slot up to here has been emptied
     private int armed;
-    private boolean ticking;
+    private @Nullable ScheduledFuture<?> turning;
+    private long turnTick = Long.MAX_VALUE; // of the next turn
 
     /** Makes the wheel of an event loop. */
     public TimerWheel(ScheduledExecutorService loop) {
-        this(loop, System::nanoTime);
+        this(loop, System::nanoTime, SLOTS);
     }
 
-    /** Makes a wheel whose clock a test moves. */
+    /** Makes a wheel whose clock a test moves: it turns with each tick, as its loop does not know when that clock moves. */
     public TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock) {
+        this(loop, nanoClock, 1);
+    }
+
+    /** Makes a wheel whose loop has the same clock. */
+    TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock, int maxPause) {
         this.loop = loop;
         this.nanoClock = nanoClock;
+        this.maxPause = maxPause;
         this.startNanos = nanoClock.getAsLong();
         this.recentNanos = startNanos;
         this.wallReadNanos = startNanos - WALL_NANOS;
@@ -81,11 +92,6 @@ public final class TimerWheel {
         return wallMillis;
     }
 
-    /** Returns a time that costs nothing: the last that anybody has read, which is not long ago while anything moves. */
-    public long recentNanos() {
-        return recentNanos;
-    }
-
     /** Arms a timer to expire after the delay; if it was armed, the old delay is forgotten. */
     public void arm(Timer timer, long delayMillis) {
         timer.cancel();
@@ -105,10 +111,18 @@ public final class TimerWheel {
         slots[slot] = timer;
         timer.wheel = this;
         armed++;
-        if (!ticking) {
-            ticking = true;
-            loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        turnBy(Math.min(timer.deadlineTick, elapsed + maxPause));
+    }
+
+    private void turnBy(long wanted) {
+        if (wanted >= turnTick) {
+            return;
         }
+        if (turning != null) {
+            turning.cancel(false);
+        }
+        turnTick = wanted;
+        turning = loop.schedule(turn, startNanos + wanted * TICK_NANOS - nanoTime(), TimeUnit.NANOSECONDS);
     }
 
     void remove(Timer timer) {
@@ -126,10 +140,12 @@ public final class TimerWheel {
     }
 
     private long elapsedTicks() {
-        return (nanoTime() - startNanos) / (TICK_MILLIS * 1_000_000);
+        return (nanoTime() - startNanos) / TICK_NANOS;
     }
 
     private void turn() {
+        turning = null;
+        turnTick = Long.MIN_VALUE; // the next turn is arranged below, whatever expired timers arm
         long now = elapsedTicks();
         // After a long pause one round visits every slot; more would find nothing new.
         tick = Math.max(tick, now - SLOTS);
@@ -141,12 +157,20 @@ public final class TimerWheel {
             tick = now;
         } finally {
             // Also when a timer throws, which is for the loop to report: the others still expire.
+            turnTick = Long.MAX_VALUE;
             if (armed > 0) {
-                loop.schedule(this::turn, TICK_MILLIS, TimeUnit.MILLISECONDS);
-            } else {
-                ticking = false;
+                turnBy(nextTick());
             }
         }
+    }
+
+    /** Returns when there is something to look at again, perhaps in vain: a slot holds timers of later rounds, too. */
+    private long nextTick() {
+        long next = tick + 1;
+        while (next < tick + maxPause && slots[(int) (next & (SLOTS - 1))] == null) {
+            next++;
+        }
+        return next;
     }
 
     private void expireSlot(int slot, long now) {

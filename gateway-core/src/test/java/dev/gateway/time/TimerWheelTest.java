@@ -3,29 +3,45 @@ package dev.gateway.time;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TimerWheelTest {
-    private final Queue<Runnable> scheduled = new ArrayDeque<>();
-    private final ScheduledExecutorService loop = (ScheduledExecutorService) Proxy.newProxyInstance(
-            getClass().getClassLoader(), new Class<?>[] {ScheduledExecutorService.class}, (proxy, method, args) -> {
-                assertThat(method.getName()).isEqualTo("schedule");
-                scheduled.add((Runnable) args[0]);
-                return null;
-            });
+    private record Task(Runnable what, long dueNanos) {}
+
+    private final List<Task> scheduled = new ArrayList<>();
+    private final ScheduledExecutorService loop = proxy(ScheduledExecutorService.class, (proxy, method, args) -> {
+        assertThat(method.getName()).isEqualTo("schedule");
+        assertThat(args[2]).isEqualTo(TimeUnit.NANOSECONDS);
+        Task task = new Task((Runnable) args[0], now() + (Long) args[1]);
+        scheduled.add(task);
+        return proxy(ScheduledFuture.class, (future, cancel, mayInterrupt) -> {
+            assertThat(cancel.getName()).isEqualTo("cancel");
+            return scheduled.remove(task);
+        });
+    });
     private long nanos = -5_000_000_000_000L; // System.nanoTime may be negative
-    private final TimerWheel wheel = new TimerWheel(loop, () -> nanos);
+    private final TimerWheel wheel = new TimerWheel(loop, this::now, 1_024);
+    private int turns;
     private final List<String> expired = new ArrayList<>();
+
+    private long now() {
+        return nanos;
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
 
     private final class Named extends Timer {
         private final String name;
@@ -60,9 +76,11 @@ class TimerWheelTest {
     /** Lets time pass at once, as when the loop was held up. */
     private void jump(long millis) {
         nanos += millis * 1_000_000;
-        for (int due = scheduled.size(); due > 0; due--) {
-            scheduled.remove().run();
-        }
+        List<Task> due =
+                scheduled.stream().filter(task -> task.dueNanos <= nanos).toList();
+        scheduled.removeAll(due);
+        turns += due.size();
+        due.forEach(task -> task.what.run());
     }
 
     @ParameterizedTest
@@ -163,7 +181,7 @@ class TimerWheelTest {
         wheel.arm(a, 1_000);
         assertThat(scheduled).hasSize(1);
         a.cancel();
-        pass(20);
+        pass(1_020);
         assertThat(scheduled).isEmpty();
 
         pass(1_000_000);
@@ -173,6 +191,55 @@ class TimerWheelTest {
         assertThat(expired).containsExactly("a");
         pass(10);
         assertThat(scheduled).isEmpty();
+    }
+
+    @Test
+    void theLoopSleepsUntilATimerIsDue() {
+        wheel.arm(timer("a"), 5_000);
+        pass(4_990);
+        assertThat(turns).isZero();
+
+        pass(30);
+        assertThat(expired).containsExactly("a");
+        assertThat(turns).isEqualTo(1);
+    }
+
+    @Test
+    void anEarlierTimerWakesTheLoopEarlier() {
+        wheel.arm(timer("late"), 5_000);
+        wheel.arm(timer("soon"), 100);
+        wheel.arm(timer("later"), 7_000);
+        assertThat(scheduled).hasSize(1);
+
+        pass(120);
+        assertThat(expired).containsExactly("soon");
+        pass(4_900);
+        assertThat(expired).containsExactly("soon", "late");
+        pass(2_000);
+        assertThat(expired).containsExactly("soon", "late", "later");
+        assertThat(turns).isEqualTo(3);
+    }
+
+    @Test
+    void aTimerOfALaterRoundWakesTheLoopOnceARound() {
+        wheel.arm(timer("first"), 10);
+        wheel.arm(timer("far"), 100_000);
+
+        pass(100_030);
+
+        assertThat(expired).containsExactly("first", "far");
+        assertThat(turns).isLessThan(15);
+    }
+
+    @Test
+    void aWheelWithAClockOfItsOwnTurnsWithEachTick() {
+        TimerWheel other = new TimerWheel(loop, this::now);
+        other.arm(timer("a"), 1_000);
+
+        pass(1_030);
+
+        assertThat(expired).containsExactly("a");
+        assertThat(turns).isBetween(99, 103);
     }
 
     @Test
