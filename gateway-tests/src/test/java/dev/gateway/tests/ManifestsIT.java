@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.HTTPGetAction;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Probe;
@@ -23,6 +24,9 @@ import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPort;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import java.lang.reflect.Field;
@@ -59,7 +63,7 @@ class ManifestsIT {
     /** Ways to deploy. */
     enum Rendering {
         BASE(5, "kustomize", "build", "kubernetes/base"),
-        SIDECAR(3, "kustomize", "build", "kubernetes/sidecar"),
+        SIDECAR(4, "kustomize", "build", "kubernetes/sidecar"),
         MONITORING(1, "cat", "kubernetes/monitoring/service-monitor.yaml"),
         CHART(7, helm()),
         CHART_WITH_EVERYTHING(
@@ -174,6 +178,18 @@ class ManifestsIT {
                 .toList();
     }
 
+    /** Returns the numbers of all ports, and the names that every cluster finds: none of sidecars. */
+    private static List<IntOrString> reachable(PodSpec pod) {
+        return Stream.concat(
+                        containers(pod).stream()
+                                .flatMap(container -> container.getPorts().stream())
+                                .map(port -> new IntOrString(port.getContainerPort())),
+                        pod.getContainers().stream()
+                                .flatMap(container -> container.getPorts().stream())
+                                .map(port -> new IntOrString(port.getName())))
+                .toList();
+    }
+
     private static Container gateway(PodSpec pod) {
         return containers(pod).stream()
                 .filter(each -> each.getName().equals("gateway"))
@@ -225,18 +241,16 @@ class ManifestsIT {
         List<HasMetadata> documents = rendering.render();
         PodTemplateSpec template = pod(documents);
         PodSpec pod = template.getSpec();
-        List<String> ports = containers(pod).stream()
-                .flatMap(container -> container.getPorts().stream())
-                .map(ContainerPort::getName)
-                .toList();
         for (Service service : all(documents, Service.class).toList()) {
             assertThat(template.getMetadata().getLabels())
                     .containsAllEntriesOf(service.getSpec().getSelector());
             for (ServicePort port : service.getSpec().getPorts()) {
-                assertThat(ports).contains(port.getTargetPort().getStrVal());
+                assertThat(reachable(pod)).contains(port.getTargetPort());
             }
         }
         Container gateway = gateway(pod);
+        List<String> ports =
+                gateway.getPorts().stream().map(ContainerPort::getName).toList();
         Stream.of(gateway.getStartupProbe(), gateway.getLivenessProbe(), gateway.getReadinessProbe())
                 .filter(Objects::nonNull)
                 .map(Probe::getHttpGet)
@@ -266,6 +280,43 @@ class ManifestsIT {
         boolean nonRoot = Boolean.TRUE.equals(gateway.getSecurityContext().getRunAsNonRoot())
                 || Boolean.TRUE.equals(pod.getSecurityContext().getRunAsNonRoot());
         assertThat(nonRoot).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"MONITORING", "CHART_WITH_LITTLE"})
+    void onlyWhoMonitorsReachesTheAdminListener(Rendering rendering) throws Exception {
+        List<HasMetadata> documents = rendering.render();
+        PodTemplateSpec template = pod(documents);
+        List<NetworkPolicy> policies = all(documents, NetworkPolicy.class).toList();
+        assertThat(policies).hasSize(1);
+        NetworkPolicySpec policy = policies.get(0).getSpec();
+        assertThat(policy.getPolicyTypes()).containsExactly("Ingress");
+        assertThat(policy.getPodSelector().getMatchLabels()).isNotEmpty();
+        assertThat(template.getMetadata().getLabels())
+                .containsAllEntriesOf(policy.getPodSelector().getMatchLabels());
+
+        List<IntOrString> admin = gateway(template.getSpec()).getPorts().stream()
+                .filter(port -> port.getName().endsWith("admin"))
+                .flatMap(port -> Stream.of(new IntOrString(port.getContainerPort()), new IntOrString(port.getName())))
+                .toList();
+        assertThat(admin).hasSize(2);
+        for (NetworkPolicyIngressRule rule : policy.getIngress()) {
+            List<IntOrString> opened =
+                    rule.getPorts().stream().map(NetworkPolicyPort::getPort).toList();
+            assertThat(opened).isNotEmpty().isSubsetOf(reachable(template.getSpec()));
+            if (opened.stream().anyMatch(admin::contains)) {
+                assertThat(rule.getFrom()).isNotEmpty();
+            } else {
+                assertThat(rule.getFrom()).as("everybody").isEmpty();
+            }
+        }
+        assertThat(policy.getIngress())
+                .flatExtracting(NetworkPolicyIngressRule::getPorts)
+                .extracting(NetworkPolicyPort::getPort)
+                .as("who monitors does reach it")
+                .anyMatch(admin::contains);
     }
 
     @Test
