@@ -52,6 +52,7 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("tlsProtocol", "such as TLSv1.3");
         fields.put("tlsCipher", "the cipher suite");
         fields.put("serverName", "the name asked for by TLS (SNI)");
+        fields.put("tunnelServerName", "the name asked for by TLS inside a tunnel, where sni is log or mustMatch");
         fields.put("identity", "who the client has proven to be");
         fields.put("requestId", "as in X-Request-Id");
         fields.put("traceId", "the id of the trace, if traces are not off");

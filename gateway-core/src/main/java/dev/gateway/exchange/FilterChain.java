@@ -59,6 +59,11 @@ final class FilterChain implements FilterContext {
     }
 
     @Override
+    public void setTunnelServerName(String name) {
+        exchange.record.tunnelServerName = name;
+    }
+
+    @Override
     public Executor loop() {
         return doorway.loop();
     }

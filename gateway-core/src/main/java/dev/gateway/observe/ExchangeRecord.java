@@ -66,6 +66,9 @@ public final class ExchangeRecord {
     /** Who the client has proven to be, empty if nobody asked. */
     public String identity = "";
 
+    /** The host that TLS asks for in a tunnel; null if nobody has looked, or it names none. */
+    public @Nullable String tunnelServerName;
+
     /** The name of the matched route, empty if none matched. */
     public String route = "";
 

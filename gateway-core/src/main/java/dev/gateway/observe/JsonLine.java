@@ -57,6 +57,7 @@ final class JsonLine extends LogLine {
         put(LogField.METHOD, exchange);
         put(LogField.SCHEME, exchange);
         put(LogField.AUTHORITY, exchange);
+        put(LogField.TUNNEL_SERVER_NAME, exchange);
         put(LogField.PATH, exchange);
         put(LogField.PROTOCOL, exchange);
         put(LogField.STATUS, exchange);

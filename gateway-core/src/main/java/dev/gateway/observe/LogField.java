@@ -59,6 +59,8 @@ record LogField(String text, String key, Writer writer) {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.serverName());
     });
+    static final LogField TUNNEL_SERVER_NAME =
+            field("tunnelServerName", (exchange, line) -> line.text(exchange.tunnelServerName));
     static final LogField IDENTITY = field("identity", (exchange, line) -> line.text(exchange.identity));
     static final LogField REQUEST_ID = field("requestId", (exchange, line) -> line.text(exchange.requestId));
     static final LogField TRACE_ID = field("traceId", (exchange, line) -> {

@@ -33,29 +33,30 @@ public final class SniCheck implements Filter {
     public @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
         SniMode mode = policies.of(context.identity()).settings().sni();
         Target target = head.isConnect() && mode != SniMode.OFF ? Target.of(head) : null;
-        return target == null
-                ? null
-                : new Inspector(
-                        target, mode == SniMode.MUST_MATCH, context.connection().listenerName());
+        return target == null ? null : new Inspector(target, mode == SniMode.MUST_MATCH, context);
     }
 
     /** Looks at one tunnel. */
     private final class Inspector implements BodyInspector {
         private final Target target;
         private final boolean must;
-        private final String listener;
+        private final FilterContext context;
 
-        Inspector(Target target, boolean must, String listener) {
+        Inspector(Target target, boolean must, FilterContext context) {
             this.target = target;
             this.must = must;
-            this.listener = listener;
+            this.context = context;
         }
 
         @Override
         public Result inspect(ByteBuf soFar, boolean last) {
             ClientHello.Reading reading = ClientHello.read(soFar);
             if (reading instanceof ClientHello.Hello hello) {
-                String problem = problem(hello.serverName());
+                String name = hello.serverName();
+                if (name != null) {
+                    context.setTunnelServerName(name);
+                }
+                String problem = problem(name);
                 return problem == null ? PASS : found(problem);
             } else if (reading instanceof ClientHello.NotTls other) {
                 return found(other.reason());
@@ -73,7 +74,7 @@ public final class SniCheck implements Filter {
 
         private Result found(String problem) {
             if (must) {
-                tally.denied(listener, RULE);
+                tally.denied(context.connection().listenerName(), RULE);
             }
             if (must && !audit) {
                 return new Refuse(Failure.of(Cause.POLICY_SNI, target + ": " + problem));

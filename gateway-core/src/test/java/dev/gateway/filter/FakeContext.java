@@ -20,6 +20,9 @@ public final class FakeContext implements FilterContext {
     /** What the filter was resumed with. */
     public final List<Verdict> resumed = new ArrayList<>();
 
+    /** What TLS asks for in the tunnel, as far as the filter said. */
+    public @Nullable String tunnelServerName;
+
     private final ConnectionInfo connection;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private @Nullable Identity identity;
@@ -86,6 +89,11 @@ public final class FakeContext implements FilterContext {
     @Override
     public void setIdentity(Identity identity) {
         this.identity = identity;
+    }
+
+    @Override
+    public void setTunnelServerName(String name) {
+        tunnelServerName = name;
     }
 
     @Override

@@ -180,6 +180,17 @@ class AccessLogTest {
     }
 
     @Test
+    void whatTlsAsksForInATunnelIsToldBesideWhereItLeads() throws IOException {
+        ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
+        record.tunnelServerName = "other.example";
+        assertThat(line(JSON, record))
+                .contains("\"authority\":\"api.example.com:443\",\"tunnelServerName\":\"other.example\",");
+        written.reset();
+        assertThat(line(template("{authority} {tunnelServerName}"), record))
+                .isEqualTo("api.example.com:443 other.example\n");
+    }
+
+    @Test
     void anEndpointThatIsTheAddressDialledIsNotSaidTwice() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
         record.endpoint = "192.0.2.9:9000";

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SniCheckTest {
     private final ConnectTally tally = new ConnectTally();
+    private final FakeContext context = FakeContext.from("192.0.2.9");
 
     /** The least that is a ClientHello. */
     private static byte[] hello(@Nullable String serverName) {
@@ -45,8 +47,7 @@ class SniCheckTest {
 
     private @Nullable BodyInspector inspector(SniMode mode, boolean audit, String method, String authority) {
         Policies policies = Rules.only(Rules.policy("egress", Rules.allow("*"), List.of(), mode, 0));
-        return new SniCheck(policies, tally, audit)
-                .inspector(Heads.request(method, authority, ""), FakeContext.from("192.0.2.9"));
+        return new SniCheck(policies, tally, audit).inspector(Heads.request(method, authority, ""), context);
     }
 
     private BodyInspector inspector(SniMode mode, boolean audit, String authority) {
@@ -118,6 +119,17 @@ class SniCheckTest {
                 .isEqualTo("a.example:443: not TLS");
         assertThat(inspect(inspector(SniMode.LOG, false, "a.example:443"), bytes, false))
                 .isSameAs(BodyInspector.PASS);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LOG, a.example", "LOG, B.Example", "LOG,", "MUST_MATCH, a.example", "MUST_MATCH, b.example"})
+    void whatIsAskedForIsToldWhetherItMatchesOrNot(SniMode mode, @Nullable String serverName) {
+        byte[] hello = hello(serverName);
+        BodyInspector inspector = inspector(mode, false, "a.example:443");
+        inspect(inspector, Arrays.copyOf(hello, hello.length - 1), false);
+        assertThat(context.tunnelServerName).isNull();
+        inspect(inspector, hello, false);
+        assertThat(context.tunnelServerName).isEqualTo(serverName == null ? null : serverName.toLowerCase(Locale.ROOT));
     }
 
     @Test

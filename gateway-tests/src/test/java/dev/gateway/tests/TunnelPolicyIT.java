@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,10 +20,16 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Who may reach what by CONNECT and by forward proxying, from a client's point of view. */
 class TunnelPolicyIT {
@@ -500,5 +507,48 @@ class TunnelPolicyIT {
             assertThat(rig.awaitAccessLog(2).get(1)).contains("policy_sni"); // after the one of its opening
             rig.awaitIdle();
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"log, localhost", "log, other.test", "mustMatch, localhost", "mustMatch, other.test"})
+    void theAccessLogHasTheNameThatTlsAsksFor(String mode, String name) throws Exception {
+        String connect =
+                """
+                allowedPorts: [%d]
+                allow: [localhost]
+                trustedDestinations: [localhost]
+                sni: %s
+                """
+                        .formatted(echo.port(), mode);
+        boolean passes = mode.equals("log") || name.equals("localhost");
+        try (Rig rig = rig(connect)) {
+            try (Client client = new Client(rig)) {
+                assertThat(client.connect("localhost:" + echo.port()).status()).isEqualTo(200);
+                String hello = hello(name);
+                client.send(hello);
+                if (passes) {
+                    assertThat(client.receive(hello.length())).isEqualTo(hello);
+                } else {
+                    assertThat(client.rest()).isEmpty();
+                }
+            }
+            List<String> lines = rig.awaitAccessLog(2);
+            assertThat(lines.get(0)).contains("\"record\":\"open\"").doesNotContain("tunnelServerName");
+            assertThat(lines.get(1)).contains("\"tunnelServerName\":\"" + name + "\"");
+            assertThat(lines.get(1).contains("policy_sni")).isEqualTo(!passes);
+            rig.awaitIdle();
+        }
+    }
+
+    /** Returns what a client of TLS sends first. */
+    private static String hello(String serverName) throws Exception {
+        SSLEngine engine = SSLContext.getDefault().createSSLEngine();
+        engine.setUseClientMode(true);
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setServerNames(List.of(new SNIHostName(serverName)));
+        engine.setSSLParameters(parameters);
+        ByteBuffer hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+        engine.wrap(ByteBuffer.allocate(0), hello);
+        return StandardCharsets.ISO_8859_1.decode(hello.flip()).toString();
     }
 }

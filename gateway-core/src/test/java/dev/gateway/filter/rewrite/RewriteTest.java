@@ -40,6 +40,11 @@ class RewriteTest {
         }
 
         @Override
+        public void setTunnelServerName(String name) {
+            throw new AssertionError("none of these filters looks into tunnels");
+        }
+
+        @Override
         public Executor loop() {
             return Runnable::run;
         }
