@@ -52,15 +52,20 @@ final class CappedReceive {
     /** A receive has completed, for this time or for good. */
     void received(IoUringIoEvent completion) {
         IoUringIoOps again = receive;
-        if (again == null || (completion.flags() & MORE) != 0) {
+        if (again == null) {
             tell(completion);
+        } else if ((completion.flags() & MORE) != 0) {
+            // Netty forgets who wants to read on while there is more to read, and a receive that is cancelled may end
+            // at any time: so it asks after each part of one.
+            tell(cancel == null ? completion : lastForNow(completion));
         } else if (completion.res() > 0) {
             long data = completion.userData(); // the ring uses its events again
             ended = true;
-            // As if nothing were left to read, so that handlers hear of a pause before there may be one.
-            int flags = (completion.flags() | MORE) & ~NON_EMPTY;
-            tell(new IoUringIoEvent(completion.res(), flags, RingOps.RECV, data));
-            ended = false;
+            try {
+                tell(lastForNow(completion)); // so that handlers hear of a pause before there may be one
+            } finally {
+                ended = false;
+            }
             if (cancel != null || socket.registration.submit(again) == 0) {
                 receive = null;
                 tell(new IoUringIoEvent(ECANCELED, 0, RingOps.RECV, data));
@@ -78,6 +83,12 @@ final class CappedReceive {
             socket.registration.submit(cancel); // it was busy, and may be waiting now
         }
         tell(completion);
+    }
+
+    /** Returns the same as if the socket had nothing left, of a receive that goes on. */
+    private static IoUringIoEvent lastForNow(IoUringIoEvent completion) {
+        int flags = (completion.flags() | MORE) & ~NON_EMPTY;
+        return new IoUringIoEvent(completion.res(), flags, RingOps.RECV, completion.userData());
     }
 
     private void tell(IoUringIoEvent completion) {

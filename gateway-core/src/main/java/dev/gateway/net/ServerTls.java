@@ -184,6 +184,7 @@ public final class ServerTls implements AutoCloseable {
     /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
     public void secure(ChannelPipeline pipeline, Callback callback) {
         renewTicketKeys();
+        SmallReads.copy(pipeline);
         if (contexts.size() == 1) {
             pipeline.addLast(newHandler(contexts.get(0), pipeline.channel().alloc()));
         } else {

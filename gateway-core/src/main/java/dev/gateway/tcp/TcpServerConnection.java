@@ -20,6 +20,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
@@ -98,7 +99,8 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
             data.release(); // refused
             return;
         }
-        held = held.isReadable() ? Unpooled.wrappedBuffer(held, data) : data;
+        // Copied, since a part of it may be a byte that keeps a large buffer.
+        held = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), held, data);
         ClientHello.Reading reading = ClientHello.read(held);
         if (reading instanceof ClientHello.NotTls not) {
             observer.onViolation("not_tls");

@@ -19,6 +19,7 @@ class CappedReceiveTest {
     private static final int NO_SUCH_REQUEST = -2;
     private static final int CANCELED = -125;
     private static final int MORE = 2;
+    private static final int NON_EMPTY = 4;
     private static final IoUringIoOps RECEIVE = receive((short) 2, 0);
     private static final IoUringIoOps CANCEL = op((byte) 14, (byte) 0, (short) 0, -1, (short) 27, 0);
 
@@ -65,6 +66,17 @@ class CappedReceiveTest {
 
         assertThat(told).containsExactly("100 more", "200 more", CANCELED + " last");
         assertThat(submitted).containsExactly(submitted.get(0), CANCEL.toString());
+    }
+
+    @Test
+    void lessIsNotHeldBackForMoreOnceItIsCancelled() {
+        receive.submit(RECEIVE);
+        receive.received(completion(100, MORE | NON_EMPTY));
+        assertThat(told).containsExactly("100 more, not all");
+
+        receive.submit(CANCEL);
+        receive.received(completion(200, MORE | NON_EMPTY));
+        assertThat(told).hasSize(2).endsWith("200 more");
     }
 
     @Test
@@ -145,7 +157,9 @@ class CappedReceiveTest {
         public void handle(IoRegistration registration, IoEvent event) {
             IoUringIoEvent completion = (IoUringIoEvent) event;
             if (completion.opcode() == 27) {
-                told.add(completion.res() + ((completion.flags() & MORE) != 0 ? " more" : " last"));
+                told.add(completion.res()
+                        + ((completion.flags() & MORE) != 0 ? " more" : " last")
+                        + ((completion.flags() & NON_EMPTY) != 0 ? ", not all" : ""));
             }
             whenTold.run();
             whenTold = () -> {};

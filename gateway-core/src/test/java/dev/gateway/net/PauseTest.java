@@ -14,7 +14,12 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Timeout;
@@ -31,6 +36,8 @@ class PauseTest {
     private static final int MOST = CappedReceive.CAP + ReceiveRing.BUFFER;
 
     private static final long ENDLESS = 256 << 20;
+    private static final int CONNECTIONS = 8;
+    private static final long LONG = 4 << 20;
 
     @ParameterizedTest
     @EnumSource
@@ -71,8 +78,84 @@ class PauseTest {
         }
     }
 
+    /** Which share the buffers of a loop, so that some find none left, and resume before a pause has taken effect. */
+    @ParameterizedTest
+    @EnumSource
+    void connectionsThatPauseForAMomentReadOn(TransportKind kind) throws Exception {
+        Assumptions.assumeTrue(kind.unavailabilityCause() == null, kind + " does not work here");
+        Transport transport = Transport.start(kind, 1);
+        EventLoop loop = transport.loops().get(0);
+        ExecutorService peers = Executors.newFixedThreadPool(CONNECTIONS);
+        List<Hesitant> readers = new ArrayList<>();
+        List<Future<?>> sent = new ArrayList<>();
+        try (ServerSocketChannel server =
+                ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+            for (int i = 0; i < CONNECTIONS; i++) {
+                Hesitant reader = new Hesitant();
+                readers.add(reader);
+                transport
+                        .client(loop, server.getLocalAddress(), 0)
+                        .handler(reader)
+                        .connect()
+                        .sync();
+                SocketChannel peer = server.accept();
+                sent.add(peers.submit(() -> {
+                    try (peer) {
+                        for (long left = LONG; left > 0; ) {
+                            left -= peer.write(ByteBuffer.allocate((int) Math.min(left, 100_000)));
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (int i = 0; i < CONNECTIONS; i++) {
+                assertThat(readers.get(i).end.get(40, TimeUnit.SECONDS))
+                        .as("read by connection %s", i)
+                        .isEqualTo(LONG);
+                sent.get(i).get();
+            }
+        } finally {
+            peers.shutdownNow();
+            transport.stop().sync();
+        }
+    }
+
     private static byte at(long position) {
         return (byte) (position * 31 + (position >> 10));
+    }
+
+    /** Pauses at each turn, and reads on at the next one. Used by the loop. */
+    private static final class Hesitant extends ChannelInboundHandlerAdapter {
+        private final CompletableFuture<Long> end = new CompletableFuture<>();
+        private long received;
+        private boolean paused;
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            received += ((ByteBuf) message).readableBytes();
+            ((ByteBuf) message).release();
+            if (!paused) {
+                paused = true;
+                ctx.channel().config().setAutoRead(false);
+                ctx.executor().execute(() -> {
+                    paused = false;
+                    ctx.channel().config().setAutoRead(true);
+                });
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof ChannelInputShutdownEvent) {
+                end.complete(received);
+                ctx.close();
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            end.completeExceptionally(cause);
+        }
     }
 
     private static final class Source {
