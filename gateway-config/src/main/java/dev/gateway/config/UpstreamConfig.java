@@ -136,7 +136,8 @@ public record UpstreamConfig(
     /**
      * Endpoints that fail again and again are ejected: they get no requests for a while.
      *
-     * @param consecutive5xx how many answers of 500 to 599, failed connections and resets in a row; at least 1
+     * @param consecutive5xx how many answers of 500 to 599, failed calls of gRPC, failed connections, resets and timeouts
+     *     in a row; at least 1
      * @param baseEjectionTime how long the first time; not zero
      * @param maxEjectionTime how long at most, when it is ejected again and again; no less
      * @param maxEjectionPercent of endpoints at the same time, from 1 to 100

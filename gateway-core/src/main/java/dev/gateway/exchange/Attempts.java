@@ -135,7 +135,7 @@ final class Attempts {
 
     private void onAnswered(ResponseHead head, boolean last) {
         boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
-        called = call && !last;
+        called = call && !last && !GrpcStatus.isTold(head.fields());
         if (!called) {
             onAnswered(call ? GrpcStatus.toHttp(head.fields()) : head.status());
         }
@@ -219,12 +219,17 @@ final class Attempts {
                     case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
                     // Whoever answers slowly but steadily is well, and so is who waits for the client.
                     case UPSTREAM_TIMEOUT ->
-                        record.respondedNanos == 0 && (exchange.state.isRequestEnded() || exchange.request.isStalled());
+                        record.respondedNanos == 0 && (exchange.state.isRequestEnded() || hasTakenNothing());
                     default -> false;
                 };
         if (failed) {
             upstream.health().onFailed(endpoint);
         }
+    }
+
+    /** A whole request can take too long, however steadily it is taken: that tells nothing. */
+    private boolean hasTakenNothing() {
+        return exchange.request.isStalled() && !exchange.deadlines.isSpent();
     }
 
     private static Failure withCause(Failure failure, Cause cause) {

@@ -115,6 +115,12 @@ final class Deadlines extends Timer {
         }
     }
 
+    /** Whether the time is over that the request or the attempt has in all, and that bytes in motion do not prolong. */
+    boolean isSpent() {
+        long now = wheel.nanoTime();
+        return left(requestMillis, requestSince, now) <= 0 || left(attemptMillis, attemptSince, now) <= 0;
+    }
+
     private void arm(long now) {
         long left = Long.MAX_VALUE;
         left = Math.min(left, left(requestMillis, requestSince, now));

@@ -16,18 +16,25 @@ final class GrpcStatus {
     private static final AsciiString WEB = new AsciiString("application/grpc-web");
 
     /**
-     * UNKNOWN, INTERNAL, UNAVAILABLE, DATA_LOSS: what the server could not do. Other statuses tell of the call, which a
-     * client could make on purpose: UNIMPLEMENTED is an unknown method, DEADLINE_EXCEEDED the client's own haste.
+     * UNAVAILABLE and DATA_LOSS: what the server could not do. Other statuses may tell of the call, which a client could
+     * make on purpose: UNIMPLEMENTED of an unknown method, INTERNAL of a message that is none, UNKNOWN of any error.
      */
-    private static final Set<AsciiString> FAILURES =
-            Set.of(new AsciiString("2"), new AsciiString("13"), new AsciiString("14"), new AsciiString("15"));
+    private static final Set<AsciiString> FAILURES = Set.of(new AsciiString("14"), new AsciiString("15"));
 
     private GrpcStatus() {}
 
     /** Whether a response is that of a call, so that its status comes last. */
     static boolean isCall(ResponseHead head) {
+        if (head.status() != 200) {
+            return false;
+        }
         AsciiString type = head.fields().first(FieldName.CONTENT_TYPE);
-        return head.status() == 200 && startsWith(type, TYPE) && !startsWith(type, WEB);
+        return startsWith(type, TYPE) && !startsWith(type, WEB);
+    }
+
+    /** Whether the fields have the status of a call, which those of a head do if there is nothing else to come. */
+    static boolean isTold(Fields fields) {
+        return fields.first(STATUS) != null;
     }
 
     private static boolean startsWith(@Nullable AsciiString value, AsciiString start) {

@@ -72,9 +72,9 @@ final class Relay {
         }
     }
 
-    /** Whether the sink has not taken what it was given. */
+    /** Whether the sink has not taken what it was given. That it has no room need not be for what is sent here. */
     boolean isStalled() {
-        return sink != null && !sink.isWritable();
+        return owed > 0;
     }
 
     void flush() {

@@ -46,16 +46,20 @@ class OutcomeTest extends ExchangeRig {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"2", "13", "14", "15"})
-    void aCallOfGrpcThatTheEndpointFailsCounts(String status) {
+    @CsvSource({"14, true", "15, true", "14, false"})
+    void aCallOfGrpcThatTheEndpointFailsCounts(String status, boolean last) {
         get();
         opener.last().succeed();
-        opener.last().events.onHead(call("application/grpc", status), true);
+        opener.last().events.onHead(call("application/grpc", status), last);
         assertThat(failures(FIRST)).isEqualTo(1);
+        if (!last) {
+            opener.last().events.onTrailers(status("0"));
+            assertThat(failures(FIRST)).as("it is judged once").isEqualTo(1);
+        }
     }
 
     @ParameterizedTest
-    @CsvSource({"2, 2", "13, 2", "14, 2", "15, 2", "0, 0", "4, 0", "5, 0", "12, 0"})
+    @CsvSource({"14, 2", "15, 2", "0, 0", "2, 0", "4, 0", "5, 0", "12, 0", "13, 0"})
     void howACallOfGrpcWentIsKnownAtItsEnd(String status, int failures) {
         retry = new Route.Retry(1, Set.of(503), 0);
         endpoints = List.of(FIRST);
@@ -209,8 +213,9 @@ class OutcomeTest extends ExchangeRig {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoDoesNotTakeTheRequestIsBlamed(boolean byAttempt) {
-        timeouts = new Route.Timeouts(byAttempt ? 0 : 100, byAttempt ? 100 : 0, 0, Route.Tunnel.NONE);
+    void whoDoesNotTakeTheRequestIsBlamed(boolean byHead) {
+        responseHeadersMillis = byHead ? 100 : 0;
+        timeouts = new Route.Timeouts(0, 0, byHead ? 0 : 100, Route.Tunnel.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false;
@@ -218,6 +223,35 @@ class OutcomeTest extends ExchangeRig {
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
         assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoTakesALongRequestSteadilyIsNot(boolean byAttempt) {
+        responseHeadersMillis = 100;
+        timeouts = new Route.Timeouts(byAttempt ? 0 : 200, byAttempt ? 200 : 0, 100, Route.Tunnel.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        for (int i = 0; i < 5; i++) {
+            upstream().writable = false;
+            events.onData(bytes("some"), false);
+            pass(50);
+            upstream().writable = true;
+            opener.last().events.onWritable();
+        }
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void whoHasNoRoomIsNotBlamedForWhatItWasNotGiven() {
+        responseHeadersMillis = 100;
+        request("POST", "/", false);
+        opener.last().succeed();
+        upstream().writable = false; // others may have filled the connection
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isZero();
     }
 
     @Test

@@ -96,7 +96,8 @@ final class HealthChecksSchema {
                         Types.integer(1, 1_000_000),
                         5,
                         OutlierDetection::consecutive5xx,
-                        "How many failures in a row: answers of 500 to 599, connections that cannot be made, resets, timeouts.");
+                        "How many failures in a row: answers of 500 to 599, calls of gRPC that end with UNAVAILABLE or DATA_LOSS,"
+                                + " connections that cannot be made, resets, timeouts.");
                 var base = o.defaulted(
                         "baseEjectionTime",
                         Types.DURATION,
