@@ -89,6 +89,10 @@ final class Telemetry {
     private record Exports(@Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files) {
         private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+        boolean isNone() {
+            return spans == null && metrics == null;
+        }
+
         /** Lets both send at the same time what they have left, for which they have five seconds. */
         void close() {
             long deadline = System.nanoTime() + CLOSE_NANOS;
@@ -151,7 +155,7 @@ final class Telemetry {
 
         /** Lets what was exported before send what it has left, and waits for no more than the change before this one. */
         void finish() {
-            if (next != null) {
+            if (next != null && !former.isNone()) {
                 awaitFormer();
                 ending = new Thread(former::close, "otlp-end"); // receivers may hang, and a reload should not
                 ending.setDaemon(true);

@@ -26,12 +26,18 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
 
     /** Begins; the turn says which of several addresses is tried first. */
     void start(int turn) {
+        if (permitted) {
+            pool.onCheckDialing();
+        }
         arrival.start(turn);
     }
 
     @Override
     public void onArrived(PooledConnection connection, long nanos) {
         answered = true;
+        if (permitted) {
+            pool.onCheckDialed();
+        }
         connection.permitted = permitted;
         connection.retiring = !permitted;
         pool.admit(connection);
@@ -60,6 +66,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
     private void end() {
         pool.onStreamsEnded(1);
         if (permitted) {
+            pool.onCheckDialed();
             pool.shared.release();
         }
     }

@@ -25,6 +25,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
+    private int checking; // connections being made for checks, and for others afterwards
     private boolean retired;
     private boolean closed;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
@@ -213,7 +214,21 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     @Override
     boolean hasNone() {
+        return checking == 0 && servesNone();
+    }
+
+    /** Whether no connection takes requests, nor is one being made for them. */
+    boolean servesNone() {
         return supply.dialing() == 0 && connections.serving() == 0;
+    }
+
+    /** A connection is being made for a check within the limit: whoever waits here gets it afterwards. */
+    void onCheckDialing() {
+        checking++;
+    }
+
+    void onCheckDialed() {
+        checking--;
     }
 
     @Override

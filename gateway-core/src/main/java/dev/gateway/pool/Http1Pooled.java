@@ -86,9 +86,13 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     public void onReusable(Http1ClientConnection reusable, long peerKeepsMillis) {
         if (peerKeepsMillis >= 0) {
             keepAliveMillis = KeepAlive.within(peerKeepsMillis);
-            pool.keepAlive.onSaid(peerKeepsMillis);
-        } else if (keepAliveMillis == Long.MAX_VALUE) {
-            pool.keepAlive.onSaidNothing();
+        }
+        if (!served) { // each response would contradict those of other servers behind the address
+            if (peerKeepsMillis >= 0) {
+                pool.keepAlive.onSaid(peerKeepsMillis);
+            } else {
+                pool.keepAlive.onSaidNothing();
+            }
         }
         served = true;
         endLease();

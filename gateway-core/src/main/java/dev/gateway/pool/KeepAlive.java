@@ -42,14 +42,14 @@ final class KeepAlive {
         return millis == NEVER ? NEVER : millis - Math.min(MARGIN_MILLIS, millis / 2);
     }
 
-    /** The endpoint has said how long it keeps a connection. */
+    /** The endpoint has said how long it keeps a connection, by its first response there. */
     void onSaid(long millis) {
         if (saidMillis != millis) {
             saidMillis = millis;
         }
     }
 
-    /** The endpoint has said nothing of that, on a connection of which it never has. */
+    /** The endpoint has said nothing of that by a connection's first response. */
     void onSaidNothing() {
         onSaid(NEVER);
     }

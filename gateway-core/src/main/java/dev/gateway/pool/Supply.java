@@ -54,7 +54,7 @@ final class Supply {
      * idle, and that one's room for further streams is of no use here.
      */
     private boolean mayGoBeyond() {
-        return pool.hasNone() && multiplexes();
+        return pool.servesNone() && multiplexes();
     }
 
     private boolean isNeeded() {

@@ -29,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -292,10 +293,30 @@ class AccessLogTest {
     }
 
     @Test
-    void oneFullBatchAfterTheOtherIsWrittenWhole() throws IOException {
+    void oneFullBatchAfterTheOtherIsWrittenWhole() throws IOException, InterruptedException {
         int lines = 0;
         StringBuilder expected = new StringBuilder();
-        try (Log log = log(settings(template("{path}")), new StreamDestination(written), 64)) {
+        CountDownLatch spared = new CountDownLatch(1);
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) {
+                written.write(b);
+            }
+
+            @Override
+            public void write(byte[] bytes, int offset, int length) {
+                written.write(bytes, offset, length);
+                if (bytes.length == 1) {
+                    spared.countDown();
+                }
+            }
+        };
+        byte[] used = new byte[LogWriter.BUFFER_BYTES];
+        Arrays.fill(used, (byte) '#');
+        try (Log log = log(settings(template("{path}")), new StreamDestination(out), 64)) {
+            log.writer.offer(used, 0, 0);
+            log.writer.offer(new byte[1], 0, 0); // is written when the one before it may be used again
+            assertThat(spared.await(10, TimeUnit.SECONDS)).isTrue();
             while (expected.length() < 5 * LogWriter.BUFFER_BYTES) {
                 String path = "/" + lines + "/" + "x".repeat(lines % 1000); // what an array had before, would be seen
                 log.loop.onCompleted(Records.record(path, 200, null));

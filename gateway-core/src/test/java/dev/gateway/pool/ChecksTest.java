@@ -29,6 +29,24 @@ class ChecksTest extends PoolFixture {
     }
 
     @Test
+    void aRequestThatComesMeanwhileGetsItToo() throws Exception {
+        settings.maxConnections = 1;
+        to(http1());
+        Reply[] replies = new Reply[2];
+        transport
+                .loops()
+                .get(0)
+                .submit(
+                        () -> { // both before the event loop could know that it is connected
+                            replies[0] = check("/");
+                            replies[1] = get("/");
+                        })
+                .get();
+        assertThat(replies[0].connection()).isEqualTo(1);
+        assertThat(replies[1].connection()).isEqualTo(1);
+    }
+
+    @Test
     void beyondTheLimitsACheckGetsAConnectionThatNobodyElseDoes() throws Exception {
         settings.maxConnections = 1;
         settings.maxPendingRequests = 1;

@@ -121,6 +121,14 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void onlyTheFirstResponseOfAConnectionTellsOthersOfAHint() throws Exception {
+        to(http1());
+        assertThat(get("/keep-5").connection()).isEqualTo(1);
+        assertThat(get("/keep-9").connection()).isEqualTo(1);
+        assertThat(Objects.requireNonNull(idleTimeout()).millis()).isEqualTo(5_000);
+    }
+
+    @Test
     void whatAnEndpointClosesAfterTheSameTimeAgainAndAgainIsClosedBefore() throws Exception {
         Origin origin = http1();
         to(origin);

@@ -241,6 +241,7 @@ class MetricExportIT {
             reloaded.countDown();
             rig.awaitMetric(1, "gateway_metrics_exports_total", "result=\"success\"");
         } finally {
+            reloaded.countDown(); // whatever failed, or the receiver would not stop
             receiver.stop(0);
         }
     }
