@@ -106,12 +106,4 @@ public final class AuditTrail {
     public long dropped() {
         return dropped.sum();
     }
-
-    /** Forgets all, to begin anew. */
-    public void clear() {
-        targets.clear();
-        remarks.clear();
-        trusted.clear();
-        dropped.reset();
-    }
 }

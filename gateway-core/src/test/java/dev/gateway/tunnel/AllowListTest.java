@@ -90,8 +90,11 @@ class AllowListTest {
                         trustedDestinations:
                           - "registry.internal"
                         """);
-        trail.clear();
-        assertThat(AllowList.of(trail).toYaml())
+    }
+
+    @Test
+    void aListOfNothingAllowsNothing() {
+        assertThat(AllowList.of(new AuditTrail(5)).toYaml())
                 .isEqualTo(
                         """
                         # covers 0 requests
