@@ -218,8 +218,7 @@ final class Attempts {
                 switch (failure.cause()) {
                     case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
                     // Whoever answers slowly but steadily is well, and so is who waits for the client.
-                    case UPSTREAM_TIMEOUT ->
-                        record.respondedNanos == 0 && (exchange.state.isRequestEnded() || hasTakenNothing());
+                    case UPSTREAM_TIMEOUT -> record.respondedNanos == 0 && (hasWholeRequest() || hasTakenNothing());
                     default -> false;
                 };
         if (failed) {
@@ -227,9 +226,14 @@ final class Attempts {
         }
     }
 
+    /** Of a tunnel there is nothing to wait for but its head. */
+    private boolean hasWholeRequest() {
+        return exchange.state.isRequestEnded() || exchange.head.isConnect();
+    }
+
     /** A whole request can take too long, however steadily it is taken: that tells nothing. */
     private boolean hasTakenNothing() {
-        return exchange.request.isStalled() && !exchange.deadlines.isSpent();
+        return exchange.request.isStalled() && !exchange.deadlines.isSpentInMotion();
     }
 
     private static Failure withCause(Failure failure, Cause cause) {

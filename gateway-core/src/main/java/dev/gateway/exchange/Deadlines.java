@@ -115,10 +115,15 @@ final class Deadlines extends Timer {
         }
     }
 
-    /** Whether the time is over that the request or the attempt has in all, and that bytes in motion do not prolong. */
-    boolean isSpent() {
+    /** Whether the time is over that the request or the attempt has in all, and bytes moved in the latter half of it. */
+    boolean isSpentInMotion() {
         long now = wheel.nanoTime();
-        return left(requestMillis, requestSince, now) <= 0 || left(attemptMillis, attemptSince, now) <= 0;
+        return isSpentInMotion(requestMillis, requestSince, now) || isSpentInMotion(attemptMillis, attemptSince, now);
+    }
+
+    private boolean isSpentInMotion(long limit, long since, long now) {
+        boolean moved = (idleMillis | headMillis) == 0 || now - idleSince < limit * NANOS_PER_MILLI / 2; // else unknown
+        return left(limit, since, now) <= 0 && moved;
     }
 
     private void arm(long now) {

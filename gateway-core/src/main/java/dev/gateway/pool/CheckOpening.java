@@ -36,7 +36,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
     public void onArrived(PooledConnection connection, long nanos) {
         answered = true;
         if (permitted) {
-            pool.onCheckDialed();
+            pool.onCheckDialEnded();
         }
         connection.permitted = permitted;
         connection.retiring = !permitted;
@@ -66,7 +66,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
     private void end() {
         pool.onStreamsEnded(1);
         if (permitted) {
-            pool.onCheckDialed();
+            pool.onCheckDialEnded();
             pool.shared.release();
         }
     }

@@ -227,7 +227,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         checking++;
     }
 
-    void onCheckDialed() {
+    void onCheckDialEnded() {
         checking--;
     }
 

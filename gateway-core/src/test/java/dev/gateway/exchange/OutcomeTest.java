@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.exchange.Fakes.FakeOpening;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
@@ -14,6 +15,7 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
+import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -241,6 +243,32 @@ class OutcomeTest extends ExchangeRig {
         }
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
         assertThat(failures(FIRST)).isZero();
+    }
+
+    @Test
+    void whoTakesNothingIsBlamedWhicheverLimitEndsIt() {
+        timeouts = new Route.Timeouts(100, 0, 1_000, Route.Tunnel.NONE);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        upstream().writable = false;
+        events.onData(bytes("some"), false);
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void whoDoesNotAnswerAnUpgradeIsBlamedThoughNothingOfATunnelHasCome() {
+        responseHeadersMillis = 100;
+        settings.upgrades = new Route.Upgrades(Set.of(new AsciiString("websocket")), Set.of());
+        route();
+        RequestHead upgrade = head("CONNECT", "/chat");
+        upgrade.setProtocol(new AsciiString("websocket"));
+        handler().onRequest(client, upgrade, false);
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(failures(FIRST)).isEqualTo(1);
     }
 
     @Test

@@ -107,7 +107,7 @@ class OutlierDetectionIT {
     @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"}) // where little is in buffers of the kernel
     void anEndpointThatDoesNotTakeUploadsIsEjected(Pairing pairing) throws Exception {
         Behaviour deaf = (stream, head) -> stream.peer().awaitClosed();
-        String timeouts = "timeouts: {responseHeaders: 1s}"; // since the last byte: long for whoever takes any
+        String timeouts = "timeouts: {responseHeaders: 2s}"; // since the last byte: long for whoever takes any
         try (Origin bad = Origin.start().on("/", deaf);
                 Origin good = Origin.start().on("/", status(200));
                 Rig rig = Rig.start(yaml(at(bad), good, pairing.upstream, "1h", timeouts))) {
