@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * state.
  */
 final class Admission {
-
     private Admission() {}
 
     /**

@@ -68,12 +68,12 @@ final class CappedReceive {
             }
             if (cancel != null || socket.registration.submit(again) == 0) {
                 receive = null;
-                tell(new IoUringIoEvent(ECANCELED, 0, RingOps.RECV, data));
+                tell(canceled(data));
             }
         } else {
             receive = null;
             boolean unwanted = cancel != null && completion.res() == ENOBUFS; // which Netty would try again
-            tell(unwanted ? new IoUringIoEvent(ECANCELED, 0, RingOps.RECV, completion.userData()) : completion);
+            tell(unwanted ? canceled(completion.userData()) : completion);
         }
     }
 
@@ -89,6 +89,10 @@ final class CappedReceive {
     private static IoUringIoEvent lastForNow(IoUringIoEvent completion) {
         int flags = (completion.flags() | MORE) & ~NON_EMPTY;
         return new IoUringIoEvent(completion.res(), flags, RingOps.RECV, completion.userData());
+    }
+
+    private static IoUringIoEvent canceled(long data) {
+        return new IoUringIoEvent(ECANCELED, 0, RingOps.RECV, data);
     }
 
     private void tell(IoUringIoEvent completion) {

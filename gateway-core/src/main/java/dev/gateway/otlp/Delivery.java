@@ -10,6 +10,9 @@ import org.slf4j.LoggerFactory;
 
 /** Has the SDK send something, waits for what becomes of it, and counts and tells what is lost. Used by one thread. */
 final class Delivery {
+    /** How long is waited, after what was being sent has been cut off, until it has counted what is lost. */
+    static final long COUNT_MILLIS = 5_000;
+
     private static final Logger log = LoggerFactory.getLogger(Delivery.class);
     private static final long MARGIN_MILLIS = 1_000; // the exporter keeps to its own timeout; should it not, this does
 

@@ -14,8 +14,6 @@ import java.util.function.Supplier;
  * what a scrape at that moment would read.
  */
 public final class MetricExport {
-    private static final long COUNT_MILLIS = 5_000; // for what has been cut off, which only counts itself
-
     private final Supplier<MetricSnapshots> metrics;
     private final Receiver.Origin origin;
     private final Results results;
@@ -87,6 +85,6 @@ public final class MetricExport {
     /** What is being sent counts itself; what is to be sent after it will not be. */
     private void cutOff() throws InterruptedException {
         results.failed().addAndGet(thread.shutdownNow().size());
-        thread.awaitTermination(COUNT_MILLIS, TimeUnit.MILLISECONDS);
+        thread.awaitTermination(Delivery.COUNT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

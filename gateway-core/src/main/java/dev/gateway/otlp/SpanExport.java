@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
 public final class SpanExport {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final long COUNT_MILLIS = 5_000; // for what has been cut off, which only counts what is lost
 
     private final Receiver.Origin origin;
     private final Batches batches;
@@ -152,7 +151,7 @@ public final class SpanExport {
         try {
             thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime())));
             thread.interrupt();
-            thread.join(COUNT_MILLIS);
+            thread.join(Delivery.COUNT_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -52,14 +52,14 @@ final class SharedUpstream {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.securing = Securing.of(settings);
-        Map<String, KeepAlive> known = new HashMap<>();
+        Map<Endpoint.Address, KeepAlive> known = new HashMap<>();
         for (SharedUpstream former : formers) {
             former.upstream
                     .endpoints()
-                    .forEach(each -> known.putIfAbsent(each.toString(), former.keepAlives.get(each.index())));
+                    .forEach(each -> known.putIfAbsent(each.address(), former.keepAlives.get(each.index())));
         }
         this.keepAlives = upstream.endpoints().stream()
-                .map(each -> known.getOrDefault(each.toString(), new KeepAlive()))
+                .map(each -> known.getOrDefault(each.address(), new KeepAlive()))
                 .toList();
     }
 

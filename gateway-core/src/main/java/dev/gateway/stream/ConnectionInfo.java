@@ -24,7 +24,6 @@ public record ConnectionInfo(
         AsciiString peerIp,
         @Nullable InetSocketAddress local,
         @Nullable TlsInfo tls) {
-
     /** Returns the scheme a request without one is taken to have. */
     public AsciiString scheme() {
         return Scheme.of(tls != null);

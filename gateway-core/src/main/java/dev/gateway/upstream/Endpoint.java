@@ -9,9 +9,17 @@ package dev.gateway.upstream;
  * @param weight its share of requests relative to its siblings, at least 1
  */
 public record Endpoint(int index, String host, int port, int weight) {
+    /** Where endpoints are reached, of whichever upstream or generation. */
+    public record Address(String host, int port) {}
+
+    /** Returns where it is reached. */
+    public Address address() {
+        return new Address(host, port);
+    }
+
     /** Whether the other one is reached at the same place. */
     public boolean isSameAddress(Endpoint other) {
-        return host.equals(other.host) && port == other.port;
+        return address().equals(other.address());
     }
 
     /** Returns {@code host:port} as logs and {@code Proxy-Status} show it. */

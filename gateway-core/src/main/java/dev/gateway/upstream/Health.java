@@ -268,10 +268,10 @@ public final class Health {
 
     /** Takes over how endpoints of the same address are in an upstream of an earlier generation. */
     public void inherit(Health before) {
-        Map<String, Legacy> legacies = before.legacies();
+        Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
             for (Endpoint endpoint : endpoints) {
-                Legacy legacy = legacies.get(endpoint.toString());
+                Legacy legacy = legacies.get(endpoint.address());
                 if (legacy != null) {
                     inherit(endpoint.index(), legacy);
                 }
@@ -281,14 +281,14 @@ public final class Health {
     }
 
     /** Returns how endpoints are, by their address. */
-    private synchronized Map<String, Legacy> legacies() {
-        Map<String, Legacy> legacies = new HashMap<>();
+    private synchronized Map<Endpoint.Address, Legacy> legacies() {
+        Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
         for (Endpoint endpoint : endpoints) {
             int index = endpoint.index();
             Ejection ejection = new Ejection();
             ejection.inherit(ejections[index]);
             legacies.putIfAbsent(
-                    endpoint.toString(),
+                    endpoint.address(),
                     new Legacy(
                             draining[index], failedChecks[index], unreached.get(index), failures.get(index), ejection));
         }

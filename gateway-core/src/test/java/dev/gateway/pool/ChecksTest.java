@@ -93,11 +93,7 @@ class ChecksTest extends PoolFixture {
     @Test
     void whatACheckCannotReachItIsToldOfAndNobodyElse() throws Exception {
         settings.maxConnections = 1;
-        int port;
-        try (ServerSocket bound = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = bound.getLocalPort();
-        }
-        to("127.0.0.1", port);
+        to("127.0.0.1", closedPort());
         assertFailure(check("/").failure(), Cause.CONNECT_FAILED);
         assertThat(counted()).isEqualTo(PoolCounts.NONE);
         assertThat(upstream.connections().taken()).isZero();

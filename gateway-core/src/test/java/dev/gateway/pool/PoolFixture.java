@@ -28,6 +28,7 @@ import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -152,6 +153,14 @@ abstract class PoolFixture {
         return origin;
     }
 
+    /** Returns a port that refuses connections; nobody else gets it before the test is over. */
+    int closedPort() throws Exception {
+        Socket holder = new Socket();
+        open.add(holder);
+        holder.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return holder.getLocalPort();
+    }
+
     void to(Origin origin) throws Exception {
         to("127.0.0.1", origin.port());
     }
@@ -214,24 +223,22 @@ abstract class PoolFixture {
 
     /** Asks for a stream that could carry an upgrade, and sends an ordinary request on it. */
     Reply getAsUpgrade(String path) {
-        return Reply.get(
-                pools.opener(0),
-                transport.loops().get(0),
-                upstream,
-                upstream.endpoints().get(0),
-                path,
-                Demand.UPGRADE);
+        return get(path, Demand.UPGRADE);
     }
 
     /** Asks as a check does. */
     Reply check(String path) {
+        return get(path, Demand.CHECK);
+    }
+
+    private Reply get(String path, Demand demand) {
         return Reply.get(
                 pools.opener(0),
                 transport.loops().get(0),
                 upstream,
                 upstream.endpoints().get(0),
                 path,
-                Demand.CHECK);
+                demand);
     }
 
     /** Asks an endpoint that the request names. */

@@ -377,10 +377,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aRefusedConnectionIsTold() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+        int port = closedPort();
         to("127.0.0.1", port);
 
         assertFailure(get("/").failure(), Cause.CONNECT_FAILED);
@@ -425,12 +422,8 @@ class PoolsTest extends PoolFixture {
     @Test
     void allRequestsThatWaitAreToldWhenNothingCanBeReached() throws Exception {
         settings.maxConnections = 1;
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
         dns.answers("origin.test", "127.0.0.1");
-        to("origin.test", port);
+        to("origin.test", closedPort());
         for (Reply reply : List.of(get("/"), get("/"), get("/"))) {
             assertFailure(reply.failure(), Cause.CONNECT_FAILED);
         }
