@@ -4,7 +4,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelOption;
@@ -38,11 +37,7 @@ public final class Transport {
     /** A stream is no longer writable above the second mark, and writable again below the first. */
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
 
-    /**
-     * How much is read at once: what the last reads suggest, but never so little that a browser's head, after many short
-     * requests, would need a second read.
-     */
-    private static final RecvByteBufAllocator READS = new AdaptiveRecvByteBufAllocator(1 << 10, 2 << 10, 64 << 10);
+    private static final RecvByteBufAllocator READS = new ReadSizes();
 
     private static final int PAGE = 8 << 10;
     /** Chunks of 1 MiB: a loop that is nearly idle costs little, and a container of 64 MiB still has room. */

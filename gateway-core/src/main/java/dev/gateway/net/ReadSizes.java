@@ -1,0 +1,74 @@
+package dev.gateway.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
+import io.netty.util.internal.AdaptiveCalculator;
+import io.netty.util.internal.PlatformDependent;
+import java.util.function.BooleanSupplier;
+
+/**
+ * How much is read from a connection at once: what its last reads suggest. A bulk transfer gets buffers in which a system
+ * call, and the waking of whoever waits at the other end, are worth their cost; but only while there is memory to spare, for
+ * a reader that stalls keeps what was read for it. Safe from any thread; what it makes belongs to one connection's loop.
+ */
+final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
+    /** Never so little that a browser's head, after many short requests, would need a second read. */
+    private static final int LEAST = 1 << 10;
+
+    private static final int FIRST = 2 << 10;
+    /** The most where memory is scarce. */
+    static final int MODERATE = 64 << 10;
+    /** Twice as much saves little more, half of it much less; a buffer is read and written in some 0.2 ms. */
+    static final int BULK = 512 << 10;
+
+    private final BooleanSupplier scarce;
+
+    /** Makes it for the memory of this process. */
+    ReadSizes() {
+        this(() -> PlatformDependent.usedDirectMemory() > PlatformDependent.maxDirectMemory() / 2);
+    }
+
+    /**
+     * Makes it.
+     *
+     * @param scarce whether buffers are to be small, since others need the memory; asked before each large one
+     */
+    ReadSizes(BooleanSupplier scarce) {
+        this.scarce = scarce;
+    }
+
+    @Override
+    public ExtendedHandle newHandle() {
+        return new ReadSize();
+    }
+
+    private final class ReadSize extends MaxMessageHandle {
+        private final AdaptiveCalculator sizes = new AdaptiveCalculator(LEAST, FIRST, BULK);
+
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            return allocator.ioBuffer(guess());
+        }
+
+        @Override
+        public int guess() {
+            int size = sizes.nextSize();
+            return size > MODERATE && scarce.getAsBoolean() ? MODERATE : size;
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            // A buffer that was filled asks for a larger one at once, not after all of a burst.
+            if (bytes == attemptedBytesRead()) {
+                sizes.record(bytes);
+            }
+            super.lastBytesRead(bytes);
+        }
+
+        @Override
+        public void readComplete() {
+            sizes.record(totalBytesRead());
+        }
+    }
+}
