@@ -8,6 +8,7 @@ import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
 import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2PromisedRequestVerifier;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -32,16 +33,32 @@ record Codec(
         long maxHeaderListSize = listSize == null ? Long.MAX_VALUE >> 8 : listSize;
         Http2Connection connection = new DefaultHttp2Connection(server, 0);
         PriorityDistributor distributor = new PriorityDistributor(connection);
-        connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, distributor));
-        connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
         FloodGuard guard = new FloodGuard(server, timers, observer, maxHeaderListSize);
         FrameWriter writer = new FrameWriter(guard, observer);
+        connection.remote().flowController(new Outbound(connection, distributor, writer));
+        connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
         HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields);
         FrameReader reader = new FrameReader(headers, guard, observer);
         Encoder encoder = new Encoder(connection, writer);
         Decoder decoder = new Decoder(connection, encoder, reader);
         return new Codec(
                 connection, encoder, decoder, headers, reader, writer, guard, distributor, settings, observer, timers);
+    }
+
+    /** Netty's flow control, after which all that was written is the channel's: each flush begins with it. */
+    static final class Outbound extends DefaultHttp2RemoteFlowController {
+        private final FrameWriter writer;
+
+        Outbound(Http2Connection connection, PriorityDistributor distributor, FrameWriter writer) {
+            super(connection, distributor);
+            this.writer = writer;
+        }
+
+        @Override
+        public void writePendingBytes() throws Http2Exception {
+            super.writePendingBytes();
+            writer.emit(channelHandlerContext());
+        }
     }
 
     /** Netty's encoder, except that the limit of concurrent streams stays with us (RFC 9113, section 5.1.2). */

@@ -68,6 +68,7 @@ final class Ending {
         closing = true;
         ChannelHandlerContext ctx = connection.context();
         connection.flush(ctx);
+        writer.emit(ctx); // a flush within another does nothing yet
         ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         if (ctx.channel().isActive() && !timer().isArmed()) {
             timer().watch();

@@ -14,15 +14,18 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's frame writer, with heads and data written our way: a head is one buffer, a short payload is copied behind its
- * frame header, nobody is told when they were written, and every frame is counted. HPACK uses Huffman coding and the
- * dynamic table; credentials are never indexed (RFC 7541, section 7.1.3).
+ * Netty's frame writer, except that what is written between two flushes leaves as one buffer, but for long payloads, and
+ * that every frame is counted. Nobody is told when a frame was written. HPACK uses Huffman coding and the dynamic table;
+ * credentials are never indexed (RFC 7541, section 7.1.3). Owns what waits for {@link #emit}, until it is closed.
  */
 final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int HEADER = 9;
     private static final int COPIED = 512; // copying less costs less than another buffer does
+    private static final int SMALL_BATCH = 256;
+    private static final int BATCH = 16 * 1024; // the channel does not know of it, so flow control neither
     private static final int SHORT_COOKIE = 20; // short enough to be guessed through compression
     private static final boolean IGNORE_LIST_SIZE = true; // it is advice, and the peer answers 431 by itself
     private static final int TABLE_SIZE_HINT = 32; // fields in the table, if there are more it is slower
@@ -31,7 +34,10 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private final Http2HeadersEncoder encoder;
     private final ConnectionObserver observer;
     private final FloodGuard guard;
+    private @Nullable ByteBuf batch; // frames since the last flush, one behind the other
+    private int expected = SMALL_BATCH; // so large was the last one
     private boolean dirty;
+    private boolean closed;
 
     FrameWriter(FloodGuard guard, ConnectionObserver observer) {
         this(
@@ -76,42 +82,87 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writeInt(streamId);
     }
 
-    /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. */
-    void head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
-        ByteBuf out = ctx.alloc().buffer(256);
-        try {
-            out.writeZero(HEADER);
-            encoder.encodeHeaders(streamId, headers, out);
-        } catch (Http2Exception e) {
-            out.release();
-            throw e;
+    /** Returns where a frame goes; so much of it is written there for certain. */
+    private ByteBuf room(ChannelHandlerContext ctx, int bytes) {
+        if (batch != null && batch.readableBytes() + bytes > BATCH) {
+            emit(ctx);
         }
-        int block = out.readableBytes() - HEADER;
-        int first = Math.min(block, maxFrameSize());
-        int flags = (endStream ? Http2Flags.END_STREAM : 0) | (first == block ? Http2Flags.END_HEADERS : 0);
-        int end = out.writerIndex();
-        out.writerIndex(out.readerIndex());
-        putHeader(out, first, Http2FrameTypes.HEADERS, flags, streamId);
-        out.writerIndex(end);
-        wrote(Http2FrameTypes.HEADERS, first);
-        if (first == block) {
-            ctx.write(out, ctx.voidPromise());
-            return;
+        ByteBuf out = batch;
+        if (out == null) {
+            out = ctx.alloc().buffer(Math.max(expected, bytes));
+            batch = out;
         }
-        ctx.write(out.readRetainedSlice(HEADER + first), ctx.voidPromise());
-        while (out.readableBytes() > maxFrameSize()) {
-            continuation(ctx, streamId, out.readRetainedSlice(maxFrameSize()), 0);
-        }
-        continuation(ctx, streamId, out, Http2Flags.END_HEADERS);
+        return out;
     }
 
-    private void continuation(ChannelHandlerContext ctx, int streamId, ByteBuf fragment, int flags) {
-        int length = fragment.readableBytes();
-        ByteBuf header = ctx.alloc().buffer(HEADER);
-        putHeader(header, length, Http2FrameTypes.CONTINUATION, flags, streamId);
-        wrote(Http2FrameTypes.CONTINUATION, length);
-        ctx.write(header, ctx.voidPromise());
-        ctx.write(fragment, ctx.voidPromise());
+    /** Hands the channel what was written since the last call: before a flush, and before anything that goes past this. */
+    void emit(ChannelHandlerContext ctx) {
+        ByteBuf out = batch;
+        if (out != null) {
+            batch = null;
+            expected = Math.min(BATCH, Math.max(SMALL_BATCH, out.readableBytes()));
+            ctx.write(out, ctx.voidPromise());
+        }
+    }
+
+    private void appended(ChannelHandlerContext ctx) {
+        if (closed) {
+            emit(ctx); // which nobody would release later
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        if (batch != null) {
+            batch.release();
+            batch = null;
+        }
+        super.close();
+    }
+
+    /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. */
+    void head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
+        ByteBuf out = room(ctx, HEADER);
+        int start = out.writerIndex();
+        out.writeZero(HEADER);
+        try {
+            encoder.encodeHeaders(streamId, headers, out);
+        } catch (Http2Exception e) {
+            out.writerIndex(start);
+            throw e;
+        }
+        int end = out.writerIndex();
+        int block = end - start - HEADER;
+        out.writerIndex(start);
+        int endOfStream = endStream ? Http2Flags.END_STREAM : 0;
+        if (block > maxFrameSize()) {
+            ByteBuf fragments = out.retainedSlice(start + HEADER, block);
+            emit(ctx); // it does not reach to the fragments
+            headInFragments(ctx, streamId, fragments, endOfStream);
+        } else {
+            putHeader(out, block, Http2FrameTypes.HEADERS, endOfStream | Http2Flags.END_HEADERS, streamId);
+            out.writerIndex(end);
+            wrote(Http2FrameTypes.HEADERS, block);
+        }
+        appended(ctx);
+    }
+
+    private void headInFragments(ChannelHandlerContext ctx, int streamId, ByteBuf block, int endOfStream) {
+        fragment(ctx, Http2FrameTypes.HEADERS, endOfStream, streamId, block.readRetainedSlice(maxFrameSize()));
+        while (block.readableBytes() > maxFrameSize()) {
+            fragment(ctx, Http2FrameTypes.CONTINUATION, 0, streamId, block.readRetainedSlice(maxFrameSize()));
+        }
+        fragment(ctx, Http2FrameTypes.CONTINUATION, Http2Flags.END_HEADERS, streamId, block);
+    }
+
+    /** Writes a frame whose payload is a buffer of its own. */
+    private void fragment(ChannelHandlerContext ctx, int type, int flags, int streamId, ByteBuf payload) {
+        int length = payload.readableBytes();
+        putHeader(room(ctx, HEADER), length, type, flags, streamId);
+        wrote(type, length);
+        emit(ctx);
+        ctx.write(payload, ctx.voidPromise());
     }
 
     /** Writes a part of a body, in frames as large as the peer takes. */
@@ -124,49 +175,55 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
 
     private void dataFrame(ChannelHandlerContext ctx, int streamId, ByteBuf data, int flags) {
         int length = data.readableBytes();
-        boolean copied = length <= COPIED;
-        ByteBuf out = ctx.alloc().buffer(copied ? HEADER + length : HEADER);
-        putHeader(out, length, Http2FrameTypes.DATA, flags, streamId);
-        wrote(Http2FrameTypes.DATA, length);
         guard.onDataSent();
-        if (copied) {
-            out.writeBytes(data);
-            data.release();
-            ctx.write(out, ctx.voidPromise());
-        } else {
-            ctx.write(out, ctx.voidPromise());
-            ctx.write(data, ctx.voidPromise());
+        if (length > COPIED) {
+            fragment(ctx, Http2FrameTypes.DATA, flags, streamId, data);
+            return;
         }
+        ByteBuf out = room(ctx, HEADER + length);
+        putHeader(out, length, Http2FrameTypes.DATA, flags, streamId);
+        out.writeBytes(data);
+        data.release();
+        wrote(Http2FrameTypes.DATA, length);
+        appended(ctx);
     }
 
     @Override
     public ChannelFuture writeRstStream(
             ChannelHandlerContext ctx, int streamId, long errorCode, ChannelPromise promise) {
+        emit(ctx);
         wrote(Http2FrameTypes.RST_STREAM, 4);
         return super.writeRstStream(ctx, streamId, errorCode, promise);
     }
 
     @Override
     public ChannelFuture writeSettings(ChannelHandlerContext ctx, Http2Settings settings, ChannelPromise promise) {
+        emit(ctx);
         wrote(Http2FrameTypes.SETTINGS, settings.size() * 6);
         return super.writeSettings(ctx, settings, promise);
     }
 
     @Override
     public ChannelFuture writeSettingsAck(ChannelHandlerContext ctx, ChannelPromise promise) {
+        emit(ctx);
         wrote(Http2FrameTypes.SETTINGS, 0);
         return super.writeSettingsAck(ctx, promise);
     }
 
     @Override
     public ChannelFuture writePing(ChannelHandlerContext ctx, boolean ack, long data, ChannelPromise promise) {
-        wrote(Http2FrameTypes.PING, 8);
-        return super.writePing(ctx, ack, data, promise);
+        ByteBuf out = room(ctx, HEADER + Long.BYTES);
+        putHeader(out, Long.BYTES, Http2FrameTypes.PING, ack ? Http2Flags.ACK : 0, 0);
+        out.writeLong(data);
+        wrote(Http2FrameTypes.PING, Long.BYTES);
+        appended(ctx);
+        return promise.setSuccess();
     }
 
     @Override
     public ChannelFuture writeGoAway(
             ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData, ChannelPromise promise) {
+        emit(ctx);
         wrote(Http2FrameTypes.GO_AWAY, 8 + debugData.readableBytes());
         return super.writeGoAway(ctx, lastStreamId, errorCode, debugData, promise);
     }
@@ -174,7 +231,11 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     @Override
     public ChannelFuture writeWindowUpdate(
             ChannelHandlerContext ctx, int streamId, int windowSizeIncrement, ChannelPromise promise) {
-        wrote(Http2FrameTypes.WINDOW_UPDATE, 4);
-        return super.writeWindowUpdate(ctx, streamId, windowSizeIncrement, promise);
+        ByteBuf out = room(ctx, HEADER + Integer.BYTES);
+        putHeader(out, Integer.BYTES, Http2FrameTypes.WINDOW_UPDATE, 0, streamId);
+        out.writeInt(windowSizeIncrement);
+        wrote(Http2FrameTypes.WINDOW_UPDATE, Integer.BYTES);
+        appended(ctx);
+        return promise.setSuccess();
     }
 }

@@ -135,6 +135,74 @@ class Http2ConnectionsTest {
     }
 
     @Test
+    void shortMessagesOfManyStreamsLeaveInOneBuffer() {
+        for (int i = 0; i < 20; i++) {
+            send(get("/" + i), true);
+        }
+        for (Exchange theirs : pair.requests) {
+            theirs.server().head(response(200), false);
+            theirs.server().data(text("short"), false);
+            theirs.server().flush();
+        }
+        pair.serverChannel.runPendingTasks();
+        ByteBuf sent = pair.serverChannel.readOutbound();
+        assertNull(pair.serverChannel.readOutbound(), "more buffers than one");
+        assertEquals(40, Frames.read(sent).size());
+        sent.release();
+    }
+
+    @Test
+    void longPayloadsStayInOrderBetweenShortOnes() {
+        send(get("/"), true);
+        Exchange theirs = request(0);
+        StringBuilder expected = new StringBuilder();
+        theirs.server().head(response(200), false);
+        for (int i = 0; i < 30; i++) {
+            String part = (i % 3 == 0 ? "x".repeat(5000) : "part ") + i;
+            expected.append(part);
+            theirs.server().data(text(part), i == 29);
+            theirs.server().flush();
+            pair.serverChannel.runPendingTasks();
+        }
+        ByteBuf sent = Unpooled.buffer();
+        for (ByteBuf out = pair.serverChannel.readOutbound(); out != null; out = pair.serverChannel.readOutbound()) {
+            sent.writeBytes(out);
+            out.release();
+        }
+        StringBuilder body = new StringBuilder();
+        Frames.read(sent).stream()
+                .filter(frame -> frame.type() == Frames.DATA)
+                .forEach(frame -> body.append(frame.payload().toString(US_ASCII)));
+        assertEquals(expected.toString(), body.toString());
+    }
+
+    @Test
+    void aHeadLargerThanAFrameFollowsWhatWasWrittenBefore() {
+        Exchange first = send(get("/"), true);
+        Exchange second = send(get("/"), true);
+        ResponseHead large = response(200);
+        for (int i = 0; i < 8; i++) {
+            large.fields().add(FieldName.of("x-large-" + i), "~".repeat(6000)); // which Huffman coding makes no shorter
+        }
+        request(0).server().head(response(204), true);
+        request(1).server().head(large, true);
+        request(1).server().flush();
+        pair.pump();
+        assertEquals(204, first.heads.get(0).status());
+        assertEquals(large.fields().toString(), second.heads.get(0).fields().toString());
+        assertTrue(pair.serverCounts.sent[Frames.CONTINUATION] >= 2);
+    }
+
+    @Test
+    void whatWasNotFlushedIsLetGoOfWithTheConnection() {
+        send(get("/"), true);
+        request(0).server().head(response(200), false);
+        pair.serverChannel.close();
+        request(0).server().data(text("late"), true);
+        assertNull(pair.serverChannel.readOutbound());
+    }
+
+    @Test
     void aBodyLargerThanEveryWindowFlowsWithFewWindowUpdatesAndNoneAfterItsEnd() {
         Exchange mine = send(get("/"), true);
         Exchange theirs = request(0);
