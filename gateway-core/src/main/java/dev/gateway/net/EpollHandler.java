@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
@@ -11,16 +12,27 @@ import io.netty.channel.epoll.EpollIoEvent;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.channel.unix.FileDescriptor;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Netty's epoll, with two differences for connections. A peer's FIN is found by reading, in its turn: Netty, once told of
- * it, reads all that the kernel holds, paused or not. And a socket about which nothing is asked for a while stays known
- * to the kernel: Netty takes it out and cannot get it in again, so that a write that has to wait, or reading on after a
- * pause, fails (4.2.13 and later). Used by its event loop only.
+ * Netty's epoll, with three differences for connections. A peer's FIN is found by reading, in its turn: Netty, once told
+ * of it, reads all that the kernel holds, paused or not. A socket about which nothing is asked for a while stays known to
+ * the kernel: Netty takes it out and cannot get it in again, so that a write that has to wait, or reading on after a
+ * pause, fails (4.2.13 and later). And the kernel is told what is asked right before it is waited for, not each of the
+ * changes of mind until then. Used by its event loop only.
  */
 final class EpollHandler extends WrappedHandler {
-    private EpollHandler(IoHandler epoll) {
+    private static final Logger log = LoggerFactory.getLogger(EpollHandler.class);
+
+    private final List<Socket> changed = new ArrayList<>(); // about which the kernel is still to be told
+
+    EpollHandler(IoHandler epoll) {
         super(epoll);
     }
 
@@ -33,8 +45,20 @@ final class EpollHandler extends WrappedHandler {
         return new Socket((EpollIoHandle) handle);
     }
 
+    @Override
+    public int run(IoHandlerContext context) {
+        for (int i = 0; i < changed.size(); i++) { // to which one that fails may add others
+            changed.get(i).tellKernel();
+        }
+        changed.clear();
+        return super.run(context);
+    }
+
     @SuppressWarnings("try") // of close(), which is the interface's
-    private static final class Socket extends Registered<EpollIoHandle> implements EpollIoHandle {
+    private final class Socket extends Registered<EpollIoHandle> implements EpollIoHandle {
+        private EpollIoOps known = EpollIoOps.NONE; // to the kernel
+        private EpollIoOps asked = EpollIoOps.NONE;
+        private boolean isChanged;
         private boolean added;
         private boolean silent; // it is neither read nor written
 
@@ -49,7 +73,26 @@ final class EpollHandler extends WrappedHandler {
             added |= !wanted.equals(EpollIoOps.NONE);
             silent = none && added;
             // Errors and hang-ups are told whatever is asked; edge-triggered they are told once, not all the time.
-            return registration.submit(silent ? EpollIoOps.EPOLLET : ops);
+            asked = silent ? EpollIoOps.EPOLLET : ops;
+            if (!isChanged) {
+                isChanged = true;
+                changed.add(this);
+            }
+            return asked.value();
+        }
+
+        void tellKernel() {
+            isChanged = false;
+            if (asked.equals(known)) {
+                return;
+            }
+            known = asked;
+            try {
+                registration.submit(asked); // which does nothing for one that was closed meanwhile
+            } catch (UncheckedIOException e) {
+                log.warn("a connection is closed, as epoll does not take it: {}", e.getMessage());
+                closeChannel();
+            }
         }
 
         @Override
@@ -59,13 +102,25 @@ final class EpollHandler extends WrappedHandler {
 
         @Override
         public void handle(IoRegistration from, IoEvent event) {
-            if (silent
-                    && handle instanceof Channel.Unsafe channel
-                    && ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR)) {
-                channel.close(
-                        channel.voidPromise()); // a reset, which a channel that neither reads nor writes would miss
+            if (silent && ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR)) {
+                closeChannel(); // a reset, which a channel that neither reads nor writes would miss
             } else {
                 handle.handle(this, event);
+                if (asked.contains(EpollIoOps.EPOLLIN) && isInputShutdown()) {
+                    submit(asked.without(EpollIoOps.EPOLLIN)); // else the kernel would tell of the FIN once more
+                }
+            }
+        }
+
+        private boolean isInputShutdown() {
+            return handle instanceof Channel.Unsafe unsafe
+                    && unsafe.voidPromise().channel() instanceof DuplexChannel channel
+                    && channel.isInputShutdown();
+        }
+
+        private void closeChannel() {
+            if (handle instanceof Channel.Unsafe channel) {
+                channel.close(channel.voidPromise());
             }
         }
     }

@@ -45,7 +45,7 @@ abstract class WrappedHandler implements IoHandler {
     }
 
     @Override
-    public final int run(IoHandlerContext context) {
+    public int run(IoHandlerContext context) {
         return wrapped.run(context);
     }
 
