@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The process's event loops, the sockets that run on them, and the memory they read into. Made once per process; safe
- * from any thread.
+ * from any thread. That TCP sends at once, without Nagle's algorithm, is Netty's default, and not asked for again.
  */
 public final class Transport {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);
@@ -140,7 +140,7 @@ public final class Transport {
     public ServerBootstrap server(
             EventLoop loop, EventLoopGroup children, SocketAddress address, int backlog, boolean sharePort) {
         boolean tcp = TransportKind.isTcp(address);
-        ServerBootstrap bootstrap = server(loop, children, tcp, kind.serverFactory(tcp))
+        ServerBootstrap bootstrap = server(loop, children, kind.serverFactory(tcp))
                 .option(ChannelOption.SO_BACKLOG, backlog)
                 .localAddress(address);
         if (tcp) {
@@ -159,12 +159,11 @@ public final class Transport {
      * @param descriptor of the socket, which is the channel's from then on
      */
     public ServerBootstrap listening(EventLoop loop, EventLoopGroup children, SocketAddress address, int descriptor) {
-        boolean tcp = TransportKind.isTcp(address);
-        return server(loop, children, tcp, kind.serverFactory(tcp, descriptor));
+        return server(loop, children, kind.serverFactory(TransportKind.isTcp(address), descriptor));
     }
 
     private ServerBootstrap server(
-            EventLoop loop, EventLoopGroup children, boolean tcp, ChannelFactory<ServerChannel> factory) {
+            EventLoop loop, EventLoopGroup children, ChannelFactory<ServerChannel> factory) {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop, children)
                 .channelFactory(open.knownFrom(factory))
@@ -178,7 +177,7 @@ public final class Transport {
         if (kind.hasReceiveRing()) {
             bootstrap.childOption(ReceiveRing.OPTION, ReceiveRing.GROUP);
         }
-        return tcp ? bootstrap.childOption(ChannelOption.TCP_NODELAY, true) : bootstrap;
+        return bootstrap;
     }
 
     /** Returns the sockets that were passed to this process. */
@@ -197,10 +196,9 @@ public final class Transport {
      * @param connectMillis the connect timeout, 0 for none but the kernel's
      */
     public Bootstrap client(EventLoop loop, SocketAddress address, long connectMillis) {
-        boolean tcp = TransportKind.isTcp(address);
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
-                .channelFactory(open.knownFrom(kind.clientFactory(tcp)))
+                .channelFactory(open.knownFrom(kind.clientFactory(address)))
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
@@ -210,7 +208,7 @@ public final class Transport {
         if (kind.hasReceiveRing()) {
             bootstrap.option(ReceiveRing.OPTION, ReceiveRing.GROUP);
         }
-        return tcp ? bootstrap.option(ChannelOption.TCP_NODELAY, true) : bootstrap;
+        return bootstrap;
     }
 
     ChannelFactory<DatagramChannel> datagramFactory() {

@@ -14,6 +14,7 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketProtocolFamily;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
@@ -26,6 +27,7 @@ import io.netty.channel.uring.IoUringDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
@@ -98,9 +100,16 @@ public enum TransportKind {
                 : () -> new EpollServerDomainSocketChannel(descriptor, true);
     }
 
-    ChannelFactory<Channel> clientFactory(boolean tcp) {
+    /** Returns what makes sockets that connect to the address. */
+    ChannelFactory<Channel> clientFactory(SocketAddress remote) {
+        boolean tcp = isTcp(remote);
         return switch (this) {
-            case EPOLL -> tcp ? EpollSocketChannel::new : EpollDomainSocketChannel::new;
+            case EPOLL -> {
+                if (remote instanceof InetSocketAddress inet && inet.getAddress() instanceof Inet4Address) {
+                    yield () -> new EpollSocketChannel(SocketProtocolFamily.INET); // less to be set up than IPv6's
+                }
+                yield tcp ? EpollSocketChannel::new : EpollDomainSocketChannel::new;
+            }
             case IO_URING -> tcp ? IoUringSocketChannel::new : IoUringDomainSocketChannel::new;
             case NIO -> tcp ? NioSocketChannel::new : NioDomainSocketChannel::new;
         };

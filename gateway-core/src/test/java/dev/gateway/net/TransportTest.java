@@ -10,6 +10,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -106,6 +108,38 @@ class TransportTest {
         transport.stop().sync();
 
         assertThat(removed.getCount()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsWrittenWaitsForNoAcknowledgement(TransportKind kind) throws Exception {
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
+        Transport transport = Transport.start(kind, 1);
+        EventLoop loop = transport.loops().get(0);
+        CompletableFuture<Channel> accepted = new CompletableFuture<>();
+        Channel server = transport
+                .server(loop, transport.group(), new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64, false)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) {
+                        accepted.complete(ctx.channel());
+                    }
+                })
+                .bind()
+                .sync()
+                .channel();
+        Channel client = transport
+                .client(loop, server.localAddress(), 0)
+                .handler(new ChannelInboundHandlerAdapter())
+                .connect()
+                .sync()
+                .channel();
+
+        assertThat(client.config().getOption(ChannelOption.TCP_NODELAY)).isTrue();
+        assertThat(accepted.get(20, TimeUnit.SECONDS).config().getOption(ChannelOption.TCP_NODELAY))
+                .isTrue();
+
+        transport.stop().sync();
     }
 
     @ParameterizedTest

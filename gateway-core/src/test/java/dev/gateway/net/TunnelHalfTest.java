@@ -34,6 +34,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.security.SecureRandom;
 import java.util.Objects;
@@ -42,6 +43,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -70,6 +72,7 @@ class TunnelHalfTest {
     enum Way {
         NIO(TransportKind.NIO, null),
         EPOLL(TransportKind.EPOLL, null),
+        IO_URING(TransportKind.IO_URING, null),
         NIO_JDK_TLS(TransportKind.NIO, SslProvider.JDK),
         EPOLL_JDK_TLS(TransportKind.EPOLL, SslProvider.JDK),
         /** Of which both sides end both directions at once, as TLS 1.2 has it. */
@@ -91,6 +94,7 @@ class TunnelHalfTest {
     }
 
     private final BlockingQueue<Failure> failures = new ArrayBlockingQueue<>(4);
+    private final Semaphore closed = new Semaphore(0); // of the halves
     private @Nullable EventLoopGroup loop;
     private @Nullable ServerSocket origin;
     private @Nullable Socket raw; // below TLS
@@ -181,15 +185,16 @@ class TunnelHalfTest {
             TimerWheel timers = new TimerWheel(ctx.channel().eventLoop());
             Relay down = new Relay();
             Relay up = new Relay();
+            SocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
             TunnelHalf near = half(Cause.CLIENT_CLOSED, up, timers);
             TunnelHalf far = half(Cause.UPSTREAM_RESET_IN_BODY, down, timers);
             up.join(near, far, down);
             down.join(far, near, up);
             new Bootstrap()
                     .group(ctx.channel().eventLoop())
-                    .channelFactory(way.kind.clientFactory(true))
+                    .channelFactory(way.kind.clientFactory(address))
                     .handler(far)
-                    .connect(InetAddress.getLoopbackAddress(), port)
+                    .connect(address)
                     .addListener(connected -> {
                         ctx.pipeline().replace(this, null, near);
                         ctx.channel().config().setAutoRead(true);
@@ -264,6 +269,21 @@ class TunnelHalfTest {
         assertArrayEquals(UP, atServer.get());
         up.get();
         down.get();
+        assertTrue(failures.isEmpty());
+    }
+
+    /** So that nothing waits to be written when a direction ends. */
+    @ParameterizedTest
+    @EnumSource(names = {"NIO", "EPOLL", "IO_URING"})
+    void directionsMayEndOneAfterTheOtherBetweenFewBytes(Way way) throws Exception {
+        open(way);
+        server.shutdownOutput();
+        assertEquals(-1, client.getInputStream().read());
+        client.getOutputStream().write(UP, 0, 1000);
+        assertEquals(1000, server.getInputStream().readNBytes(1000).length);
+        client.shutdownOutput();
+        assertEquals(-1, server.getInputStream().read());
+        assertTrue(closed.tryAcquire(2, 30, TimeUnit.SECONDS));
         assertTrue(failures.isEmpty());
     }
 
@@ -342,7 +362,9 @@ class TunnelHalfTest {
                     }
 
                     @Override
-                    public void onClosed() {}
+                    public void onClosed() {
+                        closed.release();
+                    }
                 },
                 relay,
                 ConnectionObserver.NONE,
