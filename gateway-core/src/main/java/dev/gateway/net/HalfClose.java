@@ -9,13 +9,21 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.channel.unix.Socket;
+import io.netty.channel.unix.UnixChannel;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.nio.channels.NotYetConnectedException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ending one direction of a connection, or both at once. */
 public final class HalfClose {
+    private static final Logger LOG = LoggerFactory.getLogger(HalfClose.class);
+
     private static final ChannelFutureListener SHUTDOWN = future -> {
         if (future.isSuccess()) {
             shutdown(future.channel());
@@ -69,6 +77,22 @@ public final class HalfClose {
      */
     public static ChannelFuture afterWrites(ChannelHandlerContext ctx) {
         return ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(SHUTDOWN);
+    }
+
+    /**
+     * Sends FIN, where nothing that was written is left, nothing will be written, and there is no TLS. Reading goes on,
+     * and tells whether the peer is gone. A channel that cannot be half-closed is closed.
+     */
+    static void atOnce(Channel channel) {
+        if (channel instanceof UnixChannel unix && unix.fd() instanceof Socket socket) {
+            try {
+                socket.shutdown(false, true); // the channel would make an exception for whoever writes afterwards
+            } catch (IOException | NotYetConnectedException e) {
+                LOG.debug("the peer is gone", e);
+            }
+        } else {
+            shutdown(channel);
+        }
     }
 
     /** Closes at once by a TCP reset, which a peer cannot take for a proper end. */

@@ -162,8 +162,7 @@ public final class Transport {
         return server(loop, children, kind.serverFactory(TransportKind.isTcp(address), descriptor));
     }
 
-    private ServerBootstrap server(
-            EventLoop loop, EventLoopGroup children, ChannelFactory<ServerChannel> factory) {
+    private ServerBootstrap server(EventLoop loop, EventLoopGroup children, ChannelFactory<ServerChannel> factory) {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop, children)
                 .channelFactory(open.knownFrom(factory))

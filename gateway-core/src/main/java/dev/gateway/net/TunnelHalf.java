@@ -13,6 +13,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
@@ -125,11 +126,21 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (outputEnded && isTlsEnded()) {
+        if (outputEnded && (isTlsEnded() || isClosed())) {
             endInput();
         }
         onBatchEnd();
         ctx.fireChannelReadComplete();
+    }
+
+    /**
+     * Whether what was read last is the peer's FIN, after ours was sent. So the connection is over for the kernel, and the
+     * channel is closed before it asks the kernel to end what has ended, and makes an exception of the answer.
+     */
+    private boolean isClosed() {
+        return ctx.channel() instanceof DuplexChannel duplex
+                && duplex.isOutputShutdown()
+                && ctx.channel().unsafe().recvBufAllocHandle().lastBytesRead() < 0;
     }
 
     private void onBatchEnd() {
@@ -248,10 +259,22 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
         outputEnded = true;
         if (inputEnded) {
             closeAfterWrites();
+        } else if (isAllSent()) {
+            HalfClose.atOnce(ctx.channel());
         } else {
             unflushed = 0;
             HalfClose.afterWrites(ctx);
         }
+    }
+
+    /** Whether nothing that was written is still here; of TLS nobody knows. */
+    private boolean isAllSent() {
+        return tls == null && pending() == 0;
+    }
+
+    private long pending() {
+        ChannelOutboundBuffer waiting = ctx.channel().unsafe().outboundBuffer();
+        return waiting == null ? 0 : waiting.totalPendingWriteBytes();
     }
 
     @Override
@@ -291,6 +314,10 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     private void closeAfterWrites() {
         if (!over) {
             finish();
+            if (isAllSent()) {
+                ctx.close();
+                return;
+            }
             ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
             if (ctx.channel().isActive()) {
                 closeTimer.start();
@@ -305,11 +332,6 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
         void start() {
             unsent = pending();
             timers.arm(this, LINGER_MILLIS);
-        }
-
-        private long pending() {
-            ChannelOutboundBuffer waiting = ctx.channel().unsafe().outboundBuffer();
-            return waiting == null ? 0 : waiting.totalPendingWriteBytes();
         }
 
         @Override
