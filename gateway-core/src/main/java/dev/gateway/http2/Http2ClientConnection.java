@@ -45,6 +45,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private boolean extendedConnect;
     private boolean goingAway;
     private boolean retiring;
+    private int limit; // of streams at a time, as far as the upstream has said
+    private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
     private int batches; // of frames read; may wrap round
@@ -55,6 +57,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
+        this.limit = settings.assumedStreams();
+        this.covered = settings.assumedStreams();
         codec.connection().local().allowPushTo(false);
     }
 
@@ -70,7 +74,6 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         if (!ready || goingAway || !isOpen()) {
             return 0;
         }
-        int limit = Math.min(connection().local().maxActiveStreams(), settings.maxConcurrentStreams());
         return Math.max(0, limit - connection().local().numActiveStreams() - reserved);
     }
 
@@ -217,11 +220,24 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     void onSettings(Http2Settings received) {
         extendedConnect |= Boolean.TRUE.equals(received.connectProtocolEnabled());
+        Long streams = received.maxConcurrentStreams();
+        if (streams != null) {
+            limit = (int) Math.min(streams, settings.maxConcurrentStreams());
+            cover(limit);
+        }
         if (!ready) {
             ready = true;
             listener.onReady();
         } else {
             listener.onCapacityChanged();
+        }
+    }
+
+    /** Slow clients shall not stop others, however many share the connection. */
+    private void cover(int streams) {
+        if (streams > covered) {
+            windows().addForAll(2 * settings.streamWindow() * (streams - covered));
+            covered = streams;
         }
     }
 

@@ -49,6 +49,11 @@ final class ReceiveWindows {
         }
     }
 
+    /** Lets the peer send that much more on all streams together. */
+    void addForAll(int bytes) {
+        add(all, bytes);
+    }
+
     /** No WINDOW_UPDATE for a stream that ended with trailers, which the flow controller does not learn by itself. */
     void ended(Http2Stream h2) throws Http2Exception {
         controller.receiveFlowControlledFrame(h2, Unpooled.EMPTY_BUFFER, 0, true);

@@ -116,6 +116,39 @@ class Http2ClientMessagesTest {
                 .toList();
     }
 
+    @Test
+    void theUpstreamSaysHowManyRequestsItTakesAtATimeAndTheWindowOfAllGrowsWithThem() {
+        say(1600);
+        assertEquals(1600, client.availableStreams());
+        long window = 65_535;
+        for (Frame update : sent(Frames.WINDOW_UPDATE, 0)) {
+            window += update.number(0);
+        }
+        assertEquals(1600L * 2 * Http2ClientSettings.DEFAULT.streamWindow(), window - 2 * Http2ClientSettings.WINDOW_GROWTH);
+        say(10);
+        assertEquals(10, client.availableStreams());
+        say(-1);
+        assertEquals(Http2ClientSettings.DEFAULT.maxConcurrentStreams(), client.availableStreams());
+    }
+
+    private void say(int streams) {
+        byte[] n = number(streams);
+        send(frame(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 3, n[0], n[1], n[2], n[3]));
+    }
+
+    @Test
+    void anUpstreamThatDoesNotSayHowManyRequestsItTakesGetsAsManyAsMostTake() {
+        try (Pair pair = new Pair()) {
+            EmbeddedChannel silent = new EmbeddedChannel();
+            Http2ClientConnection connection =
+                    Http2ClientConnection.create(pair.listener(), counts, Pair.wheel(silent), Http2ClientSettings.DEFAULT);
+            silent.pipeline().addLast(connection);
+            silent.writeInbound(frame(Frames.SETTINGS, 0, 0));
+            assertEquals(Http2ClientSettings.DEFAULT.assumedStreams(), connection.availableStreams());
+            silent.finishAndReleaseAll();
+        }
+    }
+
     /** Each case is the header list, fields separated by '|', names and values by '~'. */
     @ParameterizedTest
     @ValueSource(

@@ -58,7 +58,7 @@ final class Pair implements AutoCloseable {
         return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, null, new AsciiString("unix"), null, null);
     }
 
-    private Http2ClientConnection.Listener listener() {
+    Http2ClientConnection.Listener listener() {
         return new Http2ClientConnection.Listener() {
             @Override
             public void onReady() {
