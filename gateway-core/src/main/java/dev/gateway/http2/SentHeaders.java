@@ -5,6 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.FastThreadLocal;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -18,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class SentHeaders extends HeadersAdapter {
     private static final AsciiString TRAILERS = new AsciiString("trailers");
     private static final AsciiString[] STATUSES = new AsciiString[600];
-    private static final int RECENT = 64;
-    private static final int SHORT = 128; // what is remembered of a connection stays below RECENT times this
+    private static final int RECENT = 256;
+    private static final int SHORT = 128; // what is remembered of an event loop stays below RECENT times this
     private static final int TABLE = 4096;
     private static final Fields NONE = new Fields(new byte[0], 0, 0);
 
@@ -29,7 +30,15 @@ final class SentHeaders extends HeadersAdapter {
         }
     }
 
-    private final @Nullable AsciiString[] recent = new @Nullable AsciiString[RECENT];
+    /** Connections mostly send the same texts, so those of an event loop remember them together. */
+    private static final FastThreadLocal<@Nullable AsciiString[]> TEXTS = new FastThreadLocal<>() {
+        @Override
+        protected @Nullable AsciiString[] initialValue() {
+            return new @Nullable AsciiString[RECENT];
+        }
+    };
+
+    private final @Nullable AsciiString[] recent = TEXTS.get();
     private final AsciiString[] pseudo = new AsciiString[10];
     private final Entry entry = new Entry();
     private final Steps steps = new Steps();
