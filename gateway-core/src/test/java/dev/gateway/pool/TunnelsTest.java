@@ -201,7 +201,7 @@ class TunnelsTest extends PoolFixture {
             });
             writer.start();
             byte[] first = client.read(ReadCredit.HIGH / 2);
-            assertThat(client.available()).isLessThan(ReadCredit.HIGH);
+            assertThat(client.available()).isLessThan(MANY / 4); // one read may go far beyond the credit
             client.consume(MANY);
             byte[] rest = client.read(0);
             assertThat(rest).isEmpty();
