@@ -124,7 +124,8 @@ class Http2ClientMessagesTest {
         for (Frame update : sent(Frames.WINDOW_UPDATE, 0)) {
             window += update.number(0);
         }
-        assertEquals(1600L * 2 * Http2ClientSettings.DEFAULT.streamWindow(), window - 2 * Http2ClientSettings.WINDOW_GROWTH);
+        assertEquals(
+                1600L * 2 * Http2ClientSettings.DEFAULT.streamWindow(), window - 2 * Http2ClientSettings.WINDOW_GROWTH);
         say(10);
         assertEquals(10, client.availableStreams());
         say(-1);
@@ -140,8 +141,8 @@ class Http2ClientMessagesTest {
     void anUpstreamThatDoesNotSayHowManyRequestsItTakesGetsAsManyAsMostTake() {
         try (Pair pair = new Pair()) {
             EmbeddedChannel silent = new EmbeddedChannel();
-            Http2ClientConnection connection =
-                    Http2ClientConnection.create(pair.listener(), counts, Pair.wheel(silent), Http2ClientSettings.DEFAULT);
+            Http2ClientConnection connection = Http2ClientConnection.create(
+                    pair.listener(), counts, Pair.wheel(silent), Http2ClientSettings.DEFAULT);
             silent.pipeline().addLast(connection);
             silent.writeInbound(frame(Frames.SETTINGS, 0, 0));
             assertEquals(Http2ClientSettings.DEFAULT.assumedStreams(), connection.availableStreams());
