@@ -128,8 +128,8 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writeZero(HEADER);
         try {
             encoder.encodeHeaders(streamId, headers, out);
-        } catch (Http2Exception e) {
-            out.writerIndex(start);
+        } catch (Http2Exception | RuntimeException e) {
+            out.writerIndex(start); // others' frames go on
             throw e;
         }
         int end = out.writerIndex();
