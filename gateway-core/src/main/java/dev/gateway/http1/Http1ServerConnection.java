@@ -246,6 +246,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** A request has come, and its body is next if it has one. */
     void begin(Http1ServerStream open, RequestHead head, boolean hasBody) {
         stream = open;
+        output.begin();
         if (hasBody) {
             if (!open.isHttp10() && head.fields().hasElement(FieldName.EXPECT, EXPECT_CONTINUE)) {
                 open.awaitContinue();

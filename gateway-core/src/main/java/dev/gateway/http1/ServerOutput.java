@@ -1,6 +1,7 @@
 package dev.gateway.http1;
 
 import dev.gateway.net.HalfClose;
+import dev.gateway.net.Lull;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -10,6 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
 final class ServerOutput {
@@ -22,9 +24,13 @@ final class ServerOutput {
     private final TimerWheel timers;
     private final long idleMillis;
     private final IdleTimer timer = new IdleTimer();
+    private final @Nullable Lull lull = Lull.ofThisLoop();
+    private final Runnable onLull = this::onLull;
+    private boolean awaitsLull;
     private boolean dirty; // written and not flushed
     private long written;
     private long flushed; // of it
+    private long begun; // before the response to the last request
 
     /**
      * Makes the output of a connection.
@@ -45,17 +51,43 @@ final class ServerOutput {
         written += data.readableBytes();
         ctx.write(data, ctx.voidPromise());
         if (!channel.isWritable() || written - flushed > MAX_UNFLUSHED) {
-            flush();
+            send();
         }
     }
 
+    /** A request has come; what is written from here on is the response to it. */
+    void begin() {
+        begun = written;
+    }
+
+    /**
+     * Sends what was written. While a client that pipelines has another response coming, those before it are not worth a
+     * segment each on a loop that has other work.
+     */
     void flush() {
-        if (dirty) {
-            dirty = false;
-            flushed = written;
-            ctx.flush();
-            watch();
+        if (!dirty) {
+            return;
         }
+        if (written > begun || lull == null) {
+            send();
+        } else if (!awaitsLull) {
+            awaitsLull = true;
+            lull.await(onLull);
+        }
+    }
+
+    private void onLull() {
+        awaitsLull = false;
+        if (dirty) {
+            send();
+        }
+    }
+
+    private void send() {
+        dirty = false;
+        flushed = written;
+        ctx.flush();
+        watch();
     }
 
     /** Sends what was written, then FIN; reading goes on. */
@@ -80,6 +112,7 @@ final class ServerOutput {
 
     /** The channel is closed. */
     void stop() {
+        dirty = false;
         timer.cancel();
     }
 

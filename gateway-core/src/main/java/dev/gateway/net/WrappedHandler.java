@@ -11,10 +11,13 @@ import java.util.function.BiFunction;
 
 /**
  * One of Netty's handlers of I/O, each of whose sockets is put in between by a {@link Registered}: what that does not do
- * differently is done as Netty does it. Used by its event loop only.
+ * differently is done as Netty does it, but that the loop does not wait before its {@link Lull} has been. Used by its event
+ * loop only.
  */
 abstract class WrappedHandler implements IoHandler {
     private final IoHandler wrapped;
+    private final Lull lull = new Lull(System::nanoTime);
+    private final Polling polling = new Polling();
 
     WrappedHandler(IoHandler wrapped) {
         this.wrapped = wrapped;
@@ -41,12 +44,20 @@ abstract class WrappedHandler implements IoHandler {
 
     @Override
     public final void initialize() {
+        lull.become();
         wrapped.initialize();
     }
 
     @Override
     public int run(IoHandlerContext context) {
-        return wrapped.run(context);
+        if (!lull.isAwaited()) {
+            return wrapped.run(context);
+        }
+        boolean hasNoTasks = context.canBlock();
+        polling.context = context;
+        int handled = wrapped.run(polling);
+        lull.onPolled(hasNoTasks && handled == 0);
+        return handled;
     }
 
     @Override
@@ -74,6 +85,37 @@ abstract class WrappedHandler implements IoHandler {
     @Override
     public final boolean isCompatible(Class<? extends IoHandle> handleType) {
         return wrapped.isCompatible(handleType);
+    }
+
+    /** A look at what has happened that does not wait for more. */
+    private static final class Polling implements IoHandlerContext {
+        @SuppressWarnings("NullAway.Init")
+        IoHandlerContext context;
+
+        @Override
+        public boolean canBlock() {
+            return false;
+        }
+
+        @Override
+        public long delayNanos(long currentTimeNanos) {
+            return context.delayNanos(currentTimeNanos);
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return context.deadlineNanos();
+        }
+
+        @Override
+        public boolean shouldReportActiveIoTime() {
+            return context.shouldReportActiveIoTime();
+        }
+
+        @Override
+        public void reportActiveIoTime(long activeNanos) {
+            context.reportActiveIoTime(activeNanos);
+        }
     }
 
     /** A socket between its channel and Netty's handler, either of which takes it for the other. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.TestLull;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.Unpooled;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
 class Http1ServerConnectionTest {
     private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     private final Downstream client = new Downstream();
 
     @AfterEach
@@ -57,6 +59,57 @@ class Http1ServerConnectionTest {
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
         Downstream.echo(client.last());
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void responsesBeforeTheLastPipelinedOneWaitForALull() {
+        try (TestLull lull = new TestLull()) {
+            Downstream pipelining = new Downstream();
+            pipelining.answer = request -> {};
+            pipelining.send(GET + GET + GET);
+            Downstream.echo(pipelining.last());
+            Downstream.echo(pipelining.last());
+            lull.doesNotCome();
+            assertEquals("", pipelining.sent());
+            lull.comes();
+            assertEquals(OK + OK, pipelining.sent());
+            assertEquals(1, pipelining.flushes);
+
+            Downstream.echo(pipelining.last());
+            assertEquals(OK, pipelining.sent());
+            lull.comes();
+            assertEquals(2, pipelining.flushes);
+            pipelining.finish();
+        }
+    }
+
+    @Test
+    void whatBelongsToTheRequestThatIsBeingAnsweredWaitsForNoLull() {
+        try (TestLull lull = new TestLull()) {
+            Downstream pipelining = new Downstream();
+            pipelining.answer = request -> {};
+            pipelining.send(GET + GET);
+            Downstream.echo(pipelining.last());
+            pipelining.last().stream.head(new ResponseHead(103, null, new Fields(), -1), false);
+            pipelining.last().stream.flush();
+            assertEquals(OK + "HTTP/1.1 103 Early Hints\r\n\r\n", pipelining.sent());
+            lull.comes();
+            assertEquals(1, pipelining.flushes);
+            pipelining.finish();
+        }
+    }
+
+    @Test
+    void noLullBringsBackAConnectionThatIsClosed() {
+        try (TestLull lull = new TestLull()) {
+            Downstream pipelining = new Downstream();
+            pipelining.answer = request -> {};
+            pipelining.send(GET + GET);
+            Downstream.echo(pipelining.last());
+            pipelining.finish();
+            lull.comes();
+            assertEquals(0, pipelining.flushes);
+        }
     }
 
     @Test

@@ -7,6 +7,8 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How HTTP/1.1 connections of clients are kept, shared and ended (RFC 9112). */
 class Http1ConnectionIT {
+    private static final CountDownLatch earlierOnesCame = new CountDownLatch(1);
     private static Origin origin;
     private static Rig rig;
 
@@ -26,6 +29,10 @@ class Http1ConnectionIT {
                 .on("/one", Behaviours.text("one"))
                 .on("/two", Behaviours.text("two"))
                 .on("/echo", Behaviours.echo())
+                .on("/last", (stream, head) -> {
+                    assertThat(earlierOnesCame.await(30, TimeUnit.SECONDS)).isTrue();
+                    stream.send(Head.response(200, "content-length", "0"), true);
+                })
                 .on("/close-delimited", (stream, head) -> {
                     ((Http1Peer) stream.peer()).raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end");
                     stream.peer().close();
@@ -68,6 +75,20 @@ class Http1ConnectionIT {
                 expect(client, "HEAD", 200, "");
                 expect(client, "GET", 200, "two");
             }
+        }
+    }
+
+    /** Those that are complete leave, also while the next one keeps the client waiting. */
+    @Test
+    void pipelinedRequestsDoNotWaitForTheAnswersToLaterOnes() throws Exception {
+        try (Http1Peer client = Http1Peer.connect(rig.port())) {
+            String one = "GET /one HTTP/1.1\r\nHost: a\r\n\r\n";
+            client.raw(one + one + "GET /last HTTP/1.1\r\nHost: a\r\n\r\n" + one);
+            expect(client, "GET", 200, "one");
+            expect(client, "GET", 200, "one");
+            earlierOnesCame.countDown();
+            expect(client, "GET", 200, "");
+            expect(client, "GET", 200, "one");
         }
     }
 
