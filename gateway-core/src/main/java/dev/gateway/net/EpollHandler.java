@@ -61,6 +61,7 @@ final class EpollHandler extends WrappedHandler {
         private boolean isChanged;
         private boolean added;
         private boolean silent; // it is neither read nor written
+        private boolean ending; // its channel closes
 
         Socket(EpollIoHandle handle) {
             super(handle);
@@ -96,8 +97,16 @@ final class EpollHandler extends WrappedHandler {
         }
 
         @Override
+        public boolean cancel() {
+            ending = handle instanceof Channel.Unsafe unsafe
+                    && !unsafe.voidPromise().channel().isActive();
+            return super.cancel();
+        }
+
+        /** While a channel closes, its descriptor is taken for closed: epoll forgets it by itself. */
+        @Override
         public FileDescriptor fd() {
-            return handle.fd();
+            return ending ? new Ending(handle.fd().intValue()) : handle.fd();
         }
 
         @Override
@@ -122,6 +131,18 @@ final class EpollHandler extends WrappedHandler {
             if (handle instanceof Channel.Unsafe channel) {
                 channel.close(channel.voidPromise());
             }
+        }
+    }
+
+    /** A descriptor that is about to be closed. */
+    private static final class Ending extends FileDescriptor {
+        Ending(int number) {
+            super(number);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return false;
         }
     }
 }

@@ -149,7 +149,7 @@ abstract class WrappedHandler implements IoHandler {
         }
 
         @Override
-        public final boolean cancel() {
+        public boolean cancel() {
             return registration.cancel();
         }
 

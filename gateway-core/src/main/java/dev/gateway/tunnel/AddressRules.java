@@ -56,7 +56,7 @@ public final class AddressRules implements AddressPolicy {
         List<InetAddress> inside = SpecialAddresses.embedded(address);
         boolean ours = false;
         String reason = null;
-        if (denied.contains(address) || inside.stream().anyMatch(denied::contains)) {
+        if (denied.contains(address) || (!inside.isEmpty() && inside.stream().anyMatch(denied::contains))) {
             reason = "in a block that is denied";
         } else if (settings.denyPrivate) {
             ours = isOwn(address, port, inside);

@@ -11,9 +11,12 @@ import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.unix.FileDescriptor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +88,20 @@ class EpollHandlerTest {
         assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLET, EpollIoOps.EPOLLOUT);
     }
 
+    /** Which forgets it by itself. */
+    @Test
+    void aSocketIsNotTakenOutOfEpollBeforeItIsClosed() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        handler.register((EpollIoHandle) channel.unsafe()).cancel();
+        try {
+            assertThat(kernel.registered().fd().isOpen()).isFalse();
+            assertThat(kernel.registered().fd().intValue())
+                    .isEqualTo(channel.fd().intValue());
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
     /** A handle that no event comes to. */
     private static final class Silent implements EpollIoHandle {
         private final FileDescriptor descriptor = new FileDescriptor(1);
@@ -104,9 +121,15 @@ class EpollHandlerTest {
     /** Stands for Netty's handler, which would pass on to epoll what it is told. */
     private static final class Kernel implements IoHandler {
         private final List<IoOps> told = new ArrayList<>();
+        private @Nullable IoHandle last;
+
+        EpollIoHandle registered() {
+            return (EpollIoHandle) Objects.requireNonNull(last);
+        }
 
         @Override
         public IoRegistration register(IoHandle handle) {
+            last = handle;
             return new IoRegistration() {
                 @Override
                 @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
