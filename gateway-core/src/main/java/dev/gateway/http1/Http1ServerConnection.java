@@ -158,7 +158,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
                 if (stream == null) {
                     closeAfterWrites();
                 } else {
-                    ctx.close();
+                    output.close();
                 }
             }
             case WAITING -> {} // its response first
@@ -407,7 +407,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             if (open.isStarted()) {
                 output.abort();
             } else {
-                ctx.close();
+                output.close();
             }
         }
     }

@@ -107,7 +107,20 @@ final class ServerOutput {
 
     /** Closes at once by a TCP reset, so that a response cut short does not look complete. */
     void abort() {
+        sendEarlierResponses();
         HalfClose.abort(channel);
+    }
+
+    /** Closes at once. */
+    void close() {
+        sendEarlierResponses();
+        ctx.close();
+    }
+
+    private void sendEarlierResponses() {
+        if (dirty && flushed < begun) {
+            send();
+        }
     }
 
     /** The channel is closed. */

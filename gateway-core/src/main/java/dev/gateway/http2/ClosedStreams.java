@@ -10,7 +10,9 @@ import io.netty.handler.codec.http2.Http2Stream;
  * one connection, on its event loop.
  */
 final class ClosedStreams {
-    private static final int RESETS_REMEMBERED = 256;
+    // Powers of two: as many as there may be streams at a time, which can all be reset at once.
+    private static final int REMEMBERED_OF_CLIENT = 256;
+    private static final int REMEMBERED_OF_UPSTREAM = 2048;
     private static final int[] NONE = {};
 
     private final Http2Connection connection;
@@ -42,9 +44,9 @@ final class ClosedStreams {
 
     private void remember(int mark) {
         if (resets.length == 0) { // most connections never need it
-            resets = new int[RESETS_REMEMBERED];
+            resets = new int[connection.isServer() ? REMEMBERED_OF_CLIENT : REMEMBERED_OF_UPSTREAM];
         }
-        resets[resetCount++ & (RESETS_REMEMBERED - 1)] = mark;
+        resets[resetCount++ & (resets.length - 1)] = mark;
     }
 
     /** Whether we have reset the stream, so that what its peer sent before it learnt of that is no offence. */

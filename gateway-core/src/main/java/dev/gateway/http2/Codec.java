@@ -45,7 +45,7 @@ record Codec(
                 connection, encoder, decoder, headers, reader, writer, guard, distributor, settings, observer, timers);
     }
 
-    /** Netty's flow control, after which all that was written is the channel's: each flush begins with it. */
+    /** Netty's flow control, after which all that was written is the channel's: each flush by the connection begins with it. */
     static final class Outbound extends DefaultHttp2RemoteFlowController {
         private final FrameWriter writer;
 

@@ -17,9 +17,10 @@ import io.netty.handler.codec.http2.Http2Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's frame writer, except that what is written between two flushes leaves as one buffer, but for long payloads, and
- * that every frame is counted. Nobody is told when a frame was written. HPACK uses Huffman coding and the dynamic table;
- * credentials are never indexed (RFC 7541, section 7.1.3). Owns what waits for {@link #emit}, until it is closed.
+ * Netty's frame writer, except that heads, data, PING and WINDOW_UPDATE leave as one buffer between two flushes, but for
+ * long payloads, that nobody is told when these were written, and that every frame is counted. HPACK uses Huffman coding and
+ * the dynamic table; credentials are never indexed (RFC 7541, section 7.1.3). Owns what waits for {@link #emit}, until it is
+ * closed.
  */
 final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int HEADER = 9;
@@ -92,7 +93,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
             out = ctx.alloc().buffer(Math.max(expected, bytes));
             batch = out;
         }
-        return out;
+        return out.ensureWritable(bytes); // else the memory could run out within a frame
     }
 
     /** Hands the channel what was written since the last call: before a flush, and before anything that goes past this. */
@@ -235,7 +236,11 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         putHeader(out, Integer.BYTES, Http2FrameTypes.WINDOW_UPDATE, 0, streamId);
         out.writeInt(windowSizeIncrement);
         wrote(Http2FrameTypes.WINDOW_UPDATE, Integer.BYTES);
-        appended(ctx);
+        if (streamId == 0) {
+            emit(ctx); // when a stream closes, Netty flushes past the connection's handler
+        } else {
+            appended(ctx);
+        }
         return promise.setSuccess();
     }
 }

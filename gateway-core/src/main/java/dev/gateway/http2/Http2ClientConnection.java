@@ -236,7 +236,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     /** Slow clients shall not stop others, however many share the connection. */
     private void cover(int streams) {
         if (streams > covered) {
-            windows().addForAll(2 * settings.streamWindow() * (streams - covered));
+            long more = 2L * settings.streamWindow() * (streams - covered);
+            windows().addForAll((int) Math.min(Integer.MAX_VALUE, more));
             covered = streams;
         }
     }

@@ -24,12 +24,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What both ends of an HTTP/2 connection have in common: Netty's framing, tables and windows below, {@link
- * MultiplexedStream} above, one handler and no channel per stream. Flushes once per batch of reads or of writes. Lives on
- * the channel's event loop from being added to its pipeline, as the last handler, until the channel closes.
+ * MultiplexedStream} above, one handler and no channel per stream. Flushes once per batch of reads or of writes. Made on
+ * the channel's event loop, and lives there, as the last handler of its pipeline, until the channel closes.
  */
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int MAX_UNREAD = 1024 * 1024;
+    private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // of all that an upstream may be asked at a time
 
     final ConnectionObserver observer;
     final TimerWheel timers;
@@ -173,11 +174,13 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         afterRead();
         touched.clear();
         reading = false;
-        if (!ending.isFailed() && ctx.channel().bytesBeforeWritable() > MAX_UNREAD) {
-            // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
+        super.channelReadComplete(ctx);
+        // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
+        if (!ending.isFailed()
+                && ctx.channel().isActive()
+                && ctx.channel().bytesBeforeWritable() > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS)) {
             onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
         }
-        super.channelReadComplete(ctx);
     }
 
     @Override

@@ -22,7 +22,7 @@ abstract class MultiplexedStream implements Stream {
     /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
     private static final int MAX_UNSENT = 64 * 1024;
 
-    /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 64 KiB, from reuse. */
+    /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 512 KiB, from reuse. */
     private static final int COPIED = 2048;
 
     /** What is received before anybody asks how fast: less is over before a window could grow. */

@@ -122,21 +122,30 @@ final class SentHeaders extends HeadersAdapter {
      * the same object again, which knows its hash.
      */
     private AsciiString lasting(AsciiString view) {
-        int length = view.length();
-        if (length > TABLE) {
-            return view; // too long for the table
-        }
-        if (length > SHORT) {
-            return new AsciiString(view.array(), view.arrayOffset(), length, true);
+        if (view.length() > SHORT) {
+            return copy(view);
         }
         int slot = view.hashCode() & (RECENT - 1);
         AsciiString known = recent[slot];
         if (known != null && known.equals(view)) {
             return known;
         }
-        AsciiString copy = new AsciiString(view.array(), view.arrayOffset(), length, true);
+        AsciiString copy = copy(view);
         recent[slot] = copy;
         return copy;
+    }
+
+    private static AsciiString copy(AsciiString view) {
+        boolean fits = view.length() <= TABLE; // else the table does not keep it
+        return fits ? new AsciiString(view.array(), view.arrayOffset(), view.length(), true) : view;
+    }
+
+    /** Credentials are nobody's but their connection's. */
+    private AsciiString value(int id, AsciiString view) {
+        if (id == FieldName.AUTHORIZATION.id() || id == FieldName.PROXY_AUTHORIZATION.id()) {
+            return view; // never indexed, so nothing keeps it
+        }
+        return id == FieldName.COOKIE.id() || id == FieldName.SET_COOKIE.id() ? copy(view) : lasting(view);
     }
 
     private boolean isLeftOut(int i) {
@@ -172,7 +181,7 @@ final class SentHeaders extends HeadersAdapter {
             } else if (fieldNext < fields.size()) {
                 AsciiString name = fields.lowerName(fieldNext);
                 entry.name = fields.id(fieldNext) != 0 ? name : lasting(name);
-                entry.value = lasting(fields.value(fieldNext));
+                entry.value = value(fields.id(fieldNext), fields.value(fieldNext));
                 fieldNext++;
                 skip();
             } else if (fieldNext == fields.size() && addedLength != null) {

@@ -8,6 +8,7 @@ import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.EpollIoEvent;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -21,11 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Netty's epoll, with three differences for connections. A peer's FIN is found by reading, in its turn: Netty, once told
+ * Netty's epoll, with four differences for connections. A peer's FIN is found by reading, in its turn: Netty, once told
  * of it, reads all that the kernel holds, paused or not. A socket about which nothing is asked for a while stays known to
  * the kernel: Netty takes it out and cannot get it in again, so that a write that has to wait, or reading on after a
- * pause, fails (4.2.13 and later). And the kernel is told what is asked right before it is waited for, not each of the
- * changes of mind until then. Used by its event loop only.
+ * pause, fails (4.2.13 and later). The kernel is told what is asked right before it is waited for, not each of the changes
+ * of mind until then. And what closes is not taken out first, as the kernel forgets it by itself. Used by its event loop
+ * only.
  */
 final class EpollHandler extends WrappedHandler {
     private static final Logger log = LoggerFactory.getLogger(EpollHandler.class);
@@ -99,6 +101,7 @@ final class EpollHandler extends WrappedHandler {
         @Override
         public boolean cancel() {
             ending = handle instanceof Channel.Unsafe unsafe
+                    && !(unsafe.voidPromise().channel() instanceof ServerChannel) // others may have its socket, too
                     && !unsafe.voidPromise().channel().isActive();
             return super.cancel();
         }
@@ -111,13 +114,15 @@ final class EpollHandler extends WrappedHandler {
 
         @Override
         public void handle(IoRegistration from, IoEvent event) {
-            if (silent && ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR)) {
-                closeChannel(); // a reset, which a channel that neither reads nor writes would miss
-            } else {
+            boolean failed = ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR);
+            if (!silent || !failed) {
                 handle.handle(this, event);
-                if (asked.contains(EpollIoOps.EPOLLIN) && isInputShutdown()) {
+                if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && isInputShutdown()) {
                     submit(asked.without(EpollIoOps.EPOLLIN)); // else the kernel would tell of the FIN once more
                 }
+            }
+            if (silent && failed) {
+                closeChannel(); // a reset, which a channel that neither reads nor writes would miss
             }
         }
 

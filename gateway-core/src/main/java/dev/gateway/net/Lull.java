@@ -43,6 +43,11 @@ public final class Lull {
         OF_THIS_LOOP.set(this);
     }
 
+    /** The calling thread is no event loop. */
+    static void none() {
+        OF_THIS_LOOP.remove();
+    }
+
     /** Does something once, then. Who awaits it again before that has it done twice. */
     public void await(Runnable task) {
         if (awaiting.isEmpty()) {

@@ -26,7 +26,10 @@ final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
 
     /** Makes it for the memory of this process. */
     ReadSizes() {
-        this(() -> PlatformDependent.usedDirectMemory() > PlatformDependent.maxDirectMemory() / 2);
+        this(() -> {
+            long used = PlatformDependent.usedDirectMemory();
+            return used < 0 || used > PlatformDependent.maxDirectMemory() / 2; // not counted if somebody says so
+        });
     }
 
     /**
@@ -45,6 +48,7 @@ final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
 
     private final class ReadSize extends MaxMessageHandle {
         private final AdaptiveCalculator sizes = new AdaptiveCalculator(LEAST, FIRST, BULK);
+        private boolean bulk; // the last turn read as much as a large buffer is for
 
         @Override
         public ByteBuf allocate(ByteBufAllocator allocator) {
@@ -54,7 +58,7 @@ final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
         @Override
         public int guess() {
             int size = sizes.nextSize();
-            return size > MODERATE && scarce.getAsBoolean() ? MODERATE : size;
+            return size > MODERATE && (!bulk || scarce.getAsBoolean()) ? MODERATE : size;
         }
 
         @Override
@@ -63,12 +67,14 @@ final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
             if (bytes == attemptedBytesRead()) {
                 sizes.record(bytes);
             }
+            bulk |= bytes >= MODERATE;
             super.lastBytesRead(bytes);
         }
 
         @Override
         public void readComplete() {
             sizes.record(totalBytesRead());
+            bulk = totalBytesRead() >= MODERATE;
         }
     }
 }

@@ -100,15 +100,37 @@ class Http1ServerConnectionTest {
     }
 
     @Test
-    void noLullBringsBackAConnectionThatIsClosed() {
+    void responsesThatWaitForALullOutliveARequestThatFails() {
+        for (boolean begun : new boolean[] {false, true}) {
+            try (TestLull lull = new TestLull()) {
+                Downstream pipelining = new Downstream();
+                pipelining.answer = request -> {};
+                pipelining.send(GET + GET);
+                Downstream.echo(pipelining.last());
+                if (begun) {
+                    pipelining.last().stream.head(new ResponseHead(200, null, new Fields(), 10), false);
+                }
+                pipelining.last().stream.reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "made by the test"));
+                assertTrue(pipelining.sent().startsWith(OK));
+                assertFalse(pipelining.channel.isOpen());
+                lull.comes();
+                pipelining.finish();
+            }
+        }
+    }
+
+    @Test
+    void noLullComesForAConnectionThatHasBecomeSomethingElse() {
         try (TestLull lull = new TestLull()) {
             Downstream pipelining = new Downstream();
             pipelining.answer = request -> {};
             pipelining.send(GET + GET);
             Downstream.echo(pipelining.last());
-            pipelining.finish();
+            pipelining.channel.pipeline().remove(pipelining.connection);
             lull.comes();
             assertEquals(0, pipelining.flushes);
+            pipelining.channel.flush(); // else what was not sent would fail, and nobody is left to hear of it
+            pipelining.finish();
         }
     }
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.http2.Frames.Frame;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
@@ -38,6 +39,7 @@ class Http2ClientMessagesTest {
     private final Pair.Counts counts = new Pair.Counts();
     private final List<String> life = new ArrayList<>();
     private final ByteBuf unread = Unpooled.buffer();
+    private Runnable onCapacityChanged = () -> {};
     private final List<Frame> received = new ArrayList<>();
     private final Http2ClientConnection client = Http2ClientConnection.create(
             new Http2ClientConnection.Listener() {
@@ -49,6 +51,7 @@ class Http2ClientMessagesTest {
                 @Override
                 public void onCapacityChanged() {
                     life.add("capacity");
+                    onCapacityChanged.run();
                 }
 
                 @Override
@@ -116,20 +119,56 @@ class Http2ClientMessagesTest {
                 .toList();
     }
 
-    @Test
-    void theUpstreamSaysHowManyRequestsItTakesAtATimeAndTheWindowOfAllGrowsWithThem() {
-        say(1600);
-        assertEquals(1600, client.availableStreams());
+    @ParameterizedTest
+    @ValueSource(ints = {1600, 2048})
+    void theUpstreamSaysHowManyRequestsItTakesAtATimeAndTheWindowOfAllGrowsWithThem(int streams) {
+        say(streams);
+        assertEquals(streams, client.availableStreams());
         long window = 65_535;
         for (Frame update : sent(Frames.WINDOW_UPDATE, 0)) {
             window += update.number(0);
         }
         assertEquals(
-                1600L * 2 * Http2ClientSettings.DEFAULT.streamWindow(), window - 2 * Http2ClientSettings.WINDOW_GROWTH);
+                2L * streams * Http2ClientSettings.DEFAULT.streamWindow(),
+                window - 2 * Http2ClientSettings.WINDOW_GROWTH);
         say(10);
         assertEquals(10, client.availableStreams());
         say(-1);
         assertEquals(Http2ClientSettings.DEFAULT.maxConcurrentStreams(), client.availableStreams());
+    }
+
+    @Test
+    void allThatTheUpstreamTakesMayBeSentInOneTurn() {
+        onCapacityChanged = () -> {
+            for (int i = 0; i < 1200; i++) {
+                Pair.Exchange exchange = new Pair.Exchange();
+                exchange.client = client.open(exchange);
+                exchange.stream = exchange.client;
+                RequestHead head = Http2ConnectionsTest.head(Method.GET, "/");
+                head.fields().add(FieldName.AUTHORIZATION, "~".repeat(1500)); // never indexed, never shorter
+                exchange.client().head(head, true);
+            }
+        };
+        say(2048);
+        assertTrue(channel.isOpen());
+        assertEquals(
+                1200,
+                received.stream()
+                        .filter(frame -> frame.type() == Frames.HEADERS)
+                        .count());
+        assertEquals(2048 - 1200, client.availableStreams());
+    }
+
+    @Test
+    void whatComesLateForManyRequestsThatWereGivenUpIsNoOffence() {
+        say(2048);
+        for (int i = 0; i < 400; i++) {
+            request(Method.GET, true).client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
+        }
+        collect();
+        send(frame(Frames.DATA, 0, 1, (byte) 'x'));
+        assertEquals(1, sent(Frames.RST_STREAM, 1).size());
+        assertEquals(1, sent(Frames.RST_STREAM, 799).size());
     }
 
     private void say(int streams) {

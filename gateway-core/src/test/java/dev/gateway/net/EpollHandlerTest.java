@@ -3,16 +3,22 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.channel.Channel;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoEvent;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.unix.FileDescriptor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -102,6 +108,52 @@ class EpollHandlerTest {
         }
     }
 
+    /** Since others may have the socket, too, for whom it is not closed. */
+    @Test
+    void aListeningSocketIsTakenOutOfEpoll() throws Exception {
+        EpollServerSocketChannel channel = new EpollServerSocketChannel();
+        handler.register((EpollIoHandle) channel.unsafe()).cancel();
+        try {
+            assertThat(kernel.registered().fd().isOpen()).isTrue();
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    @Test
+    void aConnectionThatEpollDoesNotTakeIsClosed() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        IoRegistration refused = handler.register((EpollIoHandle) channel.unsafe());
+        kernel.refuses = true;
+        refused.submit(EpollIoOps.EPOLLIN);
+        handler.run(CONTEXT);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    /** The kernel tells it once, and nothing new is told to the kernel if reading has stopped again by then. */
+    @Test
+    void aResetThatComesAsReadingGoesOnForAMomentIsNoticed() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        IoRegistration[] registration = new IoRegistration[1];
+        Object reading = Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {EpollIoHandle.class, Channel.Unsafe.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("handle")) {
+                        registration[0].submit(EpollIoOps.EPOLLIN);
+                        registration[0].submit(EpollIoOps.EPOLLRDHUP);
+                        return null;
+                    }
+                    return method.invoke(channel.unsafe(), arguments);
+                });
+        registration[0] = handler.register((EpollIoHandle) reading);
+        registration[0].submit(EpollIoOps.EPOLLIN);
+        handler.run(CONTEXT);
+        EpollIoEvent error = () -> EpollIoOps.EPOLLERR;
+        kernel.registered().handle(registration[0], error);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
     /** A handle that no event comes to. */
     private static final class Silent implements EpollIoHandle {
         private final FileDescriptor descriptor = new FileDescriptor(1);
@@ -122,6 +174,7 @@ class EpollHandlerTest {
     private static final class Kernel implements IoHandler {
         private final List<IoOps> told = new ArrayList<>();
         private @Nullable IoHandle last;
+        private boolean refuses;
 
         EpollIoHandle registered() {
             return (EpollIoHandle) Objects.requireNonNull(last);
@@ -139,6 +192,9 @@ class EpollHandlerTest {
 
                 @Override
                 public long submit(IoOps ops) {
+                    if (refuses) {
+                        throw new UncheckedIOException(new IOException("made by the test"));
+                    }
                     told.add(ops);
                     return 1;
                 }

@@ -47,6 +47,19 @@ class ReadSizesTest {
         }
     }
 
+    /** Else single bytes that nobody takes could each keep a large one. */
+    @Test
+    void takesNoLargeBufferAfterOneThatGotLittle() {
+        while (size.guess() < ReadSizes.BULK) {
+            read(size.guess());
+        }
+        read(1);
+        assertThat(size.guess()).isEqualTo(ReadSizes.MODERATE);
+
+        read(ReadSizes.MODERATE);
+        assertThat(size.guess()).isGreaterThan(ReadSizes.MODERATE);
+    }
+
     @Test
     void asksForMemoryOfSocketsOnly() {
         scarce.set(true);

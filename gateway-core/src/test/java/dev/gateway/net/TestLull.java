@@ -1,7 +1,5 @@
 package dev.gateway.net;
 
-import io.netty.util.concurrent.FastThreadLocal;
-
 /** Makes the thread of a test an event loop that has nothing to do when the test says so. */
 public final class TestLull implements AutoCloseable {
     private final Lull lull = new Lull(() -> 0);
@@ -23,6 +21,6 @@ public final class TestLull implements AutoCloseable {
 
     @Override
     public void close() {
-        FastThreadLocal.removeAll();
+        Lull.none();
     }
 }
