@@ -142,7 +142,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @Override
     void onFailed() {
-        ctx.close();
+        output.close();
     }
 
     /** Not an abort: the client may still want its response. */

@@ -105,13 +105,16 @@ final class ServerOutput {
         watch();
     }
 
-    /** Closes at once by a TCP reset, so that a response cut short does not look complete. */
+    /**
+     * Closes at once by a TCP reset, so that a response cut short does not look complete; those before it leave, as far
+     * as the kernel takes them.
+     */
     void abort() {
         sendEarlierResponses();
         HalfClose.abort(channel);
     }
 
-    /** Closes at once. */
+    /** Closes at once; the responses before the one that was to come leave, as far as the kernel takes them. */
     void close() {
         sendEarlierResponses();
         ctx.close();

@@ -10,7 +10,7 @@ import io.netty.handler.codec.http2.Http2Stream;
  * one connection, on its event loop.
  */
 final class ClosedStreams {
-    // Powers of two: as many as there may be streams at a time, which can all be reset at once.
+    // Powers of two: as many as there may be streams at a time by default, which can all be reset at once.
     private static final int REMEMBERED_OF_CLIENT = 256;
     private static final int REMEMBERED_OF_UPSTREAM = 2048;
     private static final int[] NONE = {};

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int MAX_UNREAD = 1024 * 1024;
-    private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // of all that an upstream may be asked at a time
+    private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
 
     final ConnectionObserver observer;
     final TimerWheel timers;

@@ -115,14 +115,16 @@ final class EpollHandler extends WrappedHandler {
         @Override
         public void handle(IoRegistration from, IoEvent event) {
             boolean failed = ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR);
-            if (!silent || !failed) {
-                handle.handle(this, event);
-                if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && isInputShutdown()) {
-                    submit(asked.without(EpollIoOps.EPOLLIN)); // else the kernel would tell of the FIN once more
-                }
-            }
             if (silent && failed) {
                 closeChannel(); // a reset, which a channel that neither reads nor writes would miss
+                return;
+            }
+            handle.handle(this, event);
+            if (silent && failed && isValid()) {
+                known = EpollIoOps.NONE; // so that the kernel tells it again, unless reading goes on by then
+                submit(EpollIoOps.NONE);
+            } else if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && isInputShutdown()) {
+                submit(asked.without(EpollIoOps.EPOLLIN)); // else the kernel would tell of the FIN once more
             }
         }
 

@@ -45,6 +45,8 @@ class EpollHandlerTest {
         }
     };
 
+    private static final EpollIoEvent RESET = () -> EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLIN);
+
     private final Kernel kernel = new Kernel();
 
     @SuppressWarnings("NullAway.Init")
@@ -130,17 +132,45 @@ class EpollHandlerTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
-    /** The kernel tells it once, and nothing new is told to the kernel if reading has stopped again by then. */
+    /** The kernel tells it once, unless it is asked anew; and what it still has may be read until then. */
     @Test
-    void aResetThatComesAsReadingGoesOnForAMomentIsNoticed() throws Exception {
+    void aResetThatComesAsReadingPausesIsToldAgain() throws Exception {
         EpollSocketChannel channel = new EpollSocketChannel();
+        IoRegistration registration = pausingAtEachEvent(channel);
+        handler.run(CONTEXT);
+        kernel.registered().handle(registration, RESET);
+        assertThat(channel.isOpen()).isTrue();
+
+        handler.run(CONTEXT);
+        assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLET);
+        kernel.registered().handle(registration, RESET);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aPauseOfAMomentLetsWhatCameBeforeAResetBeRead() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        IoRegistration registration = pausingAtEachEvent(channel);
+        handler.run(CONTEXT);
+        kernel.registered().handle(registration, RESET);
+        registration.submit(EpollIoOps.EPOLLIN);
+        handler.run(CONTEXT);
+        try {
+            assertThat(channel.isOpen()).isTrue();
+            assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLIN);
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    /** Registers a channel that reads, and stops reading when anything happens. */
+    private IoRegistration pausingAtEachEvent(EpollSocketChannel channel) throws Exception {
         IoRegistration[] registration = new IoRegistration[1];
         Object reading = Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {EpollIoHandle.class, Channel.Unsafe.class},
                 (proxy, method, arguments) -> {
                     if (method.getName().equals("handle")) {
-                        registration[0].submit(EpollIoOps.EPOLLIN);
                         registration[0].submit(EpollIoOps.EPOLLRDHUP);
                         return null;
                     }
@@ -148,10 +178,7 @@ class EpollHandlerTest {
                 });
         registration[0] = handler.register((EpollIoHandle) reading);
         registration[0].submit(EpollIoOps.EPOLLIN);
-        handler.run(CONTEXT);
-        EpollIoEvent error = () -> EpollIoOps.EPOLLERR;
-        kernel.registered().handle(registration[0], error);
-        assertThat(channel.isOpen()).isFalse();
+        return registration[0];
     }
 
     /** A handle that no event comes to. */
