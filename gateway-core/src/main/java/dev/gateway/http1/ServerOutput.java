@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.Lull;
+import dev.gateway.net.PendingWrites;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -10,7 +11,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
@@ -133,14 +133,9 @@ final class ServerOutput {
     }
 
     private void watch() {
-        if (idleMillis > 0 && !timer.isArmed() && pending() > 0) {
+        if (idleMillis > 0 && !timer.isArmed() && PendingWrites.bytes(channel) > 0) {
             timer.start();
         }
-    }
-
-    private long pending() {
-        ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-        return buffer == null ? 0 : buffer.totalPendingWriteBytes();
     }
 
     /** Armed while bytes wait; not touched again until it expires, which keeps it off the path of each response. */
@@ -148,13 +143,13 @@ final class ServerOutput {
         private long taken;
 
         void start() {
-            taken = written - pending();
+            taken = written - PendingWrites.bytes(channel);
             timers.arm(this, idleMillis);
         }
 
         @Override
         protected void onExpired() {
-            long pending = pending();
+            long pending = PendingWrites.bytes(channel);
             if (pending == 0) {
                 return;
             }

@@ -1,9 +1,9 @@
 package dev.gateway.http2;
 
+import dev.gateway.net.PendingWrites;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelOutboundBuffer;
 
 /** Closes a connection although not all that was written has left, once its peer takes nothing of it any more. */
 final class ClosingTimer extends Timer {
@@ -32,20 +32,15 @@ final class ClosingTimer extends Timer {
 
     /** Closes when the peer has taken nothing for as long as it may. */
     void watch() {
-        unsent = pending();
+        unsent = PendingWrites.bytes(channel);
         if (idleMillis > 0) {
             timers.arm(this, idleMillis);
         }
     }
 
-    private long pending() {
-        ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
-        return waiting == null ? 0 : waiting.totalPendingWriteBytes();
-    }
-
     @Override
     protected void onExpired() {
-        if (pending() < unsent) {
+        if (PendingWrites.bytes(channel) < unsent) {
             watch();
         } else {
             channel.close();

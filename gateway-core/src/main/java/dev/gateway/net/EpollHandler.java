@@ -18,6 +18,7 @@ import io.netty.channel.unix.FileDescriptor;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,7 @@ final class EpollHandler extends WrappedHandler {
 
     @SuppressWarnings("try") // of close(), which is the interface's
     private final class Socket extends Registered<EpollIoHandle> implements EpollIoHandle {
+        private final Channel.@Nullable Unsafe unsafe; // of a channel, if it is one's
         private EpollIoOps known = EpollIoOps.NONE; // to the kernel
         private EpollIoOps asked = EpollIoOps.NONE;
         private boolean isChanged;
@@ -67,6 +69,7 @@ final class EpollHandler extends WrappedHandler {
 
         Socket(EpollIoHandle handle) {
             super(handle);
+            this.unsafe = handle instanceof Channel.Unsafe of ? of : null;
         }
 
         @Override
@@ -100,9 +103,10 @@ final class EpollHandler extends WrappedHandler {
 
         @Override
         public boolean cancel() {
-            ending = handle instanceof Channel.Unsafe unsafe
-                    && !(unsafe.voidPromise().channel() instanceof ServerChannel) // others may have its socket, too
-                    && !unsafe.voidPromise().channel().isActive();
+            Channel channel = channel();
+            ending = channel != null
+                    && !(channel instanceof ServerChannel) // others may have its socket, too
+                    && !channel.isActive();
             return super.cancel();
         }
 
@@ -129,14 +133,16 @@ final class EpollHandler extends WrappedHandler {
         }
 
         private boolean isInputShutdown() {
-            return handle instanceof Channel.Unsafe unsafe
-                    && unsafe.voidPromise().channel() instanceof DuplexChannel channel
-                    && channel.isInputShutdown();
+            return channel() instanceof DuplexChannel duplex && duplex.isInputShutdown();
+        }
+
+        private @Nullable Channel channel() {
+            return unsafe == null ? null : unsafe.voidPromise().channel();
         }
 
         private void closeChannel() {
-            if (handle instanceof Channel.Unsafe channel) {
-                channel.close(channel.voidPromise());
+            if (unsafe != null) {
+                unsafe.close(unsafe.voidPromise());
             }
         }
     }

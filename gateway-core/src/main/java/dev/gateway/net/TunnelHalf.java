@@ -12,7 +12,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
@@ -269,12 +268,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
 
     /** Whether nothing that was written is still here; of TLS nobody knows. */
     private boolean isAllSent() {
-        return tls == null && pending() == 0;
-    }
-
-    private long pending() {
-        ChannelOutboundBuffer waiting = ctx.channel().unsafe().outboundBuffer();
-        return waiting == null ? 0 : waiting.totalPendingWriteBytes();
+        return tls == null && PendingWrites.bytes(ctx.channel()) == 0;
     }
 
     @Override
@@ -330,13 +324,13 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
         private long unsent;
 
         void start() {
-            unsent = pending();
+            unsent = PendingWrites.bytes(ctx.channel());
             timers.arm(this, LINGER_MILLIS);
         }
 
         @Override
         protected void onExpired() {
-            if (pending() < unsent) {
+            if (PendingWrites.bytes(ctx.channel()) < unsent) {
                 start();
             } else {
                 ctx.close();
