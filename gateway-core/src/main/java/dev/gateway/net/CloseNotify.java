@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -11,6 +12,9 @@ import io.netty.internal.tcnative.SSL;
 import io.netty.util.ReferenceCountUtil;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,10 +30,14 @@ final class CloseNotify extends ChannelInboundHandlerAdapter {
     /** What the engine asks before it ends both directions, and after it has; null if this Netty has it no more. */
     private static final @Nullable VarHandle ENGINE_CLOSED = find();
 
+    private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
+
+    private final SslHandler tls;
     private final ReferenceCountedOpenSslEngine engine;
     private boolean received;
 
-    private CloseNotify(ReferenceCountedOpenSslEngine engine) {
+    private CloseNotify(SslHandler tls, ReferenceCountedOpenSslEngine engine) {
+        this.tls = tls;
         this.engine = engine;
     }
 
@@ -50,7 +58,7 @@ final class CloseNotify extends ChannelInboundHandlerAdapter {
                 && tls.engine() instanceof ReferenceCountedOpenSslEngine engine
                 && pipeline.get(CloseNotify.class) == null) {
             ENGINE_CLOSED.set(engine, true);
-            pipeline.addBefore(pipeline.context(tls).name(), null, new CloseNotify(engine));
+            pipeline.addBefore(pipeline.context(tls).name(), null, new CloseNotify(tls, engine));
         }
     }
 
@@ -61,11 +69,30 @@ final class CloseNotify extends ChannelInboundHandlerAdapter {
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext ctx, Object message) {
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws SSLException {
         if (received) {
             ReferenceCountUtil.release(message); // nobody would take it from the TLS handler
         } else {
             ctx.fireChannelRead(message);
+            passOnRest(ctx);
+        }
+    }
+
+    /**
+     * Passes on what is left of a decrypted record. Once our direction has ended, the engine says so instead of that it
+     * needs more room, and the TLS handler would come for the rest with the peer's next record.
+     */
+    private void passOnRest(ChannelHandlerContext ctx) throws SSLException {
+        int length = engine.isOutboundDone() && !ctx.isRemoved() ? SSL.sslPending(engine.sslPointer()) : 0;
+        if (length > 0) {
+            ByteBuf rest = ctx.alloc().directBuffer(length);
+            try {
+                SSLEngineResult result = engine.unwrap(NOTHING, rest.nioBuffer(0, length));
+                rest.writerIndex(result.bytesProduced());
+                ctx.pipeline().context(tls).fireChannelRead(rest.retain());
+            } finally {
+                rest.release();
+            }
         }
     }
 

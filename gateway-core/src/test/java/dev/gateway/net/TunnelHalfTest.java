@@ -37,6 +37,7 @@ import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -243,6 +244,18 @@ class TunnelHalfTest {
         assertArrayEquals(DOWN, received(client));
         down.get();
         assertTrue(failures.isEmpty());
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "EPOLL_JDK_TLS_12")
+    void whatComesAfterwardsComesWhole(Way way) throws Exception {
+        open(way);
+        server.shutdownOutput();
+        assertEquals(-1, client.getInputStream().read());
+        for (int length : new int[] {1000, 1, 16_000, 40_000}) {
+            client.getOutputStream().write(UP, 0, length);
+            assertArrayEquals(Arrays.copyOf(UP, length), server.getInputStream().readNBytes(length));
+        }
     }
 
     @ParameterizedTest
