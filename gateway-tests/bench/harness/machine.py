@@ -4,6 +4,7 @@ import contextlib
 import glob
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -38,11 +39,15 @@ def need(*tools):
 
 
 def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
+    """Ports below those that outgoing connections take, which so stay free until somebody listens there."""
+    free = []
+    for port in random.sample(range(20_000, 32_000), 1000):
+        if len(free) == count:
+            return free
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            free.append(port)
+    sys.exit("no free ports from 20000 to 31999")
 
 
 def tree(pid):

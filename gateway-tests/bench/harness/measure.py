@@ -5,19 +5,29 @@ import statistics
 PEER_NAMES = ("nginx", "haproxy", "envoy", "squid", "tinyproxy")
 
 
-def rounds_of(workload, machine, contestants, upstreams, options):
+def is_peer(name):
+    """Whether somebody else's proxy is called so, be it with a size."""
+    return name.partition(",")[0] in PEER_NAMES
+
+
+def rounds_of(workload, machine, contestants, options):
     """The samples of each proxy by its name."""
     workload.prepare(machine, contestants, options.duration)
     for proxy in contestants:
-        jvm = proxy.name not in PEER_NAMES
-        workload.warm_up(machine, proxy, options.warmup if jvm else min(2, options.warmup))
+        for seconds in spells(min(2, options.warmup) if is_peer(proxy.name) else options.warmup):
+            workload.warm_up(machine, proxy, seconds)
     samples = {proxy.name: [] for proxy in contestants}
     for _ in range(workload.rounds or options.rounds):
         if hasattr(workload, "begin_round"):
-            workload.begin_round(machine, upstreams, options.duration)
+            workload.begin_round(machine, options.duration)
         for proxy in contestants:
             samples[proxy.name].append(workload.sample(machine, proxy, options.duration))
     return samples
+
+
+def spells(seconds):
+    """Parts of a warm-up. When a load ends, its connections do, which a JVM has not seen before and compiles anew for."""
+    return [part for i in range(3) if (part := seconds // 3 + (seconds % 3 > i))]
 
 
 def median(samples, value):

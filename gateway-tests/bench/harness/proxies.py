@@ -22,6 +22,10 @@ DOORS = {
 STREAMS = 256  # concurrent ones, of a connection
 
 
+def endpoint_hosts(count):
+    return [f"127.0.{i // 250}.{i % 250 + 1}" for i in range(count)]
+
+
 class Proxy:
     """One process under test. It has a port for each of its doors whose upstream runs; 'connect' is the one for CONNECT."""
 
@@ -144,7 +148,7 @@ class ScaledGateway(Gateway):
 
     def endpoints(self, upstream):
         port = self.upstreams[upstream]
-        return ", ".join(f"{{host: 127.0.{i // 250}.{i % 250 + 1}, port: {port}}}" for i in range(self.count))
+        return ", ".join(f"{{host: {host}, port: {port}}}" for host in endpoint_hosts(self.count))
 
 
 class Nginx(Proxy):
@@ -156,7 +160,7 @@ class Nginx(Proxy):
         tls = f"ssl_certificate {m.path('cert.pem')}; ssl_certificate_key {m.path('key.pem')}; ssl_protocols TLSv1.2 TLSv1.3; " \
               "ssl_session_cache shared:bench:10m;"
         upstreams = {d[2] for _, d in self.wanted()}
-        body = "".join(f"  upstream {u} {{ server 127.0.0.1:{self.upstreams[u]}; keepalive 1024; keepalive_requests 1000000000; }}\n"
+        body = "".join(f"  upstream {u} {{ {self.servers(self.upstreams[u])} keepalive 1024; keepalive_requests 1000000000; }}\n"
                        for u in upstreams)
         body += '  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }\n'
         for name, (protocol, secure, upstream, _) in self.wanted():
@@ -167,7 +171,25 @@ class Nginx(Proxy):
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Host $http_host; }} }}
 """
-        return [self.command(), "-c", servers.nginx_config(m, "nginx", body)]
+        return [self.command(), "-c", servers.nginx_config(m, self.name.replace(", ", "-").replace(" ", "-"), body)]
+
+    def servers(self, port):
+        return f"server 127.0.0.1:{port};"
+
+
+class ScaledNginx(Nginx):
+    """One with many endpoints, entered by h1 alone."""
+
+    doors = ("h1",)
+    routes = 10
+
+    def __init__(self, machine, upstreams, name, count):
+        super().__init__(machine, {"app": upstreams["app"]})
+        self.name = name
+        self.count = count
+
+    def servers(self, port):
+        return " ".join(f"server {host}:{port};" for host in endpoint_hosts(self.count))
 
 
 class Haproxy(Proxy):

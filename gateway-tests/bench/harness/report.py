@@ -29,7 +29,7 @@ def bound(target, samples, value):
 def ours(samples, row):
     """The proxies that targets are for: all that are no peers, but not those that targets compare with."""
     compared = {p for t in row.targets for p in t.peers}
-    return [name for name in samples if name not in measure.PEER_NAMES and name not in compared]
+    return [name for name in samples if not measure.is_peer(name) and name not in compared]
 
 
 def verdict(target, samples, row, name):

@@ -1,4 +1,4 @@
-"""The servers behind the proxies. All share the load generator's core."""
+"""The servers behind the proxies, which share the load generator's core, and one without a proxy before it."""
 
 import os
 import shutil
@@ -45,6 +45,15 @@ http {{
 {body}
 }}
 """)
+
+
+def start_direct(machine):
+    """Starts one with the small reply on the proxies' core, to be asked without a proxy; returns its port."""
+    [port] = machines.free_ports(1)
+    conf = nginx_config(machine, "direct", f"""  server {{ listen {port} backlog=4096;
+    location = /small {{ return 200 "{'x' * 100}"; }} }}""")
+    machine.start(machine.proxy_core, [shutil.which("nginx"), "-c", conf], "direct", [port])
+    return port
 
 
 def start(machine, peer):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from . import loads
 from . import machine as machines
-from . import proxies
+from . import proxies, upstreams
 from .upstreams import SIZES
 
 
@@ -112,7 +112,7 @@ class Idle(Workload):
         count = self.count()
         before = machines.rss_mib(proxy.pid)
         with loads.held(machine, self.kind, proxy.address(self.door), proxy.tunnel_target(), count) as opened:
-            time.sleep(1)  # what was only in use while they were opened may go
+            time.sleep(6)  # what was only in use while they were opened may go: the gateway's JVM looks every five seconds
             grown = machines.rss_mib(proxy.pid) - before
             kept = machines.connections_at(proxy.ports[self.door])
         if opened != count or kept < count:
@@ -121,7 +121,10 @@ class Idle(Workload):
 
 
 class Latency(Workload):
-    """What a proxy adds to a direct connection's latency at half the rate that nginx can do at most."""
+    """
+    What a proxy adds to the latency of a direct connection, at half the rate that nginx can do at most. The server asked
+    directly stands in the proxy's place: on the load generator's core the two would take turns for each request.
+    """
 
     peer = True
 
@@ -130,6 +133,7 @@ class Latency(Workload):
             Row("added99", "µs p99", (Target(1.0, ("nginx",)),)), Row("added50", "µs p50"), Row("added999", "µs p99.9")))
         self.rate = 10_000
         self.direct = None
+        self.port = 0
 
     def prepare(self, machine, contestants, seconds):
         base = next((p for p in contestants if p.name == "nginx"), contestants[0])
@@ -138,13 +142,15 @@ class Latency(Workload):
             sys.exit(f"{self.name}: nothing to take the rate from: {most.errors or 'nothing was done'}")
         self.rate = max(100, int(most.done / most.seconds / 2))
         self.direct = None
+        self.port = upstreams.start_direct(machine)
         print(f"  {self.name}: {self.rate} requests/s, half of what {base.name} can do")
 
     def warm_up(self, machine, proxy, seconds):
-        loads.wrk(machine, proxy.url("h1", "/small"), seconds)
+        loads.wrk(machine, proxy.url("h1", "/small"), max(1, seconds - 2))
+        self.at_rate(machine, proxy.address("h1"), min(2, seconds))
 
-    def begin_round(self, machine, upstreams, seconds):
-        self.direct = self.at_rate(machine, f"127.0.0.1:{upstreams['app']}", seconds)
+    def begin_round(self, machine, seconds):
+        self.direct = self.at_rate(machine, f"127.0.0.1:{self.port}", seconds)
 
     def at_rate(self, machine, address, seconds):
         return loads.peer(machine, seconds, "rate", address, "/small", self.rate, seconds)
@@ -160,16 +166,21 @@ class Latency(Workload):
 
 
 class Scale(Workload):
-    """h1-small on gateways of other sizes. What counts is the cost against that of the first one."""
+    """
+    h1-small on gateways of other sizes. What counts is the cost against that of the first one. As many endpoints have as
+    many connections, whose state in the kernel is no longer in the processor's cache: nginx tells how much of the cost that is.
+    """
 
     SIZES = {"10 routes": {"routes": 10}, "1000 routes": {"routes": 1000}, "10000 routes": {"routes": 10_000},
              "3 endpoints": {"endpoints": 3}, "1000 endpoints": {"endpoints": 1000}, "2 loops": {"loops": 2}}
+    NGINX = {"nginx, 3 endpoints": 3, "nginx, 1000 endpoints": 1000}
 
     def __init__(self, name, what, quick=True):
         super().__init__(name, what, "h1", (Row("cost", "µs/request", (Target(1.03, ("10 routes",)),)),), quick)
 
-    def own_gateways(self, machine, upstreams, command):
-        return [proxies.ScaledGateway(machine, upstreams, command, size, **settings) for size, settings in self.SIZES.items()]
+    def own_gateways(self, machine, ports, command):
+        return [*(proxies.ScaledGateway(machine, ports, command, size, **settings) for size, settings in self.SIZES.items()),
+                *(proxies.ScaledNginx(machine, ports, name, count) for name, count in self.NGINX.items())]
 
     def sample(self, machine, proxy, seconds):
         before = machines.cpu_seconds(proxy.pid)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 
 	"golang.org/x/net/http2"
@@ -40,7 +41,11 @@ func idleHTTP1(address string) (net.Conn, error) {
 	if _, err = io.WriteString(connection, "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		return nil, err
 	}
-	return connection, skipResponse(bufio.NewReader(connection))
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, response.Body)
+	}
+	return connection, err
 }
 
 func idleHTTP2(address string) (net.Conn, error) {
