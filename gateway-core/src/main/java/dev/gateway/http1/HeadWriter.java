@@ -8,9 +8,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Serialises heads, each into one buffer of its exact size, with the fields that frame the message and no others. */
+/** Serialises heads, the size of each being known before, with the fields that frame the message and no others. */
 final class HeadWriter {
     private static final byte[] VERSION_END = bytes(" HTTP/1.1\r\n");
     private static final byte[] SCHEME_END = bytes("://");
@@ -51,10 +52,12 @@ final class HeadWriter {
     /**
      * Writes a response head.
      *
+     * @param room where so many bytes go, behind those that may be there
      * @param length the Content-Length to write, negative for none
+     * @return the head's size
      */
-    static ByteBuf response(
-            ByteBufAllocator alloc, ResponseHead head, Framing framing, long length, Persistence persistence) {
+    static int response(
+            IntFunction<ByteBuf> room, ResponseHead head, Framing framing, long length, Persistence persistence) {
         Fields fields = head.fields();
         fields.remove(FieldName.CONNECTION);
         fields.remove(FieldName.KEEP_ALIVE);
@@ -63,18 +66,18 @@ final class HeadWriter {
         byte[] start = StatusLine.of(head);
         byte[] coding = framing == Framing.CHUNKED ? CHUNKED : NOTHING;
         int size = start.length + fields.wireLength() + coding.length + lengthSize(added) + persistence.line.length + 2;
-        ByteBuf out = alloc.directBuffer(size, size);
+        ByteBuf out = room.apply(size);
         out.writeBytes(start);
         fields.writeTo(out);
         out.writeBytes(coding);
         writeLength(out, added);
         out.writeBytes(persistence.line);
         out.writeShort(CRLF);
-        return out;
+        return size;
     }
 
     /**
-     * Writes a request head.
+     * Writes a request head into a buffer of its own.
      *
      * @param length the Content-Length to write, negative for none
      * @param proxy who forwards it and is told its whole URI (RFC 9112, section 3.2.2), or null

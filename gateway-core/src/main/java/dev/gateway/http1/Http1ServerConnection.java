@@ -236,6 +236,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             return false;
         }
         ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
+        output.flushNow();
         boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
         if (!upgraded) {
             rest.release();
@@ -362,6 +363,10 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     // ---- output, called by the stream ----
+
+    void writeHead(ResponseHead head, Framing framing, long length, HeadWriter.Persistence persistence) {
+        output.head(head, framing, length, persistence);
+    }
 
     @Override
     void write(ByteBuf data) {

@@ -134,7 +134,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
         boolean told = http10 || (request != null && request.isAbsoluteForm()); // other proxies may want to hear it
         Persistence persistence = !keepAlive ? Persistence.CLOSE : told ? Persistence.KEEP_ALIVE : Persistence.DEFAULT;
         begin(framing, length);
-        write(HeadWriter.response(channel.alloc(), head, framing, length, persistence));
+        carrier().writeHead(head, framing, length, persistence);
         if (last) {
             finish();
         }
@@ -145,7 +145,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
         tunnel = true;
         begin(Framing.UNTIL_CLOSE, 0);
         if (protocol == null) {
-            write(HeadWriter.response(channel.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
+            carrier().writeHead(head, Framing.NONE, -1, Persistence.DEFAULT);
         } else {
             Fields fields = head.fields();
             fields.set(FieldName.UPGRADE, protocol);
@@ -154,7 +154,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
                 fields.add(FieldName.SEC_WEBSOCKET_ACCEPT, WebSocketKey.accept(key));
             }
             ResponseHead switching = new ResponseHead(SWITCHING_PROTOCOLS, null, fields, -1);
-            write(HeadWriter.response(channel.alloc(), switching, Framing.NONE, -1, Persistence.UPGRADE));
+            carrier().writeHead(switching, Framing.NONE, -1, Persistence.UPGRADE);
         }
         if (last) {
             finish();
@@ -170,7 +170,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
             awaitsContinue = false;
             carrier().onContinueSent();
         }
-        write(HeadWriter.response(channel.alloc(), head, Framing.NONE, -1, Persistence.DEFAULT));
+        carrier().writeHead(head, Framing.NONE, -1, Persistence.DEFAULT);
     }
 
     @Override

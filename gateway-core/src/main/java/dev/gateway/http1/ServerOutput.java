@@ -1,8 +1,11 @@
 package dev.gateway.http1;
 
+import dev.gateway.http1.HeadWriter.Persistence;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.Lull;
 import dev.gateway.net.PendingWrites;
+import dev.gateway.net.WriteBatch;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -11,6 +14,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
@@ -26,6 +30,8 @@ final class ServerOutput {
     private final IdleTimer timer = new IdleTimer();
     private final @Nullable Lull lull = Lull.ofThisLoop();
     private final Runnable onLull = this::onLull;
+    private final WriteBatch batch = new WriteBatch();
+    private final IntFunction<ByteBuf> room = this::room;
     private boolean awaitsLull;
     private boolean dirty; // written and not flushed
     private long written;
@@ -45,11 +51,30 @@ final class ServerOutput {
         this.idleMillis = idleMillis;
     }
 
+    private ByteBuf room(int bytes) {
+        return batch.room(ctx, bytes);
+    }
+
+    /** Writes a head, and flushes only if much is waiting. */
+    void head(ResponseHead head, Framing framing, long length, Persistence persistence) {
+        wrote(HeadWriter.response(room, head, framing, length, persistence));
+    }
+
     /** Writes, and flushes only if much is waiting. */
     void write(ByteBuf data) {
+        int length = data.readableBytes();
+        if (length <= WriteBatch.SHORT) {
+            batch.add(ctx, data);
+        } else {
+            batch.emit(ctx);
+            ctx.write(data, ctx.voidPromise());
+        }
+        wrote(length);
+    }
+
+    private void wrote(int bytes) {
         dirty = true;
-        written += data.readableBytes();
-        ctx.write(data, ctx.voidPromise());
+        written += bytes;
         if (!channel.isWritable() || written - flushed > MAX_UNFLUSHED) {
             send();
         }
@@ -78,6 +103,11 @@ final class ServerOutput {
 
     private void onLull() {
         awaitsLull = false;
+        flushNow();
+    }
+
+    /** Sends what was written, whatever else is coming. */
+    void flushNow() {
         if (dirty) {
             send();
         }
@@ -86,6 +116,7 @@ final class ServerOutput {
     private void send() {
         dirty = false;
         flushed = written;
+        batch.emit(ctx);
         ctx.flush();
         watch();
     }
@@ -93,6 +124,7 @@ final class ServerOutput {
     /** Sends what was written, then FIN; reading goes on. */
     ChannelFuture shutdown() {
         dirty = false;
+        batch.emit(ctx);
         ChannelFuture sent = HalfClose.afterWrites(ctx);
         watch();
         return sent;
@@ -101,6 +133,7 @@ final class ServerOutput {
     /** Sends what was written, then closes. */
     void closeAfterWrites() {
         dirty = false;
+        batch.emit(ctx);
         ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         watch();
     }
@@ -129,6 +162,7 @@ final class ServerOutput {
     /** The channel is closed. */
     void stop() {
         dirty = false;
+        batch.clear();
         timer.cancel();
     }
 
@@ -143,21 +177,24 @@ final class ServerOutput {
         private long taken;
 
         void start() {
-            taken = written - PendingWrites.bytes(channel);
+            taken = taken();
             timers.arm(this, idleMillis);
         }
 
         @Override
         protected void onExpired() {
-            long pending = PendingWrites.bytes(channel);
-            if (pending == 0) {
+            if (PendingWrites.bytes(channel) == 0) {
                 return;
             }
-            if (written - pending == taken) {
+            if (taken() == taken) {
                 connection.onClientNotReading();
             } else {
                 start();
             }
+        }
+
+        private long taken() {
+            return written - batch.bytes() - PendingWrites.bytes(channel);
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.FieldName;
+import dev.gateway.net.WriteBatch;
 import dev.gateway.stream.ConnectionObserver;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
@@ -14,7 +15,6 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Netty's frame writer, except that heads, data, PING and WINDOW_UPDATE leave as one buffer between two flushes, but for
@@ -24,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameWriter extends DefaultHttp2FrameWriter {
     private static final int HEADER = 9;
-    private static final int COPIED = 512; // copying less costs less than another buffer does
-    private static final int SMALL_BATCH = 256;
-    private static final int BATCH = 16 * 1024; // the channel does not know of it, so flow control neither
     private static final int SHORT_COOKIE = 20; // short enough to be guessed through compression
     private static final boolean IGNORE_LIST_SIZE = true; // it is advice, and the peer answers 431 by itself
     private static final int TABLE_SIZE_HINT = 32; // fields in the table, if there are more it is slower
@@ -35,8 +32,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private final Http2HeadersEncoder encoder;
     private final ConnectionObserver observer;
     private final FloodGuard guard;
-    private @Nullable ByteBuf batch; // frames since the last flush, one behind the other
-    private int expected = SMALL_BATCH; // so large was the last one
+    private final WriteBatch batch = new WriteBatch(); // frames since the last flush
     private boolean dirty;
     private boolean closed;
 
@@ -83,27 +79,9 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writeInt(streamId);
     }
 
-    /** Returns where a frame goes; so much of it is written there for certain. */
-    private ByteBuf room(ChannelHandlerContext ctx, int bytes) {
-        if (batch != null && batch.readableBytes() + bytes > BATCH) {
-            emit(ctx);
-        }
-        ByteBuf out = batch;
-        if (out == null) {
-            out = ctx.alloc().buffer(Math.max(expected, bytes));
-            batch = out;
-        }
-        return out.ensureWritable(bytes); // else the memory could run out within a frame
-    }
-
     /** Hands the channel what was written since the last call: before a flush, and before anything that goes past this. */
     void emit(ChannelHandlerContext ctx) {
-        ByteBuf out = batch;
-        if (out != null) {
-            batch = null;
-            expected = Math.min(BATCH, Math.max(SMALL_BATCH, out.readableBytes()));
-            ctx.write(out, ctx.voidPromise());
-        }
+        batch.emit(ctx);
     }
 
     private void appended(ChannelHandlerContext ctx) {
@@ -115,16 +93,13 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     @Override
     public void close() {
         closed = true;
-        if (batch != null) {
-            batch.release();
-            batch = null;
-        }
+        batch.clear();
         super.close();
     }
 
     /** Writes a head or trailers, in more than one frame only if the peer's limit demands it. */
     void head(ChannelHandlerContext ctx, int streamId, Http2Headers headers, boolean endStream) throws Http2Exception {
-        ByteBuf out = room(ctx, HEADER);
+        ByteBuf out = batch.room(ctx, HEADER);
         int start = out.writerIndex();
         out.writeZero(HEADER);
         try {
@@ -160,7 +135,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     /** Writes a frame whose payload is a buffer of its own. */
     private void fragment(ChannelHandlerContext ctx, int type, int flags, int streamId, ByteBuf payload) {
         int length = payload.readableBytes();
-        putHeader(room(ctx, HEADER), length, type, flags, streamId);
+        putHeader(batch.room(ctx, HEADER), length, type, flags, streamId);
         wrote(type, length);
         emit(ctx);
         ctx.write(payload, ctx.voidPromise());
@@ -177,11 +152,11 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     private void dataFrame(ChannelHandlerContext ctx, int streamId, ByteBuf data, int flags) {
         int length = data.readableBytes();
         guard.onDataSent();
-        if (length > COPIED) {
+        if (length > WriteBatch.SHORT) {
             fragment(ctx, Http2FrameTypes.DATA, flags, streamId, data);
             return;
         }
-        ByteBuf out = room(ctx, HEADER + length);
+        ByteBuf out = batch.room(ctx, HEADER + length);
         putHeader(out, length, Http2FrameTypes.DATA, flags, streamId);
         out.writeBytes(data);
         data.release();
@@ -213,7 +188,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
 
     @Override
     public ChannelFuture writePing(ChannelHandlerContext ctx, boolean ack, long data, ChannelPromise promise) {
-        ByteBuf out = room(ctx, HEADER + Long.BYTES);
+        ByteBuf out = batch.room(ctx, HEADER + Long.BYTES);
         putHeader(out, Long.BYTES, Http2FrameTypes.PING, ack ? Http2Flags.ACK : 0, 0);
         out.writeLong(data);
         wrote(Http2FrameTypes.PING, Long.BYTES);
@@ -232,7 +207,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     @Override
     public ChannelFuture writeWindowUpdate(
             ChannelHandlerContext ctx, int streamId, int windowSizeIncrement, ChannelPromise promise) {
-        ByteBuf out = room(ctx, HEADER + Integer.BYTES);
+        ByteBuf out = batch.room(ctx, HEADER + Integer.BYTES);
         putHeader(out, Integer.BYTES, Http2FrameTypes.WINDOW_UPDATE, 0, streamId);
         out.writeInt(windowSizeIncrement);
         wrote(Http2FrameTypes.WINDOW_UPDATE, Integer.BYTES);

@@ -12,6 +12,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.TestLull;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +48,22 @@ class Http1ServerConnectionTest {
                         + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
                 client.sent());
         assertEquals(1, client.flushes);
+    }
+
+    @Test
+    void shortResponsesAreOneBufferAndLongBodiesAreNotCopied() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1" + GET);
+        assertEquals(1, client.channel.outboundMessages().size());
+        client.sent();
+
+        ByteBuf body = Unpooled.wrappedBuffer(new byte[2000]);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 2000), false);
+            request.stream.data(body, true);
+        };
+        client.send(GET);
+        assertEquals(2, client.channel.outboundMessages().size());
+        assertTrue(client.channel.outboundMessages().contains(body));
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -66,6 +67,9 @@ public class HeadBenchmark {
     private final ByteBuf browser = wire(BROWSER.replace("\n", "\r\n"));
     private final ByteBuf response = wire(RESPONSE.replace("\n", "\r\n"));
 
+    private final ByteBuf out = alloc.directBuffer(2048);
+    private final IntFunction<ByteBuf> room = out::ensureWritable;
+
     private ByteBuf wire(String text) {
         return alloc.directBuffer(2048).writeBytes(text.getBytes(StandardCharsets.US_ASCII));
     }
@@ -110,8 +114,8 @@ public class HeadBenchmark {
         if (head == null) {
             throw new IllegalStateException("refused");
         }
-        return written(
-                HeadWriter.response(alloc, head, Framing.FIXED, head.contentLength(), HeadWriter.Persistence.DEFAULT));
+        out.clear();
+        return HeadWriter.response(room, head, Framing.FIXED, head.contentLength(), HeadWriter.Persistence.DEFAULT);
     }
 
     private static int written(ByteBuf out) {
@@ -125,5 +129,6 @@ public class HeadBenchmark {
         small.release();
         browser.release();
         response.release();
+        out.release();
     }
 }
