@@ -10,20 +10,21 @@ import io.netty.handler.codec.http2.Http2Stream;
  * one connection, on its event loop.
  */
 final class ClosedStreams {
-    // Powers of two: as many as there may be streams at a time by default, which can all be reset at once.
-    private static final int REMEMBERED_OF_CLIENT = 256;
-    private static final int REMEMBERED_OF_UPSTREAM = 2048;
+    private static final int MOST = 1 << 14;
     private static final int[] NONE = {};
 
     private final Http2Connection connection;
+    private final int remembered; // a power of two
     private int[] resets = NONE; // stream ids, negative where the peer reset it
     private int resetCount;
     private int lastOpened = -1; // stream ids, to know the ones a peer passed over most recently
     private int gapStart;
     private int gapEnd;
 
-    ClosedStreams(Http2Connection connection) {
+    /** Remembers as many resets as there may be streams at a time, which can all be reset at once. */
+    ClosedStreams(Http2Connection connection, int streams) {
         this.connection = connection;
+        this.remembered = Integer.highestOneBit(Math.max(1, Math.min(streams, MOST) * 2 - 1));
     }
 
     void onOpened(int streamId) {
@@ -44,7 +45,7 @@ final class ClosedStreams {
 
     private void remember(int mark) {
         if (resets.length == 0) { // most connections never need it
-            resets = new int[connection.isServer() ? REMEMBERED_OF_CLIENT : REMEMBERED_OF_UPSTREAM];
+            resets = new int[remembered];
         }
         resets[resetCount++ & (resets.length - 1)] = mark;
     }

@@ -54,7 +54,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
-        super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
+        super(codec, settings.maxConcurrentStreams(), settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
         this.limit = settings.assumedStreams();

@@ -46,7 +46,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     private Http2ServerConnection(
             ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
-        super(codec, settings.connectionWindow(), Http2ServerSettings.WINDOW_GROWTH);
+        super(codec, settings.maxConcurrentStreams(), settings.connectionWindow(), Http2ServerSettings.WINDOW_GROWTH);
         this.info = info;
         this.handler = handler;
         this.settings = settings;

@@ -53,7 +53,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private boolean reading;
     private boolean flushScheduled;
 
-    MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
+    MultiplexedConnection(Codec codec, int maxStreams, int connectionWindow, int windowGrowth) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
         setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
@@ -64,7 +64,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.outbound = codec.connection().remote().flowController();
         this.windows = new ReceiveWindows(this, codec.connection());
         this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
-        this.closed = new ClosedStreams(codec.connection());
+        this.closed = new ClosedStreams(codec.connection(), maxStreams);
         this.streamErrors = new StreamErrors(this, codec, closed);
         this.ending = new Ending(this, codec.writer());
         codec.connection().addListener(new Streams());

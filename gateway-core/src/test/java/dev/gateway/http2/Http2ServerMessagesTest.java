@@ -289,6 +289,24 @@ class Http2ServerMessagesTest {
     }
 
     @Test
+    void asManyResetsAreRememberedAsThereMayBeStreams() {
+        int streams = 600;
+        with(streams);
+        for (int i = 0; i < streams; i++) {
+            client.send(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post());
+        }
+        for (int i = 0; i < streams; i++) {
+            client.request(i).server().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, ""));
+        }
+        client.collect();
+        for (int i = 0; i < streams; i++) {
+            client.send(Frames.HEADERS, END, 2 * i + 1, block("x", "y"));
+        }
+        assertNull(client.first(Frames.GOAWAY, 0));
+        assertEquals(0, client.counts.violations.size());
+    }
+
+    @Test
     void aBodyThatEndedWithTrailersGetsNoMoreCredit() {
         client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         client.request(0).keepCredit = true;
