@@ -4,6 +4,7 @@ import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.WriteBatch;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -29,6 +30,7 @@ public final class Http1ClientConnection extends Http1Connection {
     private final Listener listener;
     private final ResponseInput input;
     private final ChannelFutureListener headSent = this::onHeadSent;
+    private final WriteBatch batch = new WriteBatch(); // of what follows the head
 
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
     private @Nullable ResponseEvents touched; // who is to be told at read-complete
@@ -158,6 +160,7 @@ public final class Http1ClientConnection extends Http1Connection {
             input.close();
             listener.onClosed(this);
         }
+        batch.clear();
         ctx.close();
     }
 
@@ -292,6 +295,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     void writeHead(ByteBuf head) {
         dirty = true;
+        batch.emit(ctx);
         ctx.write(head).addListener(headSent);
     }
 
@@ -304,18 +308,30 @@ public final class Http1ClientConnection extends Http1Connection {
     }
 
     @Override
-    void write(ByteBuf data) {
+    ByteBuf room(int bytes) {
+        return batch.room(ctx, bytes);
+    }
+
+    @Override
+    void wrote(int bytes) {
         dirty = true;
-        ctx.write(data, ctx.voidPromise());
         if (!ctx.channel().isWritable()) {
             flush();
         }
     }
 
     @Override
+    void write(ByteBuf data) {
+        int length = data.readableBytes();
+        batch.write(ctx, data);
+        wrote(length);
+    }
+
+    @Override
     void flush() {
         if (dirty) {
             dirty = false;
+            batch.emit(ctx);
             ctx.flush();
         }
     }

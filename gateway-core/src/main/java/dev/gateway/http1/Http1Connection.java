@@ -36,6 +36,11 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
 
     // What a stream asks of its connection.
 
+    /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
+    abstract ByteBuf room(int bytes);
+
+    abstract void wrote(int bytes);
+
     /** Writes, to be flushed later. */
     abstract void write(ByteBuf data);
 

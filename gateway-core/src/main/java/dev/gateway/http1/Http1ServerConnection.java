@@ -236,7 +236,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             return false;
         }
         ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
-        output.flushNow();
         boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
         if (!upgraded) {
             rest.release();
@@ -366,6 +365,16 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     void writeHead(ResponseHead head, Framing framing, long length, HeadWriter.Persistence persistence) {
         output.head(head, framing, length, persistence);
+    }
+
+    @Override
+    ByteBuf room(int bytes) {
+        return output.room(bytes);
+    }
+
+    @Override
+    void wrote(int bytes) {
+        output.wrote(bytes);
     }
 
     @Override

@@ -22,6 +22,8 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
     private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
     private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
 
+    private static final int MAX_CHUNK_LINE = 12; // with the end of the chunk before
+
     final Channel channel;
     private @Nullable C carrier; // gone once the message is a tunnel, which may be open for days
     private @Nullable TunnelHalf tunnel;
@@ -53,7 +55,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         return Objects.requireNonNull(carrier);
     }
 
-    /** Hands bytes to the channel, to be flushed later. */
+    /** Hands bytes to the connection, to be flushed later. */
     final void write(ByteBuf data) {
         carrier().write(data);
     }
@@ -100,7 +102,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         if (length == 0 || framing == Framing.NONE) {
             data.release();
         } else if (framing == Framing.CHUNKED) {
-            write(chunkStart(length));
+            startChunk(length);
             write(data);
             inChunks = true;
         } else {
@@ -194,8 +196,9 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
     }
 
     /** Writes the line before a chunk, and the end of the chunk before. */
-    private ByteBuf chunkStart(int length) {
-        ByteBuf out = channel.alloc().directBuffer(12, 12);
+    private void startChunk(int length) {
+        ByteBuf out = carrier().room(MAX_CHUNK_LINE);
+        int start = out.writerIndex();
         if (inChunks) {
             out.writeShort('\r' << 8 | '\n');
         }
@@ -203,6 +206,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
             int digit = length >>> shift & 0xf;
             out.writeByte(digit < 10 ? '0' + digit : 'a' - 10 + digit);
         }
-        return out.writeShort('\r' << 8 | '\n');
+        out.writeShort('\r' << 8 | '\n');
+        carrier().wrote(out.writerIndex() - start);
     }
 }

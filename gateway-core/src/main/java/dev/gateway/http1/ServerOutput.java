@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
 final class ServerOutput {
-    /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
+    /** What the batch and TLS hold until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
 
     private final ChannelHandlerContext ctx;
@@ -51,7 +51,8 @@ final class ServerOutput {
         this.idleMillis = idleMillis;
     }
 
-    private ByteBuf room(int bytes) {
+    /** Returns where so many bytes are to be written, of which {@link #wrote} is to be told then. */
+    ByteBuf room(int bytes) {
         return batch.room(ctx, bytes);
     }
 
@@ -63,16 +64,12 @@ final class ServerOutput {
     /** Writes, and flushes only if much is waiting. */
     void write(ByteBuf data) {
         int length = data.readableBytes();
-        if (length <= WriteBatch.SHORT) {
-            batch.add(ctx, data);
-        } else {
-            batch.emit(ctx);
-            ctx.write(data, ctx.voidPromise());
-        }
+        batch.write(ctx, data);
         wrote(length);
     }
 
-    private void wrote(int bytes) {
+    /** So many bytes were written; they are flushed only if much is waiting. */
+    void wrote(int bytes) {
         dirty = true;
         written += bytes;
         if (!channel.isWritable() || written - flushed > MAX_UNFLUSHED) {
@@ -103,11 +100,6 @@ final class ServerOutput {
 
     private void onLull() {
         awaitsLull = false;
-        flushNow();
-    }
-
-    /** Sends what was written, whatever else is coming. */
-    void flushNow() {
         if (dirty) {
             send();
         }
@@ -159,7 +151,7 @@ final class ServerOutput {
         }
     }
 
-    /** The channel is closed. */
+    /** The channel is closed, or somebody else's, and what was to be sent has been. */
     void stop() {
         dirty = false;
         batch.clear();

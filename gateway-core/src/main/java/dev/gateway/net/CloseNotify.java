@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes the peer's close_notify the end of one direction (RFC 8446, section 6.1), told as a FIN is. Netty's engine over
- * BoringSSL would end both, unless it believes that it has done so already. Stands before the TLS handler of a connection,
- * whose event loop it is confined to.
+ * BoringSSL would end both, unless it believes that it has done so already; and once we have ended ours, it would keep parts
+ * of records back. Stands before the TLS handler of a connection, whose event loop it is confined to.
  */
 final class CloseNotify extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(CloseNotify.class);
@@ -83,7 +83,8 @@ final class CloseNotify extends ChannelInboundHandlerAdapter {
      * needs more room, and the TLS handler would come for the rest with the peer's next record.
      */
     private void passOnRest(ChannelHandlerContext ctx) throws SSLException {
-        int length = engine.isOutboundDone() && !ctx.isRemoved() ? SSL.sslPending(engine.sslPointer()) : 0;
+        long pointer = engine.isOutboundDone() ? engine.sslPointer() : 0; // 0 also once the connection is closed
+        int length = pointer == 0 ? 0 : SSL.sslPending(pointer);
         if (length > 0) {
             ByteBuf rest = ctx.alloc().directBuffer(length);
             try {

@@ -26,8 +26,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Returns where a piece is to be written, which stays the batch's. There is room for all of it, so that memory cannot
-     * run out in its midst.
+     * Returns where a piece is to be written, which stays the batch's. There is room for so many bytes of it, so that memory
+     * cannot run out in their midst.
      */
     public ByteBuf room(ChannelHandlerContext ctx, int bytes) {
         if (batch != null && batch.readableBytes() + bytes > MOST) {
@@ -41,10 +41,16 @@ public final class WriteBatch {
         return out.ensureWritable(bytes);
     }
 
-    /** Takes a piece in, and releases it in any case. */
-    public void add(ChannelHandlerContext ctx, ByteBuf piece) {
+    /** Takes a piece in if it is short; else writes it by itself, behind what waits. Owns it, also on failure. */
+    public void write(ChannelHandlerContext ctx, ByteBuf piece) {
+        int length = piece.readableBytes();
+        if (length > SHORT) {
+            emit(ctx);
+            ctx.write(piece, ctx.voidPromise());
+            return;
+        }
         try {
-            room(ctx, piece.readableBytes()).writeBytes(piece);
+            room(ctx, length).writeBytes(piece);
         } finally {
             piece.release();
         }
@@ -60,7 +66,7 @@ public final class WriteBatch {
         }
     }
 
-    /** Drops what was added since then. */
+    /** Drops what waits for {@link #emit}. */
     public void clear() {
         if (batch != null) {
             batch.release();

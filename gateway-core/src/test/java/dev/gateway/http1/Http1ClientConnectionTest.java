@@ -88,6 +88,30 @@ class Http1ClientConnectionTest {
     }
 
     @Test
+    void theShortPartsOfABodyAreOneBuffer() {
+        Received put = upstream.open();
+        put.stream().head(Upstream.request("PUT", -1), false);
+        put.stream().data(bytes("abc"), false);
+        put.stream().data(bytes("de"), true);
+        put.stream().flush();
+        assertEquals(2, upstream.channel.outboundMessages().size());
+        assertTrue(upstream.sent().endsWith("\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"));
+    }
+
+    @Test
+    void whatWasNotFlushedOfARequestComesAheadOfTheNextOne() {
+        Received put = upstream.open();
+        put.stream().head(Upstream.request("PUT", 5), false);
+        put.stream().flush();
+        upstream.sent();
+        put.stream().data(bytes("abcde"), true);
+        upstream.respond(OK);
+        assertEquals(1, upstream.reusable);
+        upstream.get();
+        assertTrue(upstream.sent().startsWith("abcdeGET "));
+    }
+
+    @Test
     void framesRequestsWithAndWithoutABody() {
         Received post = upstream.open();
         post.stream().head(Upstream.request("POST", -1), true);

@@ -27,7 +27,7 @@ class WriteBatchTest {
     void piecesLeaveTogetherInTheirOrder() {
         ByteBuf piece = text("two");
         batch.room(ctx, 3).writeBytes("one".getBytes(StandardCharsets.US_ASCII));
-        batch.add(ctx, piece);
+        batch.write(ctx, piece);
         assertThat(piece.refCnt()).isZero();
         assertThat(batch.bytes()).isEqualTo(6);
         channel.flush();
@@ -46,17 +46,28 @@ class WriteBatchTest {
         String piece = "x".repeat(WriteBatch.SHORT);
         int most = 16 * 1024;
         for (int bytes = 0; bytes < most; bytes += piece.length()) {
-            batch.add(ctx, text(piece));
+            batch.write(ctx, text(piece));
         }
         channel.flush();
         assertThat(sent()).isNull();
 
-        batch.add(ctx, text("y"));
+        batch.write(ctx, text("y"));
         channel.flush();
         assertThat(sent()).isEqualTo("x".repeat(most));
         batch.emit(ctx);
         channel.flush();
         assertThat(sent()).isEqualTo("y");
+    }
+
+    @Test
+    void aLongPieceLeavesByItselfBehindTheRest() {
+        ByteBuf piece = text("x".repeat(WriteBatch.SHORT + 1));
+        batch.write(ctx, text("y"));
+        batch.write(ctx, piece);
+        channel.flush();
+        assertThat(sent()).isEqualTo("y");
+        assertThat(channel.<ByteBuf>readOutbound()).isSameAs(piece);
+        piece.release();
     }
 
     @Test
@@ -68,7 +79,7 @@ class WriteBatchTest {
 
     @Test
     void dropsWhatWasAddedWhenCleared() {
-        batch.add(ctx, text("one"));
+        batch.write(ctx, text("one"));
         batch.clear();
         batch.emit(ctx);
         channel.flush();
