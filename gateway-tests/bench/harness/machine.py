@@ -38,15 +38,19 @@ def need(*tools):
             sys.exit(f"{tool} is not installed")
 
 
+PORTS = random.sample(range(20_000, 32_000), 12_000)
+
+
 def free_ports(count):
-    """Ports below those that outgoing connections take, which so stay free until somebody listens there."""
+    """Ports that nobody got before, below those that outgoing connections take: they stay free until somebody listens."""
     free = []
-    for port in random.sample(range(20_000, 32_000), 1000):
-        if len(free) == count:
-            return free
+    while PORTS and len(free) < count:
+        port = PORTS.pop()
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             free.append(port)
+    if len(free) == count:
+        return free
     sys.exit("no free ports from 20000 to 31999")
 
 
@@ -118,12 +122,16 @@ def cipher(port):
     return f"{match[1]} {match[2]}" if match else "no handshake"
 
 
+KEYS = {"ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["-newkey", "rsa:2048"]}
+
+
 class Machine:
     """A directory, two cores and the processes on them, all of which end with it."""
 
-    def __init__(self, proxy_core, load_core):
+    def __init__(self, proxy_core, load_core, key="ec"):
         self.proxy_core = str(proxy_core)
         self.load_core = str(load_core)
+        self.key = key
         self.directory = tempfile.mkdtemp(prefix="gateway-bench-")
         os.chmod(self.directory, 0o777)  # nginx's workers are another user
         self.processes = []
@@ -131,8 +139,8 @@ class Machine:
     def __enter__(self):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by way of __exit__
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+            ["openssl", "req", "-x509", *KEYS[self.key], "-nodes", "-days", "2", "-subj", "/CN=localhost",
+             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
              "-keyout", self.path("key.pem"), "-out", self.path("cert.pem")], check=True, capture_output=True)
         with open(self.path("both.pem"), "w") as both:  # as HAProxy wants it
             both.write(open(self.path("cert.pem")).read() + open(self.path("key.pem")).read())

@@ -49,18 +49,18 @@ def lines(workload, samples):
         for name, taken in samples.items():
             value, bad = measure.median(taken, row.value), measure.errors(taken)
             if value is None:
-                yield f"{workload.name:18} {name:14} invalid: {'; '.join(bad)}"
+                yield f"{workload.name:18} {name:21} invalid: {'; '.join(bad)}"
                 continue
             low, high = measure.spread(taken, row.value)
             ratio = f"{value / base:6.2f}" if base else "     –"
-            text = f"{workload.name:18} {name:14} {figure(value):>8} {row.unit:20} {figure(low):>7}–{figure(high):<7} {ratio}"
+            text = f"{workload.name:18} {name:21} {figure(value):>8} {row.unit:20} {figure(low):>7}–{figure(high):<7} {ratio}"
             for key, unit in (("rate", "/s"), ("p50", "ms"), ("p99", "ms"), ("rss", "MiB")):
                 got = measure.median(taken, key)
                 text += f" {figure(got):>8} {unit}" if row is workload.rows[0] and got is not None else ""
             yield text + (f"  INVALID: {'; '.join(bad)}" if bad else "")
         for target in row.targets:
             for name in ours(samples, row):
-                yield f"{'':18} {name:14} {target}: {verdict(target, samples, row, name)}"
+                yield f"{'':18} {name:21} {target}: {verdict(target, samples, row, name)}"
 
 
 def cell(samples, name, row):
@@ -93,10 +93,10 @@ def table(results):
     if scale:
         row = WORKLOADS["scale"].rows[0]
         yield ""
-        yield "| size | CPU, µs per request | ratio to the first | target | |"
+        yield "| size | CPU, µs per request | ratio to the first of the same proxy | target | |"
         yield "|---|---|---|---|---|"
-        first = measure.valid_median(next(iter(scale.values())), row.value)
         for name in scale:
+            first = measure.valid_median(scale[next(n for n in scale if measure.is_peer(n) == measure.is_peer(name))], row.value)
             value = measure.valid_median(scale[name], row.value)
             ratio = f"{value / first:.2f}" if value and first else ""
             wanted = name in ours(scale, row)

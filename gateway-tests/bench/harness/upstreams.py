@@ -50,7 +50,7 @@ http {{
 def start_direct(machine):
     """Starts one with the small reply on the proxies' core, to be asked without a proxy; returns its port."""
     [port] = machines.free_ports(1)
-    conf = nginx_config(machine, "direct", f"""  server {{ listen {port} backlog=4096;
+    conf = nginx_config(machine, "direct", f"""  server {{ listen 127.0.0.1:{port} backlog=4096;
     location = /small {{ return 200 "{'x' * 100}"; }} }}""")
     machine.start(machine.proxy_core, [shutil.which("nginx"), "-c", conf], "direct", [port])
     return port

@@ -49,7 +49,7 @@ func rate(address, path string, perSecond, seconds int) outcome {
 			if event.Fd < rateConnections {
 				ended += connections[event.Fd].receive()
 			} else {
-				unix.Read(clock, expirations[:]) // else the clock would stand
+				unix.Read(clock, expirations[:]) // else it would stay ready, and nothing wait
 			}
 		}
 		for ; sent < total && time.Since(start) >= time.Duration(sent)*gap; sent++ {
