@@ -10,7 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
  * one connection, on its event loop.
  */
 final class ClosedStreams {
-    private static final int MOST = 1 << 14;
+    private static final int LEAST = 256; // a client may open that many before it hears of a lower limit
+    private static final int MOST = 1 << 14; // all are looked through
     private static final int[] NONE = {};
 
     private final Http2Connection connection;
@@ -21,10 +22,10 @@ final class ClosedStreams {
     private int gapStart;
     private int gapEnd;
 
-    /** Remembers as many resets as there may be streams at a time, which can all be reset at once. */
+    /** Remembers at least as many resets as there may be streams at a time, which can all be reset at once. */
     ClosedStreams(Http2Connection connection, int streams) {
         this.connection = connection;
-        this.remembered = Integer.highestOneBit(Math.max(1, Math.min(streams, MOST) * 2 - 1));
+        this.remembered = Integer.highestOneBit(Math.max(LEAST, Math.min(streams, MOST)) * 2 - 1);
     }
 
     void onOpened(int streamId) {

@@ -289,6 +289,21 @@ class Http2ServerMessagesTest {
     }
 
     @Test
+    void whatWasOnItsWayForManyRefusedStreamsIsNoOffence() {
+        with(1);
+        int streams = 100;
+        for (int i = 0; i < streams; i++) {
+            client.send(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post());
+        }
+        for (int i = 1; i < streams; i++) {
+            assertEquals(REFUSED_STREAM, client.reset(2 * i + 1));
+            client.send(Frames.HEADERS, END, 2 * i + 1, block("x", "y"));
+        }
+        assertNull(client.first(Frames.GOAWAY, 0));
+        assertEquals(0, client.counts.violations.size());
+    }
+
+    @Test
     void asManyResetsAreRememberedAsThereMayBeStreams() {
         int streams = 600;
         with(streams);
