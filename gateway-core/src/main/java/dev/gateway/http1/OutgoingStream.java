@@ -6,7 +6,6 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -18,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream
         permits Http1ServerStream, Http1ClientStream {
-    private static final ByteBuf CHUNK_END = constant("\r\n");
-    private static final ByteBuf LAST_CHUNK = constant("0\r\n\r\n");
-    private static final ByteBuf CHUNK_END_AND_LAST_CHUNK = constant("\r\n0\r\n\r\n");
+    private static final byte[] CHUNK_END = bytes("\r\n");
+    private static final byte[] LAST_CHUNK = bytes("0\r\n\r\n");
+    private static final byte[] CHUNK_END_AND_LAST_CHUNK = bytes("\r\n0\r\n\r\n");
 
     private static final int MAX_CHUNK_LINE = 12; // with the end of the chunk before
 
@@ -38,11 +37,8 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         this.channel = carrier.ctx.channel();
     }
 
-    private static ByteBuf constant(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-        // Exact, because TLS may append to a buffer that could grow. Not read-only: that would be copied to be written.
-        return Unpooled.unreleasableBuffer(
-                Unpooled.directBuffer(bytes.length, bytes.length).writeBytes(bytes));
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     final void becomes(TunnelHalf half) {
@@ -58,6 +54,11 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
     /** Hands bytes to the connection, to be flushed later. */
     final void write(ByteBuf data) {
         carrier().write(data);
+    }
+
+    private void write(byte[] bytes) {
+        carrier().room(bytes.length).writeBytes(bytes);
+        carrier().wrote(bytes.length);
     }
 
     /** What the core sends does not fit what its head has announced. */
@@ -102,7 +103,12 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         if (length == 0 || framing == Framing.NONE) {
             data.release();
         } else if (framing == Framing.CHUNKED) {
-            startChunk(length);
+            try {
+                startChunk(length);
+            } catch (Throwable e) {
+                data.release();
+                throw e;
+            }
             write(data);
             inChunks = true;
         } else {
@@ -111,7 +117,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         }
         if (last) {
             if (framing == Framing.CHUNKED) {
-                write((inChunks ? CHUNK_END_AND_LAST_CHUNK : LAST_CHUNK).duplicate());
+                write(inChunks ? CHUNK_END_AND_LAST_CHUNK : LAST_CHUNK);
             }
             finish();
         }
@@ -132,14 +138,14 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         }
         if (framing == Framing.CHUNKED) {
             int size = (inChunks ? 2 : 0) + 3 + trailers.wireLength() + 2;
-            ByteBuf out = channel.alloc().directBuffer(size, size);
+            ByteBuf out = carrier().room(size);
             if (inChunks) {
                 out.writeShort('\r' << 8 | '\n');
             }
             out.writeMedium('0' << 16 | '\r' << 8 | '\n');
             trailers.writeTo(out);
             out.writeShort('\r' << 8 | '\n');
-            write(out);
+            carrier().wrote(size);
         }
         finish();
     }
@@ -191,7 +197,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
     private void endChunk() {
         if (inChunks && !ended) {
             inChunks = false;
-            write(CHUNK_END.duplicate());
+            write(CHUNK_END);
         }
     }
 

@@ -151,7 +151,7 @@ final class ServerOutput {
         }
     }
 
-    /** The channel is closed, or somebody else's, and what was to be sent has been. */
+    /** The channel is closed, so that nobody gets what waits, or it is somebody else's and all has been sent. */
     void stop() {
         dirty = false;
         batch.clear();
