@@ -168,7 +168,7 @@ class Latency(Workload):
 class Scale(Workload):
     """
     h1-small on gateways of other sizes. What counts is the cost against that of the first one. As many endpoints have as
-    many connections, whose state in the kernel is no longer in the processor's cache: nginx tells how much of the cost that is.
+    many connections, whose state in the kernel is no longer in the processor's cache; so nginx is measured with them, too.
     """
 
     SIZES = {"10 routes": {"routes": 10}, "1000 routes": {"routes": 1000}, "10000 routes": {"routes": 10_000},
