@@ -4,7 +4,6 @@ import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.TunnelHalf;
-import dev.gateway.net.WriteBatch;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -30,7 +29,6 @@ public final class Http1ClientConnection extends Http1Connection {
     private final Listener listener;
     private final ResponseInput input;
     private final ChannelFutureListener headSent = this::onHeadSent;
-    private final WriteBatch batch = new WriteBatch(); // of what follows the head
 
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
     private @Nullable ResponseEvents touched; // who is to be told at read-complete
@@ -308,23 +306,11 @@ public final class Http1ClientConnection extends Http1Connection {
     }
 
     @Override
-    ByteBuf room(int bytes) {
-        return batch.room(ctx, bytes);
-    }
-
-    @Override
     void wrote(int bytes) {
         dirty = true;
         if (!ctx.channel().isWritable()) {
             flush();
         }
-    }
-
-    @Override
-    void write(ByteBuf data) {
-        int length = data.readableBytes();
-        batch.write(ctx, data);
-        wrote(length);
     }
 
     @Override

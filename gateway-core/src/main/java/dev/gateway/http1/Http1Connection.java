@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.ReadCredit;
 import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.WriteBatch;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -21,6 +22,9 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
     final ConnectionObserver observer;
     final TimerWheel timers;
 
+    /** What is to be emitted before the channel is flushed. */
+    final WriteBatch batch = new WriteBatch();
+
     @SuppressWarnings("NullAway.Init")
     ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
 
@@ -37,12 +41,19 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
     // What a stream asks of its connection.
 
     /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
-    abstract ByteBuf room(int bytes);
-
-    abstract void wrote(int bytes);
+    final ByteBuf room(int bytes) {
+        return batch.room(ctx, bytes);
+    }
 
     /** Writes, to be flushed later. */
-    abstract void write(ByteBuf data);
+    final void write(ByteBuf data) {
+        int length = data.readableBytes();
+        batch.write(ctx, data);
+        wrote(length);
+    }
+
+    /** So many bytes were written; they are flushed now only if much is waiting. */
+    abstract void wrote(int bytes);
 
     abstract void flush();
 

@@ -368,18 +368,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     @Override
-    ByteBuf room(int bytes) {
-        return output.room(bytes);
-    }
-
-    @Override
     void wrote(int bytes) {
         output.wrote(bytes);
-    }
-
-    @Override
-    void write(ByteBuf data) {
-        output.write(data);
     }
 
     /** Also for a stream that has ended: what it wrote last may be waiting. */

@@ -30,8 +30,8 @@ final class ServerOutput {
     private final IdleTimer timer = new IdleTimer();
     private final @Nullable Lull lull = Lull.ofThisLoop();
     private final Runnable onLull = this::onLull;
-    private final WriteBatch batch = new WriteBatch();
-    private final IntFunction<ByteBuf> room = this::room;
+    private final WriteBatch batch;
+    private final IntFunction<ByteBuf> room;
     private boolean awaitsLull;
     private boolean dirty; // written and not flushed
     private long written;
@@ -47,25 +47,15 @@ final class ServerOutput {
         this.ctx = ctx;
         this.channel = ctx.channel();
         this.connection = connection;
+        this.batch = connection.batch;
+        this.room = connection::room;
         this.timers = timers;
         this.idleMillis = idleMillis;
-    }
-
-    /** Returns where so many bytes are to be written, of which {@link #wrote} is to be told then. */
-    ByteBuf room(int bytes) {
-        return batch.room(ctx, bytes);
     }
 
     /** Writes a head, and flushes only if much is waiting. */
     void head(ResponseHead head, Framing framing, long length, Persistence persistence) {
         wrote(HeadWriter.response(room, head, framing, length, persistence));
-    }
-
-    /** Writes, and flushes only if much is waiting. */
-    void write(ByteBuf data) {
-        int length = data.readableBytes();
-        batch.write(ctx, data);
-        wrote(length);
     }
 
     /** So many bytes were written; they are flushed only if much is waiting. */
