@@ -38,7 +38,8 @@ class GatewayJarIT {
                 assertThat(stream.receiveFinal().status()).isEqualTo(200);
                 assertThat(stream.receiveBody()).isEqualTo("ok");
             }
-            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode()).isEqualTo(200);
+            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
+                    .isEqualTo(200);
             assertThat(gateway.openFiles()).isBetween(5, 256);
         }
     }
