@@ -25,6 +25,7 @@ public final class Gateway implements AutoCloseable {
 
     private Gateway(GatewayConfig config, @Nullable ConfigFile file, Surroundings surroundings) {
         this.systemd = surroundings.systemd();
+        metrics.addDroppedLog(Logging::dropped);
         this.loops = new Loops(config, metrics, surroundings);
         AdminPages pages =
                 new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
@@ -208,6 +209,7 @@ public final class Gateway implements AutoCloseable {
                 .addShutdownHook(new Thread(
                         () -> {
                             drain();
+                            Logging.flush();
                             Runtime.getRuntime().halt(0);
                         },
                         "drain"));

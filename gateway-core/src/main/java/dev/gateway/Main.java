@@ -72,7 +72,9 @@ public final class Main implements Callable<Integer> {
     public static void main(String[] args) {
         Footprint.apply();
         Callable<Integer> plain = plain(args);
-        System.exit(plain == null ? commandLine().execute(args) : run(plain));
+        int code = plain == null ? commandLine().execute(args) : run(plain);
+        Logging.flush();
+        System.exit(code);
     }
 
     /**

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,6 +30,8 @@ import picocli.CommandLine.Spec;
             "  gateway run --config /etc/gateway/gateway.yaml --log-level warn > access.log"
         })
 final class RunCommand implements Callable<Integer> {
+    private static final Logger log = LoggerFactory.getLogger(RunCommand.class);
+
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
@@ -108,10 +112,14 @@ final class RunCommand implements Callable<Integer> {
 
     /** Serves until it is told to stop; by a signal, it does not return. */
     static int serve(Start start, PrintWriter err, Started started) {
+        // The JVM would print to System.err, which may block.
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
         Gateway gateway;
         try {
             gateway = start.start();
         } catch (StartException e) {
+            Logging.flush(); // what led to it comes first
             err.println("cannot start: " + e.getMessage());
             return Main.CANNOT_START;
         }

@@ -65,6 +65,11 @@ public final class Metrics implements AutoCloseable {
         process.accessLogs.add(log);
     }
 
+    /** Adds a count of lines of the process's own log that were dropped. */
+    public void addDroppedLog(LongSupplier dropped) {
+        process.droppedLog = dropped;
+    }
+
     /** Adds a count of spans that could not be exported. */
     public void addDroppedSpans(LongSupplier dropped) {
         process.droppedSpans = dropped;

@@ -23,6 +23,7 @@ final class ProcessMeters implements Exposition.Source {
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile LongSupplier droppedLog = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;
     volatile LongSupplier exportsSucceeded = () -> 0;
     volatile LongSupplier exportsFailed = () -> 0;
@@ -75,6 +76,10 @@ final class ProcessMeters implements Exposition.Source {
                 "gateway_accesslog_dropped",
                 "Lines of the access log that could not be written in time.",
                 accessLogDropped());
+        out.counter(
+                "gateway_log_dropped",
+                "Lines of the process's own log that were dropped because nobody read it.",
+                droppedLog.getAsLong());
         out.counter(
                 "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
         String exports = "gateway_metrics_exports";

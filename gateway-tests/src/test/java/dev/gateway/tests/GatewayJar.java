@@ -82,6 +82,38 @@ final class GatewayJar implements AutoCloseable {
         }
     }
 
+    /** Goes on reading the output of a process that was made with {@link Builder#leaveOutputUnread}. */
+    void readOutputAgain() {
+        readOutput(false);
+    }
+
+    private void readOutput(boolean stopsAtAdmin) {
+        Thread reader = new Thread(() -> read(stopsAtAdmin), "output of " + pid());
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    private void read(boolean stopsAtAdmin) {
+        try {
+            var reader = process.inputReader();
+            String line;
+            while (!(stopsAtAdmin && ports.containsKey("admin")) && (line = reader.readLine()) != null) {
+                synchronized (log) {
+                    log.add(line);
+                }
+                Matcher matcher = ANNOUNCEMENT.matcher(line);
+                if (matcher.find()) {
+                    String name = matcher.group(1) != null ? matcher.group(1) : "admin";
+                    ports.put(name, Integer.parseInt(matcher.group(3)));
+                }
+            }
+        } catch (IOException e) {
+            synchronized (log) {
+                log.add("its output cannot be read: " + e);
+            }
+        }
+    }
+
     /** Returns the directory that relative paths of the configuration start at. */
     Path directory() {
         return directory;
@@ -157,6 +189,17 @@ final class GatewayJar implements AutoCloseable {
         while (!condition.getAsBoolean()) {
             if (!isAlive() || System.nanoTime() > deadline) {
                 throw new IOException((isAlive() ? "not within 20 s: " : "ended before: ") + what + "\n" + log());
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
+    }
+
+    /** Waits until a text has been read from its output, which may be after its end. */
+    void awaitLog(String text) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!log().contains(text)) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("not within 20 s: " + text + "\n" + log());
             }
             LockSupport.parkNanos(10_000_000);
         }
@@ -239,9 +282,7 @@ final class GatewayJar implements AutoCloseable {
             List<String> log = new ArrayList<>();
             Map<String, Integer> ports = new ConcurrentHashMap<>();
             GatewayJar gateway = new GatewayJar(process, directory, log, ports);
-            Thread reader = new Thread(() -> read(process, log, ports), "output of " + process.pid());
-            reader.setDaemon(true);
-            reader.start();
+            gateway.readOutput(unread);
             try {
                 gateway.await("the announcement of the admin listener", () -> ports.containsKey("admin"));
             } catch (IOException e) {
@@ -249,27 +290,6 @@ final class GatewayJar implements AutoCloseable {
                 throw e;
             }
             return gateway;
-        }
-
-        private void read(Process process, List<String> log, Map<String, Integer> ports) {
-            try {
-                var reader = process.inputReader();
-                String line;
-                while (!(unread && ports.containsKey("admin")) && (line = reader.readLine()) != null) {
-                    synchronized (log) {
-                        log.add(line);
-                    }
-                    Matcher matcher = ANNOUNCEMENT.matcher(line);
-                    if (matcher.find()) {
-                        String name = matcher.group(1) != null ? matcher.group(1) : "admin";
-                        ports.put(name, Integer.parseInt(matcher.group(3)));
-                    }
-                }
-            } catch (IOException e) {
-                synchronized (log) {
-                    log.add("its output cannot be read: " + e);
-                }
-            }
         }
     }
 }

@@ -1,0 +1,121 @@
+package dev.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+class ProcessLogTest {
+    private static final long LONG = 10_000;
+
+    private final LoggerContext context = new LoggerContext();
+
+    /** Standard error whose reader sleeps until it is woken. */
+    private static final class Unread extends OutputStream {
+        private final CountDownLatch woken = new CountDownLatch(1);
+        private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+
+        @Override
+        public void write(int b) {
+            throw new AssertionError("a line is written at once");
+        }
+
+        @Override
+        public void write(byte[] line) throws IOException {
+            try {
+                woken.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            written.write(line);
+        }
+
+        String text() {
+            return written.toString(StandardCharsets.UTF_8);
+        }
+    }
+
+    private ProcessLog start(OutputStream out) {
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern("%msg%n");
+        encoder.start();
+        ProcessLog log = new ProcessLog(encoder, out);
+        log.setContext(context);
+        log.start();
+        return log;
+    }
+
+    private void log(ProcessLog log, String message) {
+        log.doAppend(new LoggingEvent("test", context.getLogger("test"), Level.WARN, message, null, null));
+    }
+
+    @Test
+    void allThatWasLoggedIsWrittenInOrderOnceItIsFlushed() {
+        Unread out = new Unread();
+        out.woken.countDown();
+        ProcessLog log = start(out);
+        log(log, "one");
+        log(log, "two");
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(out.text()).isEqualToIgnoringNewLines("one\ntwo\n");
+        assertThat(log.dropped()).isZero();
+    }
+
+    @Test
+    void linesThatNobodyReadsAreDroppedAndToldOnceThereIsRoomAgain() {
+        Unread out = new Unread();
+        ProcessLog log = start(out);
+        for (int i = 0; i < 10_000; i++) {
+            log(log, "line " + i);
+        }
+        long dropped = log.dropped();
+        assertThat(dropped).isBetween(5_000L, 6_000L);
+        assertThat(log.flush(1)).isFalse();
+        out.woken.countDown();
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(out.text())
+                .contains("line 0")
+                .doesNotContain("line 9999")
+                .containsOnlyOnce(dropped + " lines of this log were dropped");
+        log(log, "later");
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(out.text()).contains("later").containsOnlyOnce("were dropped");
+    }
+
+    @Test
+    void fewLargeLinesHaveABoundAsWell() {
+        Unread out = new Unread();
+        ProcessLog log = start(out);
+        String large = "x".repeat(100_000);
+        for (int i = 0; i < 20; i++) {
+            log(log, large);
+        }
+        assertThat(log.dropped()).isEqualTo(10);
+        out.woken.countDown();
+        assertThat(log.flush(LONG)).isTrue();
+    }
+
+    @Test
+    void linesThatCannotBeWrittenAreCounted() {
+        ProcessLog log = start(new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        });
+        log(log, "lost");
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(log.dropped()).isEqualTo(1);
+    }
+}
