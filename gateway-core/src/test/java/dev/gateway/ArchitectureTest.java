@@ -30,10 +30,13 @@ class ArchitectureTest {
     static final ArchRule timeKnowsNobody = mayUse("time");
 
     @ArchTest
-    static final ArchRule streamUses = mayUse("stream", "message");
+    static final ArchRule overloadKnowsNobody = mayUse("overload");
 
     @ArchTest
-    static final ArchRule netUses = mayUse("net", "stream", "message", "time");
+    static final ArchRule streamUses = mayUse("stream", "message", "overload");
+
+    @ArchTest
+    static final ArchRule netUses = mayUse("net", "stream", "message", "time", "overload");
 
     @ArchTest
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream");
@@ -57,10 +60,10 @@ class ArchitectureTest {
     static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
 
     @ArchTest
-    static final ArchRule http1Uses = mayUse("http1", "message", "stream", "net", "time");
+    static final ArchRule http1Uses = mayUse("http1", "message", "stream", "net", "time", "overload");
 
     @ArchTest
-    static final ArchRule http2Uses = mayUse("http2", "message", "stream", "net", "time");
+    static final ArchRule http2Uses = mayUse("http2", "message", "stream", "net", "time", "overload");
 
     @ArchTest
     static final ArchRule tcpUses = mayUse("tcp", "message", "stream", "net", "time");
@@ -74,11 +77,11 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule listenerUses =
-            mayUse("listener", "http1", "http2", "tcp", "net", "message", "stream", "time");
+            mayUse("listener", "http1", "http2", "tcp", "net", "message", "stream", "time", "overload");
 
     @ArchTest
-    static final ArchRule exchangeUses =
-            mayUse("exchange", "route", "filter", "upstream", "observe", "trace", "stream", "message", "time");
+    static final ArchRule exchangeUses = mayUse(
+            "exchange", "route", "filter", "upstream", "observe", "trace", "stream", "message", "time", "overload");
 
     @ArchTest
     static final ArchRule adminUses = mayUse("admin", "observe", "upstream", "stream", "message");
@@ -91,6 +94,7 @@ class ArchitectureTest {
             .that()
             .resideInAnyPackage(packages(
                     "message",
+                    "overload",
                     "stream",
                     "time",
                     "net",

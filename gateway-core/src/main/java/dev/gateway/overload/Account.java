@@ -1,0 +1,68 @@
+package dev.gateway.overload;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one connection holds of its loop's {@link LoopBudget}: whoever makes it hold bytes charges them here, and
+ * releases as many when they are held no more. A connection that holds much gets more only while much is left, so one
+ * client, or a few, cannot use up what the others need. Confined to the connection's event loop.
+ */
+public final class Account {
+    /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */
+    public static final Account UNLIMITED = new Account(null);
+
+    /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
+    static final long ORDINARY = 16 * 1024;
+
+    /** A connection may hold more than that up to this part of what is left besides a reserve. */
+    private static final int SHARE = 2;
+
+    /** The part of the capacity that is kept for connections that hold no more than is ordinary. */
+    private static final int RESERVE = 8;
+
+    private final @Nullable LoopBudget loop;
+    private long held;
+
+    Account(@Nullable LoopBudget loop) {
+        this.loop = loop;
+    }
+
+    /** Charges bytes that the connection is about to hold; returns false, and charges nothing, if they are too many. */
+    public boolean tryCharge(long bytes) {
+        LoopBudget budget = loop;
+        if (budget == null) {
+            return true;
+        }
+        long after = held + bytes;
+        if ((after > ORDINARY && after > share(budget)) || !budget.tryCharge(bytes)) {
+            return false;
+        }
+        held = after;
+        return true;
+    }
+
+    private static long share(LoopBudget budget) {
+        return (budget.left() - budget.capacity() / RESERVE) / SHARE;
+    }
+
+    /** Charges bytes that the connection holds already, and that cannot be refused any more. */
+    public void charge(long bytes) {
+        if (loop != null) {
+            loop.charge(bytes);
+            held += bytes;
+        }
+    }
+
+    /** The connection holds that many bytes no more. */
+    public void release(long bytes) {
+        if (loop != null) {
+            loop.release(bytes);
+            held -= bytes;
+        }
+    }
+
+    /** Returns how many bytes the connection holds. */
+    public long held() {
+        return held;
+    }
+}

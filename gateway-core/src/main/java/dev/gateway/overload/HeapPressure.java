@@ -1,0 +1,87 @@
+package dev.gateway.overload;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How full the old generation of the heap was when it was last collected. Garbage does not count. A collection that is
+ * long ago tells nothing of what has been freed since; so while it says that the heap is full, another one is asked for
+ * now and then, without which an idle process would stay overloaded. Used by one thread.
+ */
+public final class HeapPressure implements Pressure {
+    private static final long FRESH_NANOS = 5_000_000_000L;
+
+    private final Heap heap;
+    private final LongSupplier nanoTime;
+    private long askedNanos;
+    private boolean asked;
+
+    /** What the JVM tells of its heap. */
+    interface Heap {
+        /** Returns which part of the old generation lived on after its last collection. */
+        double livedOn();
+
+        /** Collects all of it. */
+        void collect();
+    }
+
+    /** Looks at the heap of this JVM. */
+    public HeapPressure() {
+        this(new OldGeneration(), System::nanoTime);
+    }
+
+    HeapPressure(Heap heap, LongSupplier nanoTime) {
+        this.heap = heap;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public String name() {
+        return "heap";
+    }
+
+    @Override
+    public double level() {
+        double level = heap.livedOn();
+        if (level <= Overload.CONNECTIONS - Overload.CALM) {
+            return level;
+        }
+        long now = nanoTime.getAsLong();
+        if (!asked || now - askedNanos > FRESH_NANOS) {
+            asked = true;
+            heap.collect();
+            askedNanos = nanoTime.getAsLong();
+            level = heap.livedOn();
+        }
+        return level;
+    }
+
+    /** The pool that holds what lives long, whatever the collector calls it. */
+    private static final class OldGeneration implements Heap {
+        private final @Nullable MemoryPoolMXBean pool = ManagementFactory.getMemoryPoolMXBeans().stream()
+                .filter(each -> each.getType() == MemoryType.HEAP && each.isCollectionUsageThresholdSupported())
+                .filter(each -> each.getName().contains("Old") || each.getName().contains("Tenured"))
+                .findFirst()
+                .orElse(null);
+
+        @Override
+        public double livedOn() {
+            MemoryUsage usage = pool == null ? null : pool.getCollectionUsage();
+            if (pool == null || usage == null) {
+                return 0;
+            }
+            long most =
+                    usage.getMax() > 0 ? usage.getMax() : Runtime.getRuntime().maxMemory();
+            return (double) Math.min(usage.getUsed(), pool.getUsage().getUsed()) / most;
+        }
+
+        @Override
+        public void collect() {
+            System.gc();
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.gateway.overload;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How many bytes of heap clients may make the process hold, all of them together. Each event loop takes from it in
+ * steps, through a {@link LoopBudget} of its own, so that loops seldom meet here. Safe from any thread.
+ */
+public final class MemoryBudget {
+    private static final long MAX_STEP = 256 * 1024;
+
+    /** The slack of all loops together is at most an eighth of the capacity. */
+    private static final int STEPS_PER_LOOP = 16;
+
+    private final long capacity;
+    private final long step;
+    private final AtomicLong granted = new AtomicLong();
+
+    /**
+     * Makes a budget of which nothing is used.
+     *
+     * @param loops how many event loops share it
+     */
+    public MemoryBudget(long capacity, int loops) {
+        this.capacity = capacity;
+        this.step = Math.min(MAX_STEP, capacity / ((long) STEPS_PER_LOOP * Math.max(1, loops)));
+    }
+
+    /** Makes the part of one event loop; to be used on that loop only. */
+    public LoopBudget newLoop() {
+        return new LoopBudget(this);
+    }
+
+    /** Returns how many bytes may be held. */
+    public long capacity() {
+        return capacity;
+    }
+
+    /** Returns how many bytes loops have taken: what is held, and a little that they keep ready. */
+    public long granted() {
+        return granted.get();
+    }
+
+    /** Returns how many bytes a loop keeps ready. */
+    long step() {
+        return step;
+    }
+
+    /** Takes some bytes if there are as many left. */
+    boolean tryGrant(long bytes) {
+        if (granted.addAndGet(bytes) > capacity) {
+            granted.addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    /** Takes bytes that are held already, whether they are left or not. */
+    void grant(long bytes) {
+        granted.addAndGet(bytes);
+    }
+
+    /** Takes bytes back that a loop does not need. */
+    void giveBack(long bytes) {
+        granted.addAndGet(-bytes);
+    }
+}

@@ -1,0 +1,101 @@
+package dev.gateway.overload;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the process has so little left of something that it refuses new work: connections first, then requests. One
+ * thread {@link #review reviews} what there is; event loops ask, which is one read. What was refused may come again as
+ * soon as there is some room more than when refusing began.
+ */
+public final class Overload {
+    private static final Logger LOG = LoggerFactory.getLogger(Overload.class);
+
+    /** Above this part of anything, no new connections are taken. */
+    static final double CONNECTIONS = 0.85;
+
+    /** Above this part of anything, no new requests are taken either. */
+    static final double REQUESTS = 0.92;
+
+    /** Each ends this much below where it began, so that they do not come and go all the time. */
+    static final double CALM = 0.05;
+
+    private final List<Pressure> sources = new CopyOnWriteArrayList<>();
+    private volatile Refusing refusing = Refusing.NOTHING;
+
+    /** What is refused. */
+    public enum Refusing {
+        /** There is enough of everything. */
+        NOTHING,
+        /** New connections. */
+        CONNECTIONS,
+        /** New connections, and requests on those there are. */
+        REQUESTS
+    }
+
+    /** Looks at something more from the next review on. */
+    public void watch(Pressure source) {
+        sources.add(source);
+    }
+
+    /** Returns what it looks at. */
+    public List<Pressure> sources() {
+        return List.copyOf(sources);
+    }
+
+    /** Returns what is refused now. */
+    public Refusing refusing() {
+        return refusing;
+    }
+
+    /** Whether a connection that comes now is refused. */
+    public boolean refusesConnections() {
+        return refusing != Refusing.NOTHING;
+    }
+
+    /** Whether a request that begins now is refused. */
+    public boolean refusesRequests() {
+        return refusing == Refusing.REQUESTS;
+    }
+
+    /** Asks all sources, and decides by the one that has least left. To be called by one thread at a time. */
+    public void review() {
+        Pressure worst = null;
+        double level = 0;
+        for (Pressure source : sources) {
+            double here = source.level();
+            if (here > level) {
+                level = here;
+                worst = source;
+            }
+        }
+        Refusing before = refusing;
+        Refusing next = next(before, level);
+        refusing = next;
+        if (next == before) {
+            return;
+        }
+        if (next.compareTo(before) > 0 && worst != null) {
+            LOG.warn(
+                    "Overload: {} is {} % in use; new {} are refused",
+                    worst.name(), Math.round(100 * level), name(next));
+        } else {
+            LOG.info("Overload is over for {}", name(before));
+        }
+    }
+
+    private static Refusing next(Refusing before, double level) {
+        double requests = before == Refusing.REQUESTS ? REQUESTS - CALM : REQUESTS;
+        double connections = before == Refusing.NOTHING ? CONNECTIONS : CONNECTIONS - CALM;
+        if (level > requests) {
+            return Refusing.REQUESTS;
+        }
+        return level > connections ? Refusing.CONNECTIONS : Refusing.NOTHING;
+    }
+
+    private static String name(Refusing refusing) {
+        return refusing == Refusing.REQUESTS ? "connections and requests" : "connections";
+    }
+}
