@@ -6,7 +6,6 @@ import dev.gateway.pool.PoolCounts;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
-import dev.gateway.upstream.Limit;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -64,11 +63,14 @@ final class UpstreamView {
         json.put("tls", upstream.settings().tls() != null);
         Map<String, Object> limits = new LinkedHashMap<>();
         limits.put(
-                "connections", limit(upstream.connections(), upstream.settings().maxConnections()));
+                "connections",
+                limit(upstream.connections().taken(), upstream.settings().maxConnections()));
         limits.put(
                 "pendingRequests",
-                limit(upstream.pendingRequests(), upstream.settings().maxPendingRequests()));
-        limits.put("requests", limit(upstream.requests(), upstream.settings().maxRequests()));
+                limit(upstream.pendingRequests().taken(), upstream.settings().maxPendingRequests()));
+        limits.put(
+                "requests",
+                limit(upstream.requests().taken(), upstream.settings().maxRequests()));
         json.put("limits", limits);
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Endpoint endpoint : upstream.endpoints()) {
@@ -137,9 +139,9 @@ final class UpstreamView {
         return json;
     }
 
-    private static Map<String, Object> limit(Limit limit, int most) {
+    private static Map<String, Object> limit(int used, int most) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("used", Math.max(0, limit.taken()));
+        json.put("used", Math.max(0, used));
         json.put("max", most);
         return json;
     }

@@ -20,7 +20,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
         this.pool = pool;
         this.events = events;
         this.callback = callback;
-        this.permitted = pool.shared.tryAcquire();
+        this.permitted = pool.shared.permits.tryAcquire(pool.host);
         this.arrival = new Arrival(pool, this);
     }
 
@@ -67,7 +67,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
         pool.onStreamsEnded(1);
         if (permitted) {
             pool.onCheckDialEnded();
-            pool.shared.release();
+            pool.shared.permits.release(pool.host);
         }
     }
 }

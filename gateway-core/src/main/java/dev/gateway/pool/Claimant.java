@@ -1,10 +1,11 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.UpstreamSettings;
 
 /**
- * Who makes connections of an upstream on one event loop, each of which takes a permit of the upstream's limit. Confined
+ * Who makes connections of an upstream on one event loop, each of which takes a permit. Confined
  * to its loop but for {@link #onLoop}.
  */
 abstract class Claimant {
@@ -13,17 +14,21 @@ abstract class Claimant {
     final UpstreamSettings settings;
     final UpstreamObserver observer;
 
+    /** To whom the connections lead. */
+    final Host host;
+
     /** Whether it had no connection when it began to wait for a permit; written before, so safe for others to read. */
     boolean destitute;
 
     /** When it began to wait for a permit; written before, so safe for others to read. */
     long starvingSinceNanos;
 
-    Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
+    Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host) {
         this.loopPools = loopPools;
         this.shared = shared;
         this.settings = shared.settings;
         this.observer = observer;
+        this.host = host;
     }
 
     /** Whether no connection takes requests, nor is one being made. */

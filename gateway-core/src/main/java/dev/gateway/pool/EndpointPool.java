@@ -36,7 +36,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
      * @param http1Only whether nothing else is to be spoken where the handshake decides
      */
     EndpointPool(LoopUpstream owner, Way way, boolean http1Only) {
-        super(owner.loopPools, owner.shared, owner.observer);
+        super(owner.loopPools, owner.shared, owner.observer, owner.shared.upstream.host(way.endpoint()));
         this.owner = owner;
         this.way = way;
         this.http1Only = http1Only;
@@ -52,8 +52,8 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
             return StreamOpener.Opening.DONE;
         }
         if (demand == Demand.CHECK) {
-            shared.upstream.requests().acquireBeyond();
-        } else if (!shared.upstream.requests().tryAcquire()) {
+            host.requests().acquireBeyond();
+        } else if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
@@ -185,7 +185,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     /** So many requests that were opened here have ended, or were given up. */
     void onStreamsEnded(int count) {
         for (int i = 0; i < count; i++) {
-            shared.upstream.requests().release();
+            host.requests().release();
         }
     }
 
@@ -255,7 +255,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         } else if (waiters.first() != null) {
             fail(waiters.first(), failure);
         }
-        shared.release(); // not before, or the next attempt would begin for those who are told here
+        shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
         supply.meetDemand();
         checkEmpty();
     }
@@ -298,7 +298,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         if (waiter != null
                 && connection.permitted
                 && connection.isIdle()
-                && shared.isOwedToOthers(this, waiter.sinceNanos)) {
+                && shared.permits.isOwedToOthers(this, waiter.sinceNanos)) {
             supply.leaveLine(); // what is given up here is for others, so get in line again
             retire(connection);
         } else {
@@ -361,7 +361,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         connection.retiring = true;
         connections.remove(connection);
         if (connection.permitted) {
-            shared.release();
+            shared.permits.release(host);
         }
         countIdle(connection, false);
         observer.onClosed(connection.version(), isSecured());
@@ -386,7 +386,8 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.isStarving() || (shared.isExceeded() && !(connections.serving() == 1 && supply.multiplexes()));
+        return shared.permits.isStarving()
+                || (shared.permits.isExceeded(host) && !(connections.serving() == 1 && supply.multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */

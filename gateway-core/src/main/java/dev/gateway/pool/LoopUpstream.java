@@ -7,15 +7,18 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -31,18 +34,20 @@ final class LoopUpstream {
     final SharedUpstream shared;
     final UpstreamObserver observer;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
+    private final Map<Host, EndpointPool> own = new IdentityHashMap<>();
     private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
-    private final Tunnels tunnels;
+    private final Map<Host, Tunnels> tunnels = new IdentityHashMap<>(); // made when there is a first one
     private boolean retired;
 
     LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
         this.loopPools = loopPools;
         this.shared = shared;
         this.observer = observer;
-        this.tunnels = new Tunnels(loopPools, shared, observer);
-        shared.upstream
-                .endpoints()
-                .forEach(endpoint -> pools.add(new EndpointPool(this, Way.straight(endpoint), false)));
+        for (Host host : shared.upstream.hosts()) {
+            EndpointPool pool = new EndpointPool(this, Way.straight(host.endpoint()), false);
+            pools.add(pool);
+            own.put(host, pool);
+        }
     }
 
     StreamOpener.Opening open(
@@ -53,8 +58,8 @@ final class LoopUpstream {
             StreamOpener.Callback callback) {
         if (endpoint.index() != NamedByRequest.INDEX) {
             return demand == Demand.TUNNEL
-                    ? tunnels.open(Way.straight(endpoint), introduction, events, callback)
-                    : pools.get(endpoint.index()).open(demand, events, callback);
+                    ? tunnels(endpoint).open(Way.straight(endpoint), introduction, events, callback)
+                    : pool(endpoint).open(demand, events, callback);
         }
         Dialling dialling = shared.settings.dialling();
         Way way = Way.to(endpoint, demand, dialling.parents());
@@ -64,8 +69,20 @@ final class LoopUpstream {
             return StreamOpener.Opening.DONE;
         }
         return demand == Demand.TUNNEL
-                ? tunnels.open(way, introduction, events, callback)
+                ? tunnels(endpoint).open(way, introduction, events, callback)
                 : named(way).open(demand, events, callback);
+    }
+
+    private EndpointPool pool(Endpoint endpoint) {
+        return Objects.requireNonNull(own.get(shared.upstream.host(endpoint)));
+    }
+
+    private Tunnels tunnels(Endpoint endpoint) {
+        return tunnels.computeIfAbsent(shared.upstream.host(endpoint), host -> new Tunnels(this, host));
+    }
+
+    private PoolCounts tunnelCounts() {
+        return tunnels.values().stream().map(Tunnels::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
     private EndpointPool named(Way way) {
@@ -117,7 +134,7 @@ final class LoopUpstream {
                         new LoopView.EndpointView(pool.way.endpoint(), learned, pool.idleTimeout(), counts));
             }
         }
-        return new LoopView(List.copyOf(own.values()), named.size(), others, tunnels.counts());
+        return new LoopView(List.copyOf(own.values()), named.size(), others, tunnelCounts());
     }
 
     /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
@@ -148,7 +165,7 @@ final class LoopUpstream {
                 pool.close();
             }
         }
-        tunnels.close(gone);
+        tunnels.values().forEach(each -> each.close(gone));
     }
 
     void retire() {
@@ -158,7 +175,7 @@ final class LoopUpstream {
 
     void close() {
         List.copyOf(pools).forEach(EndpointPool::close);
-        tunnels.close();
+        tunnels.values().forEach(Tunnels::close);
     }
 
     int namedEndpoints() {
@@ -179,7 +196,7 @@ final class LoopUpstream {
     }
 
     PoolCounts counts() {
-        PoolCounts counts = tunnels.counts();
+        PoolCounts counts = tunnelCounts();
         for (EndpointPool pool : pools) {
             counts = counts.plus(pool.counts());
         }

@@ -68,11 +68,11 @@ final class Supply {
         }
         while (!starving && isNeeded()) {
             if (mayGoBeyond()) {
-                shared.acquireBeyond(pool);
+                shared.permits.acquireBeyond(pool);
             } else {
                 // Others of this loop are asked on this stack, which may close a connection and bring us here again.
                 starving = true;
-                if (!shared.tryAcquire(pool)) {
+                if (!shared.permits.tryAcquire(pool)) {
                     return;
                 }
                 starving = false;
@@ -93,7 +93,7 @@ final class Supply {
 
     /** Has no place in the line for a permit from here on, unless it is being given one. */
     void leaveLine() {
-        if (starving && shared.forget(pool)) {
+        if (starving && shared.permits.forget(pool)) {
             starving = false;
         }
     }
@@ -105,7 +105,7 @@ final class Supply {
             dial();
             meetDemand();
         } else {
-            shared.release();
+            shared.permits.release(pool.host);
         }
     }
 

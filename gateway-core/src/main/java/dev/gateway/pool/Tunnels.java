@@ -4,8 +4,8 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tunnels of one event loop to the endpoints of one upstream. Each has a connection of its own; those for which the
+ * The tunnels of one event loop to an endpoint, or to all that requests name. Each has a connection of its own; those for which the
  * limit of connections leaves no room wait in their order. Confined to its loop.
  */
 final class Tunnels extends Claimant {
@@ -27,14 +27,14 @@ final class Tunnels extends Claimant {
     private boolean closed;
     private int turn;
 
-    Tunnels(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
-        super(loopPools, shared, observer);
+    Tunnels(LoopUpstream owner, Host host) {
+        super(owner.loopPools, owner.shared, owner.observer, host);
         shared.add(this);
     }
 
     StreamOpener.Opening open(
             Way way, @Nullable Introduction introduction, ResponseEvents events, StreamOpener.Callback callback) {
-        if (!shared.upstream.requests().tryAcquire()) {
+        if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
@@ -62,7 +62,7 @@ final class Tunnels extends Claimant {
         while (!starving && !closed && !waiting.isEmpty()) {
             // Others of this loop are asked on this stack, which may close a connection and free its permit.
             starving = true;
-            if (!shared.tryAcquire(this)) {
+            if (!shared.permits.tryAcquire(this)) {
                 return;
             }
             starving = false;
@@ -84,7 +84,7 @@ final class Tunnels extends Claimant {
             tunnel.counted = false;
             shared.upstream.pendingRequests().release();
         }
-        if (starving && waiting.isEmpty() && shared.forget(this)) {
+        if (starving && waiting.isEmpty() && shared.permits.forget(this)) {
             starving = false;
         }
     }
@@ -98,7 +98,7 @@ final class Tunnels extends Claimant {
     private void leave(Tunnel tunnel) {
         stopWaiting(tunnel);
         observer.onPendingEnded(now() - tunnel.sinceNanos);
-        shared.upstream.requests().release();
+        host.requests().release();
     }
 
     void onWaitedTooLong(Tunnel tunnel) {
@@ -113,7 +113,7 @@ final class Tunnels extends Claimant {
         boolean dialed = dialing.remove(tunnel);
         leave(tunnel);
         if (dialed) {
-            shared.release();
+            shared.permits.release(host);
         }
     }
 
@@ -122,7 +122,7 @@ final class Tunnels extends Claimant {
         shared.upstream.health().onTried(tunnel.way.endpoint(), false);
         observer.onConnectFailed(failure.cause());
         fail(tunnel, failure);
-        shared.release();
+        shared.permits.release(host);
     }
 
     void onDialed(Tunnel tunnel, Channel channel) {
@@ -134,14 +134,14 @@ final class Tunnels extends Claimant {
         observer.onOpened(HttpVersion.TCP, secure);
         channel.closeFuture().addListener(closed -> {
             open.remove(tunnel);
-            shared.release();
+            shared.permits.release(host);
             observer.onClosed(HttpVersion.TCP, secure);
         });
     }
 
     /** The exchange has ended; its connection may take a moment longer. */
     void onOver() {
-        shared.upstream.requests().release();
+        host.requests().release();
     }
 
     /** Ends everything at once. */
@@ -189,7 +189,7 @@ final class Tunnels extends Claimant {
     void onPermit() {
         starving = false;
         if (closed || waiting.isEmpty()) {
-            shared.release();
+            shared.permits.release(host);
         } else {
             dialNext();
             dial();

@@ -1,13 +1,12 @@
 package dev.gateway.upstream;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.function.IntPredicate;
+import java.util.Objects;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,18 +79,14 @@ public final class Health {
 
     /** What an endpoint leaves to the one of its address in the next generation. */
     private record Legacy(
-            boolean draining, @Nullable String failedCheck, int unreached, int failures, Ejection ejection) {}
+            boolean draining, @Nullable String failedCheck, boolean unreached, int failures, Ejection ejection) {}
 
     private final List<Endpoint> endpoints;
+    private final List<Host> hosts; // in the same order
     private final Balancer all;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
-    private final AtomicIntegerArray unreached; // by endpoint, 1 if the last connection tried could not be made
-    private final AtomicIntegerArray failures; // by endpoint, in a row
-    private final boolean[] draining;
-    private final Ejection[] ejections;
-    private final @Nullable String[] failedChecks; // why endpoints are unhealthy, null if they are not
     private volatile Choice choice;
     private volatile Listener listener = Listener.NONE;
 
@@ -110,22 +105,34 @@ public final class Health {
             @Nullable ActiveCheck check,
             LongSupplier clock) {
         this.endpoints = List.copyOf(endpoints);
+        this.hosts = this.endpoints.stream().map(Host::new).toList();
         this.all = balancer;
         this.outliers = outliers;
         this.check = check;
         this.clock = clock;
-        int count = this.endpoints.size();
-        this.unreached = new AtomicIntegerArray(count);
-        this.failures = new AtomicIntegerArray(count);
-        this.draining = new boolean[count];
-        this.ejections = new Ejection[count];
-        Arrays.setAll(ejections, i -> new Ejection());
-        this.failedChecks = new @Nullable String[count];
         this.choice = new Choice(balancer, this.endpoints);
     }
 
     List<Endpoint> endpoints() {
         return endpoints;
+    }
+
+    List<Host> hosts() {
+        return hosts;
+    }
+
+    /** Returns the live state of an endpoint, null if it is none of these. */
+    @Nullable
+    Host host(Endpoint endpoint) {
+        int index = endpoint.index();
+        if (index >= 0 && index < hosts.size() && hosts.get(index).endpoint().isSameAddress(endpoint)) {
+            return hosts.get(index);
+        }
+        return null;
+    }
+
+    private Host required(Endpoint endpoint) {
+        return Objects.requireNonNull(host(endpoint));
     }
 
     /** Returns what chooses among the endpoints that may be chosen. */
@@ -148,13 +155,13 @@ public final class Health {
 
     /** A connection to an endpoint was tried. Nothing is done about those that requests name. */
     public void onTried(Endpoint endpoint, boolean reached) {
-        int index = endpoint.index();
-        if (index < 0 || index >= unreached.length()) {
+        Host host = host(endpoint);
+        if (host == null) {
             return;
         }
-        set(unreached, index, reached ? 0 : 1);
+        host.setUnreached(!reached);
         if (!reached) {
-            onFailed(endpoint);
+            onFailed(host);
         }
     }
 
@@ -168,22 +175,22 @@ public final class Health {
         if (failed) {
             onFailed(endpoint);
         } else if (outliers != null) {
-            set(failures, endpoint.index(), 0);
+            required(endpoint).forgive();
         }
         return failed;
     }
 
     /** An endpoint could not be reached, or took a request and did not answer as it should. */
     public void onFailed(Endpoint endpoint) {
-        if (outliers != null && failures.incrementAndGet(endpoint.index()) % outliers.consecutive5xx() == 0) {
-            eject(endpoint, outliers); // if it must not be now, maybe after as many more
+        Host host = host(endpoint);
+        if (host != null) {
+            onFailed(host);
         }
     }
 
-    /** Writes only what changes, so that loops do not contend for what hardly ever does. */
-    private static void set(AtomicIntegerArray values, int index, int value) {
-        if (values.getOpaque(index) != value) {
-            values.set(index, value);
+    private void onFailed(Host host) {
+        if (outliers != null && host.failures.incrementAndGet() % outliers.consecutive5xx() == 0) {
+            eject(host, outliers); // if it must not be now, maybe after as many more
         }
     }
 
@@ -193,15 +200,15 @@ public final class Health {
      * @param failure why it is not well, or null
      */
     public void onChecked(Endpoint endpoint, @Nullable String failure) {
-        int index = endpoint.index();
+        Host host = required(endpoint);
         int inService;
         synchronized (this) {
-            boolean changed = (failedChecks[index] == null) != (failure == null);
-            failedChecks[index] = failure;
+            boolean changed = (host.failedCheck == null) != (failure == null);
+            host.failedCheck = failure;
             if (!changed) {
                 return;
             }
-            failures.set(index, 0); // those of the time when it got no requests
+            host.failures.set(0); // those of the time when it got no requests
             choose();
             inService = inService();
         }
@@ -210,39 +217,38 @@ public final class Health {
 
     // Who is in service
 
-    private void eject(Endpoint endpoint, OutlierDetection policy) {
+    private void eject(Host host, OutlierDetection policy) {
         long millis;
         int left;
         synchronized (this) {
-            int index = endpoint.index();
             left = inService();
-            if (!isInService(index) || left == 1 || ejected() >= policy.most(endpoints.size())) {
+            if (!host.isInService() || left == 1 || ejected() >= policy.most(hosts.size())) {
                 return;
             }
             left--;
-            failures.set(index, 0);
-            millis = ejections[index].begin(policy, clock.getAsLong());
+            host.failures.set(0);
+            millis = host.ejection.begin(policy, clock.getAsLong());
             choose();
         }
-        listener.onEjected(endpoint, millis, left);
+        listener.onEjected(host.endpoint(), millis, left);
     }
 
     /** Lets ejected endpoints return whose time is over; called again and again. */
     public void review() {
-        for (Endpoint endpoint : endpoints) {
-            if (outliers != null && endsNow(endpoint.index())) {
-                listener.onReturned(endpoint);
+        for (Host host : hosts) {
+            if (outliers != null && endsNow(host)) {
+                listener.onReturned(host.endpoint());
             }
         }
     }
 
-    private synchronized boolean endsNow(int index) {
+    private synchronized boolean endsNow(Host host) {
         long now = clock.getAsLong();
-        if (!ejections[index].isLasting() || ejections[index].leftMillis(now) > 0) {
+        if (!host.ejection.isLasting() || host.ejection.leftMillis(now) > 0) {
             return false;
         }
-        ejections[index].end(now);
-        failures.set(index, 0); // whatever was under way when it was ejected does not count
+        host.ejection.end(now);
+        host.failures.set(0); // whatever was under way when it was ejected does not count
         choose();
         return true;
     }
@@ -253,27 +259,22 @@ public final class Health {
      * @return whether there is that endpoint
      */
     public synchronized boolean drain(String address, boolean drain) {
-        boolean known = false;
-        for (Endpoint endpoint : endpoints) {
-            if (endpoint.toString().equals(address)) {
-                known = true;
-                draining[endpoint.index()] = drain;
-            }
-        }
-        if (known) {
+        List<Host> known = those(host -> host.toString().equals(address));
+        known.forEach(host -> host.draining = drain);
+        if (!known.isEmpty()) {
             choose();
         }
-        return known;
+        return !known.isEmpty();
     }
 
     /** Takes over how endpoints of the same address are in an upstream of an earlier generation. */
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
-            for (Endpoint endpoint : endpoints) {
-                Legacy legacy = legacies.get(endpoint.address());
+            for (Host host : hosts) {
+                Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
-                    inherit(endpoint.index(), legacy);
+                    inherit(host, legacy);
                 }
             }
             choose();
@@ -283,81 +284,75 @@ public final class Health {
     /** Returns how endpoints are, by their address. */
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
-        for (Endpoint endpoint : endpoints) {
-            int index = endpoint.index();
+        for (Host host : hosts) {
             Ejection ejection = new Ejection();
-            ejection.inherit(ejections[index]);
+            ejection.inherit(host.ejection);
             legacies.putIfAbsent(
-                    endpoint.address(),
-                    new Legacy(
-                            draining[index], failedChecks[index], unreached.get(index), failures.get(index), ejection));
+                    host.endpoint().address(),
+                    new Legacy(host.draining, host.failedCheck, host.isUnreached(), host.failures.get(), ejection));
         }
         return legacies;
     }
 
-    private void inherit(int index, Legacy legacy) {
-        draining[index] = legacy.draining;
-        unreached.set(index, legacy.unreached);
+    private void inherit(Host host, Legacy legacy) {
+        host.draining = legacy.draining;
+        host.setUnreached(legacy.unreached);
         if (outliers != null) {
-            failures.set(index, legacy.failures % outliers.consecutive5xx());
-            ejections[index].inherit(legacy.ejection);
+            host.failures.set(legacy.failures % outliers.consecutive5xx());
+            host.ejection.inherit(legacy.ejection);
         }
-        failedChecks[index] = check == null ? null : legacy.failedCheck;
-    }
-
-    private boolean isInService(int index) {
-        return isWell(index) && !ejections[index].isLasting();
-    }
-
-    private boolean isWell(int index) {
-        return !draining[index] && failedChecks[index] == null;
+        host.failedCheck = check == null ? null : legacy.failedCheck;
     }
 
     private int inService() {
-        return those(this::isInService).size();
+        return those(Host::isInService).size();
     }
 
     private int ejected() {
-        return (int) Arrays.stream(ejections).filter(Ejection::isLasting).count();
+        return those(host -> host.ejection.isLasting()).size();
     }
 
     private void choose() {
-        List<Endpoint> chosen = those(this::isInService);
-        if (chosen.isEmpty()) {
-            chosen = those(this::isWell); // who answers its checks may have recovered
+        List<Host> hostsNow = those(Host::isInService);
+        if (hostsNow.isEmpty()) {
+            hostsNow = those(Host::isWell); // who answers its checks may have recovered
         }
-        if (chosen.isEmpty()) {
-            chosen = those(index -> !draining[index]); // the checks may be wrong
+        if (hostsNow.isEmpty()) {
+            hostsNow = those(host -> !host.draining); // the checks may be wrong
         }
+        List<Endpoint> chosen = hostsNow.stream().map(Host::endpoint).toList();
         if (chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
         choice = new Choice(chosen.size() == endpoints.size() ? all : all.over(chosen), chosen);
+        for (Host host : hosts) {
+            host.setChosen(hostsNow.contains(host));
+        }
     }
 
-    private List<Endpoint> those(IntPredicate index) {
-        return endpoints.stream().filter(each -> index.test(each.index())).toList();
+    private List<Host> those(Predicate<Host> wanted) {
+        return hosts.stream().filter(wanted).toList();
     }
 
     // For those who look
 
     /** Tells how an endpoint is. */
     public synchronized Report report(Endpoint endpoint) {
-        int index = endpoint.index();
-        Ejection ejection = ejections[index];
-        String failedCheck = failedChecks[index];
+        Host host = required(endpoint);
+        Ejection ejection = host.ejection;
+        String failedCheck = host.failedCheck;
         State state = State.HEALTHY;
-        if (draining[index]) {
+        if (host.draining) {
             state = State.DRAINING;
         } else if (failedCheck != null) {
             state = State.UNHEALTHY;
         } else if (ejection.isLasting()) {
             state = State.EJECTED;
-        } else if (unreached.get(index) != 0) {
+        } else if (host.isUnreached()) {
             state = State.UNREACHABLE;
         }
         return new Report(
-                state, failures.get(index), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
+                state, host.failures.get(), ejection.count(), ejection.leftMillis(clock.getAsLong()), failedCheck);
     }
 
     /** Whether an endpoint gets no new request because an operator wants it so. */

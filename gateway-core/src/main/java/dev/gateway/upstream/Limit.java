@@ -34,6 +34,13 @@ public final class Limit {
         return taken.get() > max;
     }
 
+    /** Counts so many more as taken, or fewer, whether or not there are any left. */
+    void add(int count) {
+        if (count != 0) {
+            taken.addAndGet(count);
+        }
+    }
+
     /** Gives one back. */
     public void release() {
         taken.decrementAndGet();

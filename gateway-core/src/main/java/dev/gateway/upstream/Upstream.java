@@ -10,9 +10,10 @@ public final class Upstream {
     private final String name;
     private final Health health;
     private final UpstreamSettings settings;
-    private final Limit connections;
+    private final FairLimit connections;
     private final Limit pendingRequests;
-    private final Limit requests;
+    private final FairLimit requests;
+    private final Host named;
 
     /** Makes an upstream that never takes an endpoint out of service; the balancer chooses among exactly these. */
     public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
@@ -24,9 +25,12 @@ public final class Upstream {
         this.name = name;
         this.health = health;
         this.settings = settings;
-        this.connections = new Limit(settings.maxConnections());
+        this.connections = new FairLimit(settings.maxConnections());
         this.pendingRequests = new Limit(settings.maxPendingRequests());
-        this.requests = new Limit(settings.maxRequests());
+        this.requests = new FairLimit(settings.maxRequests());
+        this.named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1))
+                .limitedBy(connections.newShare(), requests.newShare());
+        health.hosts().forEach(host -> host.limitedBy(connections.newShare(), requests.newShare()));
     }
 
     public String name() {
@@ -35,6 +39,17 @@ public final class Upstream {
 
     public List<Endpoint> endpoints() {
         return health.endpoints();
+    }
+
+    /** Returns the live state of its endpoints, in their order. */
+    public List<Host> hosts() {
+        return health.hosts();
+    }
+
+    /** Returns the live state of an endpoint. Those that requests name have one together, of which only limits count. */
+    public Host host(Endpoint endpoint) {
+        Host known = health.host(endpoint);
+        return known == null ? named : known;
     }
 
     /** Returns what chooses among the endpoints that may be chosen now. */
@@ -52,7 +67,7 @@ public final class Upstream {
     }
 
     /** Returns the limit of connections, which the pools keep. */
-    public Limit connections() {
+    public FairLimit connections() {
         return connections;
     }
 
@@ -62,7 +77,7 @@ public final class Upstream {
     }
 
     /** Returns the limit of requests in flight. */
-    public Limit requests() {
+    public FairLimit requests() {
         return requests;
     }
 

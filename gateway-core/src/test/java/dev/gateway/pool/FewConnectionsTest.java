@@ -130,15 +130,15 @@ class FewConnectionsTest extends PoolFixture {
         Waiting first = new Waiting(shared);
         Waiting second = new Waiting(shared);
         Waiting third = new Waiting(shared);
-        assertThat(shared.tryAcquire(first)).isTrue();
-        assertThat(shared.tryAcquire(second)).isFalse();
-        shared.release();
-        assertThat(shared.tryAcquire(third)).isFalse();
+        assertThat(shared.permits.tryAcquire(first)).isTrue();
+        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        shared.permits.release(upstream.hosts().get(0));
+        assertThat(shared.permits.tryAcquire(third)).isFalse();
         second.awaitPermit();
         assertThat(third.permits).isEmpty();
-        shared.release();
+        shared.permits.release(upstream.hosts().get(0));
         third.awaitPermit();
-        shared.release();
+        shared.permits.release(upstream.hosts().get(0));
         assertThat(upstream.connections().taken()).isZero();
     }
 
@@ -149,15 +149,15 @@ class FewConnectionsTest extends PoolFixture {
         SharedUpstream shared = new SharedUpstream(upstream, List.of());
         Waiting first = new Waiting(shared);
         Waiting second = new Waiting(shared);
-        assertThat(shared.tryAcquire(first)).isTrue();
-        shared.acquireBeyond(first);
-        assertThat(shared.tryAcquire(second)).isFalse();
-        shared.release();
-        assertThat(shared.forget(second)).isTrue(); // it still waits
-        assertThat(shared.tryAcquire(second)).isFalse();
-        shared.release();
+        assertThat(shared.permits.tryAcquire(first)).isTrue();
+        shared.permits.acquireBeyond(first);
+        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        shared.permits.release(upstream.hosts().get(0));
+        assertThat(shared.permits.forget(second)).isTrue(); // it still waits
+        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        shared.permits.release(upstream.hosts().get(0));
         second.awaitPermit();
-        shared.release();
+        shared.permits.release(upstream.hosts().get(0));
         assertThat(upstream.connections().taken()).isZero();
     }
 
@@ -165,7 +165,11 @@ class FewConnectionsTest extends PoolFixture {
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
 
         Waiting(SharedUpstream shared) {
-            super((LoopPools) pools.opener(0), shared, UpstreamObserver.NONE);
+            super(
+                    (LoopPools) pools.opener(0),
+                    shared,
+                    UpstreamObserver.NONE,
+                    upstream.hosts().get(0));
         }
 
         void awaitPermit() throws InterruptedException {

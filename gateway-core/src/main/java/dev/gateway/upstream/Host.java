@@ -1,0 +1,99 @@
+package dev.gateway.upstream;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The live state of one endpoint: what is in flight to it, and how it is. One object per address and upstream, which all
+ * event loops share; on the path of a request nothing of it is locked.
+ */
+public final class Host {
+    private final Endpoint endpoint;
+    private Share connections = Share.unlimited();
+    private Share requests = Share.unlimited();
+
+    /** Failures in a row. */
+    final AtomicInteger failures = new AtomicInteger();
+
+    /** Whether the last connection tried could not be made. */
+    private volatile boolean unreached;
+
+    /** Whether the balancer chooses it at present. */
+    private volatile boolean chosen = true;
+
+    // Guarded by the Health that it is part of.
+    boolean draining;
+    final Ejection ejection = new Ejection();
+
+    /** Why its checks fail, null if they do not. */
+    @Nullable
+    String failedCheck;
+
+    Host(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** Counts against these from now on; called before anybody uses it. */
+    Host limitedBy(Share connectionsShare, Share requestsShare) {
+        connections = connectionsShare;
+        requests = requestsShare;
+        return this;
+    }
+
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Returns its share of the limit of connections, which the pools keep. */
+    public Share connections() {
+        return connections;
+    }
+
+    /** Returns its share of the limit of requests in flight, which the pools keep. */
+    public Share requests() {
+        return requests;
+    }
+
+    /** Whether the last connection tried could not be made. */
+    public boolean isUnreached() {
+        return unreached;
+    }
+
+    /** Writes only what changes, so that loops do not contend for what hardly ever does. */
+    void setUnreached(boolean now) {
+        if (unreached != now) {
+            unreached = now;
+        }
+    }
+
+    /** Whether the balancer chooses it at present. */
+    public boolean isChosen() {
+        return chosen;
+    }
+
+    void setChosen(boolean now) {
+        if (chosen != now) {
+            chosen = now;
+        }
+    }
+
+    /** Forgets failures, as after a success; writes only if there were some. */
+    void forgive() {
+        if (failures.getOpaque() != 0) {
+            failures.set(0);
+        }
+    }
+
+    boolean isInService() {
+        return isWell() && !ejection.isLasting();
+    }
+
+    boolean isWell() {
+        return !draining && failedCheck == null;
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.toString();
+    }
+}

@@ -1,0 +1,90 @@
+package dev.gateway.upstream;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One endpoint's part of a {@link FairLimit}: what is kept for it, which nobody else can take, and beyond that what is
+ * left of the rest that all may take from. Safe from any thread.
+ */
+public final class Share {
+    private static final long TAKEN = 0xffff_ffffL;
+
+    private final Limit rest;
+    private final AtomicLong keptAndTaken = new AtomicLong(); // upper and lower half, so that both change together
+
+    Share(Limit rest, int kept) {
+        this.rest = rest;
+        keptAndTaken.set((long) kept << Integer.SIZE);
+    }
+
+    static Share unlimited() {
+        return new Share(new Limit(0), Integer.MAX_VALUE);
+    }
+
+    private static int kept(long state) {
+        return (int) (state >>> Integer.SIZE);
+    }
+
+    private static int taken(long state) {
+        return (int) (state & TAKEN);
+    }
+
+    /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
+    public boolean tryAcquire() {
+        while (true) {
+            long state = keptAndTaken.get();
+            boolean beyond = taken(state) >= kept(state);
+            if (beyond && !rest.tryAcquire()) {
+                return false;
+            }
+            if (keptAndTaken.compareAndSet(state, state + 1)) {
+                return true;
+            }
+            if (beyond) {
+                rest.release();
+            }
+        }
+    }
+
+    /** Takes one whether or not there is one left; given back like any other. */
+    public void acquireBeyond() {
+        long before = keptAndTaken.getAndIncrement();
+        if (taken(before) >= kept(before)) {
+            rest.acquireBeyond();
+        }
+    }
+
+    /** Gives one back. */
+    public void release() {
+        long before = keptAndTaken.getAndDecrement();
+        if (taken(before) > kept(before)) {
+            rest.release();
+        }
+    }
+
+    /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
+    public boolean isExceeded() {
+        long state = keptAndTaken.get();
+        return taken(state) > kept(state) && rest.isExceeded();
+    }
+
+    /** Whether all that is kept for it is taken. */
+    public boolean isUsedUp() {
+        long state = keptAndTaken.get();
+        return taken(state) >= kept(state);
+    }
+
+    /** Returns how many are taken. */
+    public int taken() {
+        return taken(keptAndTaken.get());
+    }
+
+    /** Keeps so many for it from now on; what it has taken beyond comes from the rest. */
+    void keep(int kept) {
+        long before;
+        do {
+            before = keptAndTaken.get();
+        } while (!keptAndTaken.compareAndSet(before, ((long) kept << Integer.SIZE) | taken(before)));
+        rest.add(Math.max(0, taken(before) - kept) - Math.max(0, taken(before) - kept(before)));
+    }
+}
