@@ -45,6 +45,7 @@ final class ListenerAssembly {
                 Assembly.millis(timeouts.idle()),
                 Assembly.millis(timeouts.maxConnectionAge()),
                 Assembly.millis(timeouts.responseWriteIdle()),
+                config.halfClose() == ListenerConfig.HalfClose.ALLOW,
                 null);
         boolean speaksHttp2 = config.tls() == null || config.tls().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
@@ -91,7 +92,7 @@ final class ListenerAssembly {
     /** Makes the settings of the admin listener: HTTP/1.1 and few connections. */
     static ListenerSettings admin(AdminConfig config) {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, null);
+                HeadLimits.DEFAULT, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,

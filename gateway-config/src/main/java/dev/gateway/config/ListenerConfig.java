@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param proxyProtocol null if no PROXY protocol header is expected
  * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}, as other processes may
  * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
+ * @param halfClose what a client's FIN means that waits for a response of HTTP/1
  * @param trustedProxies peers whose forwarded headers and request ids are believed
  * @param forwardedHeaders which headers tell upstreams about the client
  */
@@ -29,6 +30,7 @@ public record ListenerConfig(
         @Nullable ProxyProtocol proxyProtocol,
         boolean reusePort,
         boolean h2cUpgrade,
+        HalfClose halfClose,
         Limits limits,
         Timeouts timeouts,
         List<Cidr> trustedProxies,
@@ -53,6 +55,14 @@ public record ListenerConfig(
         public boolean isHttp() {
             return this == HTTP || this == HTTPS;
         }
+    }
+
+    /** What it means that a client of HTTP/1 has sent FIN, or close_notify, and the response has not begun. */
+    public enum HalfClose {
+        /** The client has given up, unless that came together with the end of the request. */
+        ABORT,
+        /** The client has finished sending, and gets its response. */
+        ALLOW
     }
 
     /** Which headers tell upstreams about the client. */

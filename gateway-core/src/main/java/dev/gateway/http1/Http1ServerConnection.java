@@ -36,6 +36,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final Http1ServerSettings settings;
     private final RequestInput input;
     private final ClientPatience patience;
+    private final ClientFin fin;
     private final Timer ageTimer = new AgeTimer();
 
     @SuppressWarnings("NullAway.Init")
@@ -61,6 +62,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         this.handler = handler;
         this.settings = settings;
         this.input = new RequestInput(this, settings.limits(), info.scheme());
+        this.fin = new ClientFin(settings.halfClose());
         this.patience = new ClientPatience(this, timers, settings);
     }
 
@@ -145,7 +147,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         output.close();
     }
 
-    /** Not an abort: the client may still want its response. */
     @Override
     void onInputEnded() {
         switch (input.state()) {
@@ -161,7 +162,12 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
                     output.close();
                 }
             }
-            case WAITING -> {} // its response first
+            case WAITING -> {
+                // Once a response has begun, it goes on until the client resets the connection.
+                if (stream != null && !stream.isStarted() && fin.isAbort()) {
+                    output.close();
+                }
+            }
             case DROPPED -> {
                 if (stream == null) {
                     closeAfterWrites();
@@ -176,6 +182,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
+        fin.onRead();
         input.add((ByteBuf) message);
     }
 

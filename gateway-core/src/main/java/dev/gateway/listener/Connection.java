@@ -140,14 +140,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         ListenerSettings.Protocols protocols = settings().protocols();
         Http1ServerSettings settings = protocols.http1();
         if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
-            settings = new Http1ServerSettings(
-                    settings.limits(),
-                    settings.requestHeadersMillis(),
-                    settings.requestBodyIdleMillis(),
-                    settings.idleMillis(),
-                    settings.maxConnectionAgeMillis(),
-                    settings.responseWriteIdleMillis(),
-                    new H2cUpgrade(this));
+            settings = settings.with(new H2cUpgrade(this));
         }
         ListenerLoop loop = owner.loop;
         Http1ServerConnection http1 = new Http1ServerConnection(

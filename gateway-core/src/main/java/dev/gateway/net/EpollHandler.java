@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Netty's epoll, with four differences for connections. A peer's FIN is found by reading, in its turn: Netty, once told
- * of it, reads all that the kernel holds, paused or not. A socket about which nothing is asked for a while stays known to
+ * Netty's epoll, with four differences for connections. A peer's FIN is found by reading, in the
+ * same turn of the loop as the last bytes if it came with them: Netty, once told of it, reads all that the kernel holds,
+ * paused or not. A socket about which nothing is asked for a while stays known to
  * the kernel: Netty takes it out and cannot get it in again, so that a write that has to wait, or reading on after a
  * pause, fails (4.2.13 and later). The kernel is told what is asked right before it is waited for, not each of the changes
  * of mind until then. And what closes is not taken out first, as the kernel forgets it by itself. Used by its event loop
@@ -32,6 +33,8 @@ import org.slf4j.LoggerFactory;
  */
 final class EpollHandler extends WrappedHandler {
     private static final Logger log = LoggerFactory.getLogger(EpollHandler.class);
+
+    private static final EpollIoEvent READABLE = () -> EpollIoOps.EPOLLIN;
 
     private final List<Socket> changed = new ArrayList<>(); // about which the kernel is still to be told
 
@@ -76,6 +79,9 @@ final class EpollHandler extends WrappedHandler {
         public long submit(IoOps wanted) {
             EpollIoOps ops = ((EpollIoOps) wanted).without(EpollIoOps.EPOLLRDHUP);
             boolean none = ops.equals(EpollIoOps.NONE);
+            if (ops.contains(EpollIoOps.EPOLLIN)) {
+                ops = ops.with(EpollIoOps.EPOLLRDHUP);
+            }
             added |= !wanted.equals(EpollIoOps.NONE);
             silent = none && added;
             // Errors and hang-ups are told whatever is asked; edge-triggered they are told once, not all the time.
@@ -118,17 +124,31 @@ final class EpollHandler extends WrappedHandler {
 
         @Override
         public void handle(IoRegistration from, IoEvent event) {
-            boolean failed = ((EpollIoEvent) event).ops().contains(EpollIoOps.EPOLLERR);
+            EpollIoOps ops = ((EpollIoEvent) event).ops();
+            boolean failed = ops.contains(EpollIoOps.EPOLLERR);
             if (silent && failed) {
                 closeChannel(); // a reset, which a channel that neither reads nor writes would miss
                 return;
             }
-            handle.handle(this, event);
+            if (ops.contains(EpollIoOps.EPOLLRDHUP)) {
+                handleFin(ops.without(EpollIoOps.EPOLLRDHUP));
+            } else {
+                handle.handle(this, event);
+            }
             if (silent && failed && isValid()) {
                 known = EpollIoOps.NONE; // so that the kernel tells it again, unless reading goes on by then
                 submit(EpollIoOps.NONE);
             } else if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && isInputShutdown()) {
-                submit(asked.without(EpollIoOps.EPOLLIN)); // else the kernel would tell of the FIN once more
+                submit(asked.without(
+                        EpollIoOps.EPOLLIN)); // and RDHUP with it; else the kernel would tell of the FIN once more
+            }
+        }
+
+        /** Reads once more than Netty would, which stops where a read has not filled its buffer. */
+        private void handleFin(EpollIoOps ops) {
+            handle.handle(this, (EpollIoEvent) () -> ops);
+            if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && !isInputShutdown()) {
+                handle.handle(this, READABLE);
             }
         }
 

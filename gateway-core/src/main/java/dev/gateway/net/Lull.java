@@ -23,6 +23,7 @@ public final class Lull {
     private final ArrayDeque<Runnable> awaiting = new ArrayDeque<>();
     private final LongSupplier nanoClock;
     private long sinceNanos;
+    private int turns;
 
     /**
      * Makes one.
@@ -46,6 +47,16 @@ public final class Lull {
     /** The calling thread is no event loop. */
     static void none() {
         OF_THIS_LOOP.remove();
+    }
+
+    /** Returns the number of this turn of the loop, in which it handles what it found when it looked last. May wrap round. */
+    public int turn() {
+        return turns;
+    }
+
+    /** The loop is about to look for what has happened. */
+    void onTurn() {
+        turns++;
     }
 
     /** Does something once, then. Who awaits it again before that has it done twice. */

@@ -50,6 +50,7 @@ abstract class WrappedHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
+        lull.onTurn();
         if (!lull.isAwaited()) {
             return wrapped.run(context);
         }

@@ -15,6 +15,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -24,7 +25,11 @@ import org.jspecify.annotations.Nullable;
 /** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
 final class Downstream implements RequestHandler {
     static final Http1ServerSettings SETTINGS =
-            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, null);
+            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, false, null);
+
+    /** The same for clients that end their direction early. */
+    static final Http1ServerSettings HALF_CLOSE =
+            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, true, null);
 
     final EmbeddedChannel channel = new EmbeddedChannel();
     final TestClock clock = new TestClock(channel);
@@ -99,6 +104,12 @@ final class Downstream implements RequestHandler {
             buffer.release();
         }
         return text.toString();
+    }
+
+    /** Ends the client's direction. */
+    void fin() {
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
     }
 
     Received last() {

@@ -14,7 +14,6 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class Http1ServerConnectionTest {
     private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    private final Downstream client = new Downstream();
+    private Downstream client = new Downstream();
 
     @AfterEach
     void releaseEverything() {
@@ -231,10 +230,12 @@ class Http1ServerConnectionTest {
     }
 
     @Test
-    void answersAClientThatSendsFinAfterItsRequest() {
+    void answersAClientThatSendsFinAfterItsRequestIfItMay() {
+        client.finish();
+        client = new Downstream(Downstream.HALF_CLOSE);
         client.answer = request -> {};
         client.send(GET);
-        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        client.fin();
         assertNull(client.last().reset);
         Downstream.echo(client.last());
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", client.sent());
@@ -243,9 +244,11 @@ class Http1ServerConnectionTest {
 
     @Test
     void answersEveryRequestPipelinedBeforeAFin() {
+        client.finish();
+        client = new Downstream(Downstream.HALF_CLOSE);
         client.answer = request -> {};
         client.send(GET + GET);
-        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        client.fin();
         Downstream.echo(client.last());
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
         Downstream.echo(client.last());

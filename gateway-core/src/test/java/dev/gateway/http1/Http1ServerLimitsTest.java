@@ -183,7 +183,7 @@ class Http1ServerLimitsTest {
     @Test
     void aConnectionThatHasLivedLongEnoughTakesNoMoreRequests() {
         client.finish();
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, null));
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, false, null));
         client.send(GET);
         assertEquals(OK, client.sent());
         client.answer = request -> {};
@@ -213,7 +213,7 @@ class Http1ServerLimitsTest {
 
     @Test
     void aConnectionThatGrowsOldAmidAResponseServesOneRequestMore() {
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, null));
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, false, null));
         client.answer = request -> {};
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
@@ -435,7 +435,7 @@ class Http1ServerLimitsTest {
             }
         };
         client.finish();
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, upgrade));
+        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, upgrade));
         client.send("GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
                 + "HTTP2-Settings: AAMAAABk\r\n\r\nPRI");
         assertEquals("[/x 6 PRI]", taken.toString());
@@ -483,9 +483,11 @@ class Http1ServerLimitsTest {
 
     @Test
     void aPipelinedHeadCutOffByFinClosesAfterTheAnswersBefore() {
+        client.finish();
+        client = new Downstream(Downstream.HALF_CLOSE);
         client.answer = request -> {};
         client.send(GET + "GET /b HT");
-        client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        client.fin();
         Downstream.echo(client.last());
         assertEquals(OK, client.sent());
         assertFalse(client.channel.isOpen());

@@ -57,6 +57,8 @@ class Http1SocketTest {
     private @Nullable EventLoopGroup loops;
     private int port;
 
+    private boolean halfClose;
+
     private void start(boolean epoll) {
         Assumptions.assumeTrue(!epoll || Epoll.isAvailable());
         EventLoopGroup group =
@@ -76,7 +78,7 @@ class Http1SocketTest {
                                         new Handler(child.eventLoop()),
                                         ConnectionObserver.NONE,
                                         new TimerWheel(child.eventLoop()),
-                                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 200, null)));
+                                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 200, halfClose, null)));
                     }
                 })
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -115,7 +117,8 @@ class Http1SocketTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aClientThatSendsFinAfterItsRequestGetsItsResponse(boolean epoll) throws Exception {
+    void aClientThatSendsFinAfterItsRequestGetsItsResponseIfItMay(boolean epoll) throws Exception {
+        halfClose = true;
         start(epoll);
         try (Socket socket = connect()) {
             send(socket, GET);
@@ -127,6 +130,17 @@ class Http1SocketTest {
             assertTrue(response.endsWith("late"), response);
             assertTrue(resets.isEmpty());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClientThatClosesWhileTheResponseIsPendingHasGivenUp(boolean epoll) throws Exception {
+        start(epoll);
+        try (Socket socket = connect()) {
+            send(socket, GET);
+            take(requests);
+        }
+        assertEquals(Cause.CLIENT_CLOSED, take(resets).cause());
     }
 
     @ParameterizedTest

@@ -156,7 +156,7 @@ class PassedOnTest {
 
     private Socket connect(boolean tls, long helloMillis) throws IOException {
         EventLoop loop = transport.loops().get(0);
-        Http1ServerSettings unused = new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, null);
+        Http1ServerSettings unused = new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null);
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "db",

@@ -88,7 +88,7 @@ final class Rig {
     /** Returns the settings that the fields say now. */
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, null);
+                HeadLimits.DEFAULT, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, false, null);
         return new ListenerSettings(
                 0,
                 name,

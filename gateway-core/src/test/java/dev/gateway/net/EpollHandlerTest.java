@@ -47,6 +47,11 @@ class EpollHandlerTest {
 
     private static final EpollIoEvent RESET = () -> EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLIN);
 
+    /** What the kernel is told of a socket that is read. */
+    private static final EpollIoOps READING = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP);
+
+    private static final EpollIoEvent FIN = () -> READING;
+
     private final Kernel kernel = new Kernel();
 
     @SuppressWarnings("NullAway.Init")
@@ -69,7 +74,7 @@ class EpollHandlerTest {
         assertThat(kernel.told).isEmpty();
 
         handler.run(CONTEXT);
-        assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN);
+        assertThat(kernel.told).containsExactly(READING);
     }
 
     @Test
@@ -81,7 +86,7 @@ class EpollHandlerTest {
         handler.run(CONTEXT);
         handler.run(CONTEXT);
 
-        assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN);
+        assertThat(kernel.told).containsExactly(READING);
     }
 
     @Test
@@ -93,7 +98,7 @@ class EpollHandlerTest {
         socket.submit(EpollIoOps.EPOLLOUT);
         handler.run(CONTEXT);
 
-        assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLET, EpollIoOps.EPOLLOUT);
+        assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET, EpollIoOps.EPOLLOUT);
     }
 
     /** Which forgets it by itself. */
@@ -142,7 +147,7 @@ class EpollHandlerTest {
         assertThat(channel.isOpen()).isTrue();
 
         handler.run(CONTEXT);
-        assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLET);
+        assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET);
         kernel.registered().handle(registration, RESET);
         assertThat(channel.isOpen()).isFalse();
     }
@@ -157,7 +162,34 @@ class EpollHandlerTest {
         handler.run(CONTEXT);
         try {
             assertThat(channel.isOpen()).isTrue();
-            assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLIN);
+            assertThat(kernel.told).containsExactly(READING, READING);
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    @Test
+    void aFinIsReadInTheTurnOfWhatCameBeforeIt() throws Exception {
+        List<EpollIoOps> handled = new ArrayList<>();
+        IoRegistration registration = handler.register(new Silent() {
+            @Override
+            public void handle(IoRegistration from, IoEvent event) {
+                handled.add(((EpollIoEvent) event).ops());
+            }
+        });
+        registration.submit(EpollIoOps.EPOLLIN);
+        kernel.registered().handle(registration, FIN);
+        assertThat(handled).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLIN);
+    }
+
+    @Test
+    void aFinIsNotReadWhereReadingPauses() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        IoRegistration registration = pausingAtEachEvent(channel);
+        kernel.registered().handle(registration, FIN); // a second time, it would be told of nothing that is asked
+        handler.run(CONTEXT);
+        try {
+            assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLET);
         } finally {
             channel.unsafe().closeForcibly();
         }
@@ -182,7 +214,7 @@ class EpollHandlerTest {
     }
 
     /** A handle that no event comes to. */
-    private static final class Silent implements EpollIoHandle {
+    private static class Silent implements EpollIoHandle {
         private final FileDescriptor descriptor = new FileDescriptor(1);
 
         @Override

@@ -19,6 +19,11 @@ public final class TestLull implements AutoCloseable {
         lull.onPolled(false);
     }
 
+    /** The loop has looked for what has happened since. */
+    public void turns() {
+        lull.onTurn();
+    }
+
     @Override
     public void close() {
         Lull.none();

@@ -40,7 +40,7 @@ class Http1ConnectionIT {
                 .on("/length", (stream, head) -> stream.send(Head.response(200, "content-length", "1000"), true))
                 .on("/204", (stream, head) -> stream.send(Head.response(204), true))
                 .on("/304", (stream, head) -> stream.send(Head.response(304, "etag", "\"1\""), true));
-        rig = Rig.to(origin, Pairing.H1_TO_H1).start();
+        rig = Rig.to(origin, Pairing.H1_TO_H1).clear("halfClose: allow").start();
     }
 
     @AfterAll

@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.gateway.config.Cidr;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.ForwardedHeaders;
+import dev.gateway.config.ListenerConfig.HalfClose;
 import dev.gateway.config.ListenerConfig.Limits;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.ListenerConfig.ProxyProtocol;
@@ -32,6 +33,9 @@ final class ListenerSchema {
             entry("forwarded", ForwardedHeaders.FORWARDED),
             entry("both", ForwardedHeaders.BOTH),
             entry("off", ForwardedHeaders.OFF));
+
+    private static final ScalarType<HalfClose> HALF_CLOSE =
+            Types.words(entry("abort", HalfClose.ABORT), entry("allow", HalfClose.ALLOW));
 
     private static final ObjectType<ProxyProtocol> PROXY_PROTOCOL =
             ObjectType.of("proxyProtocol section", "The PROXY protocol, v1 or v2, in front of each connection.", o -> {
@@ -164,6 +168,13 @@ final class ListenerSchema {
                         false,
                         l -> ifHttp(l, l.h2cUpgrade()),
                         "Accept 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
+                var halfClose = o.defaulted(
+                        "halfClose",
+                        HALF_CLOSE,
+                        HalfClose.ABORT,
+                        l -> ifHttp(l, l.halfClose()),
+                        "A client of HTTP/1 that ends its direction while it waits for a response: 'abort' takes it"
+                                + " for gone, unless it ends it together with its request; 'allow' answers it.");
                 var limits = o.section("limits", LIMITS, ListenerConfig::limits, "What one client may ask for.");
                 var timeouts = o.section("timeouts", TIMEOUTS, ListenerConfig::timeouts, "Time limits.");
                 var trusted = o.defaulted(
@@ -180,7 +191,8 @@ final class ListenerSchema {
                         "Which headers tell upstreams about the client.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
-                o.constraint(values -> null, ofRequestsSchema(h2cUpgrade, trusted, forwarded)); // see onlyHttp
+                o.constraint(
+                        values -> null, ofRequestsSchema(h2cUpgrade, halfClose, trusted, forwarded)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
@@ -189,7 +201,8 @@ final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, trusted, forwarded).forEach(key -> onlyHttp(v, key, v.get(protocol)));
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded)
+                                .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
                         v.error(v.atKey("address"), "address has no meaning with 'unix': remove it");
@@ -206,6 +219,7 @@ final class ListenerSchema {
                             v.find(proxyProtocol),
                             v.get(reusePort),
                             v.get(h2cUpgrade),
+                            v.get(halfClose),
                             v.get(limits),
                             v.get(timeouts),
                             v.get(trusted),

@@ -190,7 +190,7 @@ public class Http1Benchmark {
                                     meters.listener("web"),
                                     wheel,
                                     new Http1ServerSettings(
-                                            HeadLimits.DEFAULT, 10_000, 30_000, 60_000, 0, 60_000, null)));
+                                            HeadLimits.DEFAULT, 10_000, 30_000, 60_000, 0, 60_000, false, null)));
             clients.add(channel);
         }
     }

@@ -1,0 +1,32 @@
+package dev.gateway.http1;
+
+import dev.gateway.net.Lull;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What it means that a client has ended its direction while it waits for a response. Most have given up. Simple tools
+ * end it with their last request, and want the response all the same: their FIN comes with the request, in the same turn
+ * of the event loop. Part of a downstream connection.
+ */
+final class ClientFin {
+    private final boolean halfClose; // none gives up
+    private final @Nullable Lull lull = Lull.ofThisLoop();
+    private int lastRead; // turn of the loop
+
+    ClientFin(boolean halfClose) {
+        this.halfClose = halfClose;
+    }
+
+    /** Bytes have come. */
+    void onRead() {
+        if (lull != null) {
+            lastRead = lull.turn();
+        }
+    }
+
+    /** Whether the FIN that has just come says that the client does not want the response any more. */
+    boolean isAbort() {
+        boolean cameWithBytes = lull != null && lull.turn() == lastRead;
+        return !halfClose && !cameWithBytes;
+    }
+}
