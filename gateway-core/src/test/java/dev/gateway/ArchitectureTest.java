@@ -51,7 +51,7 @@ class ArchitectureTest {
     static final ArchRule tunnelUses = mayUse("tunnel", "message", "stream", "net", "upstream", "filter");
 
     @ArchTest
-    static final ArchRule observeUses = mayUse("observe", "message", "stream", "time", "trace");
+    static final ArchRule observeUses = mayUse("observe", "message", "stream", "time", "trace", "overload");
 
     @ArchTest
     static final ArchRule otlpUses = mayUse("otlp", "observe", "trace", "message", "stream", "time");

@@ -1,10 +1,10 @@
 package dev.gateway.net;
 
+import dev.gateway.overload.DirectMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.util.internal.AdaptiveCalculator;
-import io.netty.util.internal.PlatformDependent;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -26,10 +26,7 @@ final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {
 
     /** Makes it for the memory of this process. */
     ReadSizes() {
-        this(() -> {
-            long used = PlatformDependent.usedDirectMemory();
-            return used < 0 || used > PlatformDependent.maxDirectMemory() / 2; // not counted if somebody says so
-        });
+        this(() -> DirectMemory.used() > DirectMemory.max() / 2);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import dev.gateway.overload.DirectMemory;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
@@ -97,7 +98,22 @@ public final class Transport {
         }
         int count = loopCount > 0 ? loopCount : Runtime.getRuntime().availableProcessors();
         log.info("Transport {}, {} event loops", kind, count);
+        tellOfMemory();
         return new Transport(kind, count, inherited);
+    }
+
+    private static void tellOfMemory() {
+        boolean netty = DirectMemory.counter() == DirectMemory.Counter.NETTY;
+        log.info(
+                "Direct memory of {} MiB at most, counted by {}",
+                DirectMemory.max() >> 20,
+                netty ? "Netty" : "the JDK");
+        if (!netty) {
+            log.warn(
+                    "When direct memory runs out, the JDK stops event loops for up to half a second each time. Start the"
+                            + " JVM with --add-opens=java.base/java.nio=ALL-UNNAMED"
+                            + " -Dio.netty.tryReflectionSetAccessible=true to prevent that");
+        }
     }
 
     /** Returns the kind of sockets in use. */

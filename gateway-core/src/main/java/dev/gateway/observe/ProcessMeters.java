@@ -1,7 +1,7 @@
 package dev.gateway.observe;
 
 import dev.gateway.observe.Metrics.Denials;
-import io.netty.util.internal.PlatformDependent;
+import dev.gateway.overload.DirectMemory;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -52,11 +52,11 @@ final class ProcessMeters implements Exposition.Source {
     }
 
     static long directMemoryUsed() {
-        return Math.max(0, PlatformDependent.usedDirectMemory());
+        return DirectMemory.used();
     }
 
     static long directMemoryMax() {
-        return PlatformDependent.maxDirectMemory();
+        return DirectMemory.max();
     }
 
     @Override
