@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What an operator can have done at the admin listener. Called by the thread that makes pages, which never waits. */
+/** What an operator can have done at the admin listener. Called by a thread of their own, which never waits. */
 final class AdminActions {
     private static final Logger log = LoggerFactory.getLogger(AdminActions.class);
     private static final String DRAIN = ":drain";

@@ -28,7 +28,7 @@ public final class Gateway implements AutoCloseable {
         metrics.addDroppedLog(Logging::dropped);
         this.loops = new Loops(config, metrics, surroundings);
         AdminPages pages =
-                new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.housekeeping());
+                new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.adminWork());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());

@@ -27,8 +27,10 @@ import org.jspecify.annotations.Nullable;
 final class ListenerAssembly {
     private static final String ADMIN = "admin";
     private static final int ADMIN_INDEX = -1; // its requests never become exchanges
+    private static final long ADMIN_HEAD_MILLIS = 5_000;
     private static final long ADMIN_MILLIS = 30_000;
     private static final int ADMIN_CONNECTIONS = 256;
+    private static final int ADMIN_CONNECTIONS_PER_ADDRESS = 64;
 
     private ListenerAssembly() {}
 
@@ -89,16 +91,17 @@ final class ListenerAssembly {
                 : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
     }
 
-    /** Makes the settings of the admin listener: HTTP/1.1 and few connections. */
+    /** Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all. */
     static ListenerSettings admin(AdminConfig config) {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, ADMIN_MILLIS, ADMIN_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
+                HeadLimits.DEFAULT, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
                 config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
                 ADMIN_CONNECTIONS,
+                ADMIN_CONNECTIONS_PER_ADDRESS,
                 null,
                 null,
                 new ListenerSettings.Protocols(http1, null, false));

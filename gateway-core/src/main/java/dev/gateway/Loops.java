@@ -2,6 +2,7 @@ package dev.gateway;
 
 import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
+import dev.gateway.admin.AdminWork;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Meaning;
@@ -27,7 +28,6 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +49,7 @@ final class Loops {
     private final List<ExchangeHandler> handlers = new ArrayList<>();
     private final ScheduledExecutorService housekeeping =
             Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
+    private final AdminWork adminWork = new AdminWork();
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
@@ -215,9 +216,9 @@ final class Loops {
         return loops;
     }
 
-    /** Returns the thread that does what event loops must not, and never takes long. */
-    Executor housekeeping() {
-        return housekeeping;
+    /** Returns the threads that make pages of the admin listener. */
+    AdminWork adminWork() {
+        return adminWork;
     }
 
     /** Begins what is done once a second. */
@@ -269,6 +270,7 @@ final class Loops {
         pools.close();
         resolver.close();
         housekeeping.shutdown();
+        adminWork.close();
         transport.stop().awaitUninterruptibly();
         accessLog.close();
         telemetry.close();

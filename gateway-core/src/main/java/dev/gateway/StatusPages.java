@@ -95,7 +95,7 @@ final class StatusPages {
                         listeners.view(paging.after(), paging.enough()),
                         OpenConnection::number,
                         StatusPages::connection,
-                        loops.housekeeping())
+                        loops.adminWork().pages())
                 .thenApply(StatusPages::json);
     }
 
@@ -134,7 +134,12 @@ final class StatusPages {
                     .map(tunnel -> new Numbered(tunnel.number() * count + loop, tunnel))
                     .toList()));
         }
-        return paging.page("tunnels", parts, Numbered::number, StatusPages::tunnel, loops.housekeeping())
+        return paging.page(
+                        "tunnels",
+                        parts,
+                        Numbered::number,
+                        StatusPages::tunnel,
+                        loops.adminWork().pages())
                 .thenApply(StatusPages::json);
     }
 

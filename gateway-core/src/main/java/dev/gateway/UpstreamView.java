@@ -39,7 +39,7 @@ final class UpstreamView {
         }
         return CompletableFuture.allOf(
                         parts.values().stream().flatMap(List::stream).toArray(CompletableFuture<?>[]::new))
-                .thenApplyAsync(done -> json(parts, places), loops.housekeeping());
+                .thenApplyAsync(done -> json(parts, places), loops.adminWork().pages());
     }
 
     private Map<String, Object> json(

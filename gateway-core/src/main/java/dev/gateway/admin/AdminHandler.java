@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,6 +82,10 @@ public final class AdminHandler implements RequestHandler {
 
     private void answer(Reply reply, RequestHead head, CompletableFuture<Content> content) {
         CompletableFuture<Content> told = content.exceptionally(failure -> {
+            if (failure instanceof RejectedExecutionException
+                    || failure.getCause() instanceof RejectedExecutionException) {
+                return Content.text(503, "too many pages are asked for; try again later");
+            }
             log.warn("admin page {} failed", head.path(), failure);
             return Content.text(500, "the page could not be made; the log tells why");
         });

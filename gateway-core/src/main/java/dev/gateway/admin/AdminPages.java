@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +26,7 @@ public final class AdminPages {
     private static final String LISTENER = "?listener=";
 
     private final Map<String, Page> pages = new LinkedHashMap<>(); // those that act have POST before their path
-    private final Executor worker;
+    private final AdminWork work;
     private volatile AdminAccess access = AdminAccess.NONE;
 
     /** What health pages tell about. */
@@ -100,10 +99,10 @@ public final class AdminPages {
     /**
      * Makes the pages that every process has; others are added.
      *
-     * @param worker does what must not be done on event loops
+     * @param work does what must not be done on event loops
      */
-    public AdminPages(Health health, Metrics metrics, Tunnels tunnels, Executor worker) {
-        this.worker = worker;
+    public AdminPages(Health health, Metrics metrics, Tunnels tunnels, AdminWork work) {
+        this.work = work;
         quick("/", asked -> new Content(200, HTML, index(tunnels)));
         slow(Dashboard.PATH, asked -> Dashboard.page());
         add(new Page(Dashboard.FILES, false, false, onWorker(asked -> Dashboard.file(asked.rest()))));
@@ -162,7 +161,7 @@ public final class AdminPages {
     }
 
     private Page.Answer onWorker(Function<Asked, Content> content) {
-        return asked -> CompletableFuture.supplyAsync(() -> content.apply(asked), worker);
+        return asked -> AdminWork.supply(work.pages(), () -> content.apply(asked));
     }
 
     /**
@@ -176,20 +175,17 @@ public final class AdminPages {
 
     /** Adds a page about what is going on in detail, whose answer others give. */
     public void showLater(String path, Function<Asked, CompletableFuture<Content>> content) {
-        add(new Page(path, false, true, asked -> CompletableFuture.supplyAsync(
-                        () -> {
-                            Content refusal = access.refusalToShow(asked.head());
-                            if (refusal != null) {
-                                return CompletableFuture.completedFuture(refusal);
-                            }
-                            try {
-                                return content.apply(asked);
-                            } catch (IllegalArgumentException e) {
-                                return CompletableFuture.completedFuture(
-                                        Content.text(400, String.valueOf(e.getMessage())));
-                            }
-                        },
-                        worker)
+        add(new Page(path, false, true, asked -> AdminWork.supply(work.pages(), () -> {
+                    Content refusal = access.refusalToShow(asked.head());
+                    if (refusal != null) {
+                        return CompletableFuture.completedFuture(refusal);
+                    }
+                    try {
+                        return content.apply(asked);
+                    } catch (IllegalArgumentException e) {
+                        return CompletableFuture.completedFuture(Content.text(400, String.valueOf(e.getMessage())));
+                    }
+                })
                 .thenCompose(answer -> answer)));
     }
 
@@ -200,14 +196,12 @@ public final class AdminPages {
      * @param action called by another thread than event loops; returns at once
      */
     public void act(String path, Function<Asked, CompletableFuture<Outcome>> action) {
-        add(new Page(path, true, true, asked -> CompletableFuture.supplyAsync(
-                        () -> {
-                            Content refusal = access.refusal(asked.head());
-                            return refusal == null
-                                    ? action.apply(asked).thenApply(AdminPages::told)
-                                    : CompletableFuture.completedFuture(refusal);
-                        },
-                        worker)
+        add(new Page(path, true, true, asked -> AdminWork.supply(work.actions(), () -> {
+                    Content refusal = access.refusal(asked.head());
+                    return refusal == null
+                            ? action.apply(asked).thenApply(AdminPages::told)
+                            : CompletableFuture.completedFuture(refusal);
+                })
                 .thenCompose(answer -> answer)));
     }
 

@@ -13,6 +13,7 @@ import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.RequestHandler;
 import dev.gateway.tcp.TcpServerConnection;
 import dev.gateway.tcp.TcpServerSettings;
 import io.netty.buffer.Unpooled;
@@ -54,6 +55,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     final LoopConnections owner;
     final Terms terms; // those in force when it was accepted, to its end
     private final Channel channel;
+    private final ClientNetwork network;
     private final ByteCounter bytes;
     private final long number = NUMBERS.incrementAndGet();
     private @Nullable InetSocketAddress peer;
@@ -67,6 +69,14 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         this.bytes = bytes;
         this.owner = owner;
         this.terms = owner.terms();
+        this.network = settings().maxConnectionsPerAddress() == 0
+                ? ClientNetwork.NONE
+                : ClientNetwork.of(channel.remoteAddress());
+    }
+
+    /** Returns whom it is counted for; any event loop may ask. */
+    ClientNetwork network() {
+        return network;
     }
 
     ListenerSettings settings() {
@@ -143,8 +153,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
             settings = settings.with(new H2cUpgrade(this));
         }
         ListenerLoop loop = owner.loop;
-        Http1ServerConnection http1 = new Http1ServerConnection(
-                info(HttpVersion.HTTP_1_1), loop.handler(), loop.observer(), loop.timers(), settings);
+        Http1ServerConnection http1 =
+                new Http1ServerConnection(info(HttpVersion.HTTP_1_1), door(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
@@ -158,7 +168,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         }
         ListenerLoop loop = owner.loop;
         Http2ServerConnection http2 = Http2ServerConnection.create(
-                info(HttpVersion.HTTP_2), loop.handler(), loop.observer(), loop.timers(), settings);
+                info(HttpVersion.HTTP_2), door(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.HTTP_2);
         channel.pipeline().addLast(http2);
         start(http2);
@@ -168,11 +178,16 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     /** Adds the handler of a connection that nobody here reads. */
     private void passOn(TcpServerSettings settings) {
         ListenerLoop loop = owner.loop;
-        TcpServerConnection tcp = new TcpServerConnection(
-                info(HttpVersion.TCP), loop.handler(), loop.observer(), loop.timers(), settings);
+        TcpServerConnection tcp =
+                new TcpServerConnection(info(HttpVersion.TCP), door(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.TCP);
         channel.pipeline().addLast(tcp);
         start(tcp);
+    }
+
+    private RequestHandler door() {
+        RequestHandler door = owner.loop.handler();
+        return settings().maxConnectionsPerAddress() == 0 ? door : new FirstRequest(door, this);
     }
 
     private void start(Drainable next) {
@@ -226,6 +241,11 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
                 now - bytes.movedNanos(),
                 bytes.received(),
                 bytes.sent());
+    }
+
+    /** Closes it with whatever runs on it. */
+    void closeNow() {
+        channel.close();
     }
 
     long number() {

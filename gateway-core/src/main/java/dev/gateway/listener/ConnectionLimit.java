@@ -3,7 +3,7 @@ package dev.gateway.listener;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the connections of a listener on all event loops: touched when one opens or closes, never between. */
-final class ConnectionLimit {
+final class ConnectionLimit implements Admission {
     private volatile int max; // changed by a reload
     private final AtomicInteger open = new AtomicInteger();
 
@@ -12,12 +12,13 @@ final class ConnectionLimit {
         this.max = max;
     }
 
-    /** Sets another limit; connections that are open stay. */
-    void change(int limit) {
-        max = limit;
+    @Override
+    public void change(ListenerSettings settings) {
+        max = settings.maxConnections();
     }
 
-    boolean tryAcquire() {
+    @Override
+    public boolean tryAcquire(Connection connection) {
         int limit = max;
         if (open.incrementAndGet() > limit && limit > 0) {
             open.decrementAndGet();
@@ -26,11 +27,16 @@ final class ConnectionLimit {
         return true;
     }
 
-    void release() {
+    @Override
+    public void onRequest(Connection connection) {}
+
+    @Override
+    public void release(Connection connection) {
         open.decrementAndGet();
     }
 
-    int open() {
+    @Override
+    public int open() {
         return open.get();
     }
 }

@@ -13,14 +13,14 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class Listener {
     private final List<LoopConnections> loops = new ArrayList<>();
-    private final ConnectionLimit limit;
+    private final Admission limit;
     private final Acceptor acceptor;
     private volatile ListenerSettings settings;
     private volatile boolean succeeded; // another listener has the acceptor
 
     private Listener(Transport transport, List<ListenerLoop> loops, ListenerSettings settings) throws IOException {
         this.settings = settings;
-        this.limit = new ConnectionLimit(settings.maxConnections());
+        this.limit = Admission.of(settings);
         loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit)));
         try {
             this.acceptor = Acceptor.bind(transport, settings, this.loops);
@@ -32,7 +32,7 @@ public final class Listener {
 
     private Listener(Acceptor acceptor, List<ListenerLoop> loops, ListenerSettings settings) {
         this.settings = settings;
-        this.limit = new ConnectionLimit(settings.maxConnections());
+        this.limit = Admission.of(settings);
         loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit)));
         this.acceptor = acceptor;
         acceptor.giveTo(this.loops);
@@ -61,7 +61,7 @@ public final class Listener {
      */
     public void replace(ListenerSettings next) {
         settings = next;
-        limit.change(next.maxConnections());
+        limit.change(next);
         LoopConnections.onEach(loops, connections -> connections.replace(next));
     }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param bound where
  * @param sharing who else may listen there, where the platform can
  * @param maxConnections at once, 0 for no limit; more are closed at once
+ * @param maxConnectionsPerAddress at once; 0 for no limit, else beyond it and beyond {@code maxConnections} a connection
+ *     may have an older one closed, see {@link FairShares}
  * @param tls null for cleartext
  * @param proxyProtocol null if connections begin with what their client sends
  * @param protocols what is spoken
@@ -26,13 +28,27 @@ public record ListenerSettings(
         Address bound,
         Sharing sharing,
         int maxConnections,
+        int maxConnectionsPerAddress,
         @Nullable ServerTls tls,
         @Nullable ProxyProtocol proxyProtocol,
         Protocols protocols) {
+    /** Makes settings without a limit for each address. */
+    public ListenerSettings(
+            int index,
+            String name,
+            Address bound,
+            Sharing sharing,
+            int maxConnections,
+            @Nullable ServerTls tls,
+            @Nullable ProxyProtocol proxyProtocol,
+            Protocols protocols) {
+        this(index, name, bound, sharing, maxConnections, 0, tls, proxyProtocol, protocols);
+    }
 
     /** Returns the same settings with another TLS. */
     public ListenerSettings with(ServerTls other) {
-        return new ListenerSettings(index, name, bound, sharing, maxConnections, other, proxyProtocol, protocols);
+        return new ListenerSettings(
+                index, name, bound, sharing, maxConnections, maxConnectionsPerAddress, other, proxyProtocol, protocols);
     }
 
     /** Who else may listen at a listener's address. */

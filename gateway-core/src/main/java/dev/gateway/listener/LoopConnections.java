@@ -15,13 +15,13 @@ final class LoopConnections {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
     final ListenerLoop loop;
-    private final ConnectionLimit limit;
+    private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
     private Terms terms;
     private boolean discouraging;
     private @Nullable CompletableFuture<Void> drained;
 
-    LoopConnections(ListenerLoop loop, ListenerSettings settings, ConnectionLimit limit) {
+    LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit) {
         this.loop = loop;
         this.terms = new Terms(settings);
         this.limit = limit;
@@ -59,7 +59,7 @@ final class LoopConnections {
 
     /** Takes a connection in, unless the listener has as many as it may. */
     boolean add(Connection connection) {
-        if (!limit.tryAcquire()) {
+        if (!limit.tryAcquire(connection)) {
             loop.observer().onConnectionRefused();
             return false;
         }
@@ -68,10 +68,15 @@ final class LoopConnections {
         return true;
     }
 
+    /** The first whole head of a request has come. */
+    void onRequest(Connection connection) {
+        limit.onRequest(connection);
+    }
+
     void remove(Connection connection) {
         connections.remove(connection);
         connection.terms.end();
-        limit.release();
+        limit.release(connection);
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);
         }

@@ -1,0 +1,143 @@
+package dev.gateway.listener;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Shares few connections fairly among the addresses that they come from, for a listener that everybody must be able to
+ * reach at any time, such as that of probes. Where there is no room, a connection makes room by closing another one: of
+ * the address that holds most, the oldest that has not asked for anything, else its oldest. Nobody makes room for
+ * whoever holds as many itself, so an address that holds none is always let in, unless as many addresses as there may be
+ * connections hold one each and have asked for something. Used by few connections, so a lock does.
+ */
+final class FairShares implements Admission {
+    private static final Logger log = LoggerFactory.getLogger(FairShares.class);
+    private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final Map<ClientNetwork, Held> held = new HashMap<>();
+    private ListenerSettings settings;
+    private int open; // those that are to be closed not counted
+    private int closing;
+    private boolean told;
+    private long toldNanos;
+
+    /** The connections of one address, the oldest first. */
+    private static final class Held {
+        final Set<Connection> silent = new LinkedHashSet<>();
+        final Set<Connection> others = new LinkedHashSet<>(); // that have asked for something
+
+        int count() {
+            return silent.size() + others.size();
+        }
+
+        boolean remove(Connection connection) {
+            return silent.remove(connection) || others.remove(connection);
+        }
+    }
+
+    FairShares(ListenerSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public synchronized void change(ListenerSettings next) {
+        settings = next;
+    }
+
+    @Override
+    public synchronized boolean tryAcquire(Connection connection) {
+        Held own = held.computeIfAbsent(connection.network(), network -> new Held());
+        boolean admitted = closing < settings.maxConnections() && makeRoom(own);
+        if (admitted) {
+            own.silent.add(connection);
+            open++;
+        } else if (own.count() == 0) {
+            held.remove(connection.network());
+        }
+        return admitted;
+    }
+
+    private boolean makeRoom(Held own) {
+        if (own.count() >= settings.maxConnectionsPerAddress()) {
+            return close(oldest(own.silent));
+        }
+        if (open < settings.maxConnections()) {
+            return true;
+        }
+        Held most =
+                held.values().stream().max(Comparator.comparingInt(Held::count)).orElseThrow();
+        if (!most.silent.isEmpty()) {
+            return close(oldest(most.silent));
+        }
+        return most.count() > own.count() + 1 && close(oldest(most.others));
+    }
+
+    private static @Nullable Connection oldest(Set<Connection> connections) {
+        Iterator<Connection> each = connections.iterator();
+        return each.hasNext() ? each.next() : null;
+    }
+
+    private boolean close(@Nullable Connection oldest) {
+        if (oldest == null) {
+            return false;
+        }
+        tell(oldest.network());
+        forget(oldest);
+        closing++;
+        oldest.owner.loop.eventLoop().execute(oldest::closeNow);
+        return true;
+    }
+
+    private void tell(ClientNetwork network) {
+        long now = System.nanoTime();
+        if (!told || now - toldNanos > TELL_NANOS) {
+            told = true;
+            toldNanos = now;
+            log.warn(
+                    "listener {} has no room for all connections (open: {}); it closes the oldest of {}",
+                    settings.name(),
+                    open,
+                    network);
+        }
+    }
+
+    private boolean forget(Connection connection) {
+        Held of = held.get(connection.network());
+        if (of == null || !of.remove(connection)) {
+            return false;
+        }
+        open--;
+        if (of.count() == 0) {
+            held.remove(connection.network());
+        }
+        return true;
+    }
+
+    @Override
+    public synchronized void onRequest(Connection connection) {
+        Held of = held.get(connection.network());
+        if (of != null && of.silent.remove(connection)) {
+            of.others.add(connection);
+        }
+    }
+
+    @Override
+    public synchronized void release(Connection connection) {
+        if (!forget(connection)) {
+            closing--;
+        }
+    }
+
+    @Override
+    public synchronized int open() {
+        return open + closing;
+    }
+}
