@@ -54,7 +54,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
-        super(codec, settings.maxConcurrentStreams(), settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
+        super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
         this.limit = settings.assumedStreams();
@@ -65,7 +65,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     /** Makes the handler of one connection. */
     public static Http2ClientConnection create(
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http2ClientSettings settings) {
-        Codec codec = Codec.of(false, settings.wire(), settings.maxHeaderFields(), observer, timers);
+        Codec codec = Codec.of(
+                false, settings.wire(), settings.maxConcurrentStreams(), settings.maxHeaderFields(), observer, timers);
         return new Http2ClientConnection(listener, settings, codec);
     }
 
@@ -177,6 +178,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
             }
             return false;
         }
+        guard().onStreamOpened();
         stream.attach(h2);
         sent.request(head);
         writeHeaders(h2, false, last);

@@ -53,7 +53,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private boolean reading;
     private boolean flushScheduled;
 
-    MultiplexedConnection(Codec codec, int maxStreams, int connectionWindow, int windowGrowth) {
+    MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
         setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
@@ -64,12 +64,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.outbound = codec.connection().remote().flowController();
         this.windows = new ReceiveWindows(this, codec.connection());
         this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
-        this.closed = new ClosedStreams(codec.connection(), maxStreams);
-        this.streamErrors = new StreamErrors(this, codec, closed);
+        this.closed = codec.closed();
+        this.streamErrors = new StreamErrors(this, codec);
         this.ending = new Ending(this, codec.writer());
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new PeerFrames(this, closed));
-        codec.headers().gate(closed::onHeaderBlock);
     }
 
     // What the two ends do differently.
@@ -92,6 +91,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     void onSettings(Http2Settings received) {}
 
     void onPingAck(long data) {}
+
+    /** The peer has reset the stream. */
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+        stream.fail(stream.resetByPeer(errorCode));
+    }
 
     void onGoAway(int lastStreamId, long errorCode) {}
 
@@ -453,6 +457,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     /** Returns what a stream lost with the connection is told of it. */
     final String lossDetail() {
         return ending.isFailed() ? "the connection ended by a protocol error" : "the connection was closed";
+    }
+
+    final LateFrames lateFrames() {
+        return codec.late();
     }
 
     final FloodGuard guard() {
