@@ -52,8 +52,19 @@ record Codec(
         Encoder encoder = new Encoder(connection, writer);
         Decoder decoder = new Decoder(connection, encoder, reader);
         return new Codec(
-                connection, encoder, decoder, headers, reader, writer, closed, late, guard, distributor, settings,
-                observer, timers);
+                connection,
+                encoder,
+                decoder,
+                headers,
+                reader,
+                writer,
+                closed,
+                late,
+                guard,
+                distributor,
+                settings,
+                observer,
+                timers);
     }
 
     /** Netty's flow control, after which all that was written is the channel's: each flush by the connection begins with it. */

@@ -130,8 +130,7 @@ final class FloodGuard {
             throw violation(Violation.CONTINUATION_FLOOD);
         }
         if (length == 0) {
-            emptyContinuations =
-                    count(emptyContinuations, MAX_EMPTY_CONTINUATIONS, 0, Violation.CONTINUATION_FLOOD);
+            emptyContinuations = count(emptyContinuations, MAX_EMPTY_CONTINUATIONS, 0, Violation.CONTINUATION_FLOOD);
         }
     }
 

@@ -24,8 +24,7 @@ final class FrameReader implements Http2FrameReader {
     private int lastType; // of those frames
     private boolean partial; // not all of the last one has come
 
-    FrameReader(
-            HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer, LateFrames lateFrames) {
+    FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer, LateFrames lateFrames) {
         this.delegate = new DefaultHttp2FrameReader(headersDecoder, Integer.MAX_VALUE);
         this.guard = guard;
         this.observer = observer;

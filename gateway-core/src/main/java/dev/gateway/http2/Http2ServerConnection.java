@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
     private static final long DRAIN_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
+    private static final int DRAIN_ROUNDS = 5; // of that time, if there are requests to wait for anyway
     private static final long DRAIN_PING = 0x6472_6169_6e00_0001L;
 
     private final ConnectionInfo info;
@@ -43,6 +44,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private boolean drainTold;
     private boolean goingAwaySaid;
     private boolean lastStreamSaid;
+    private int drainRounds;
 
     private Http2ServerConnection(
             ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
@@ -407,7 +409,12 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class LastStreamTimer extends Timer {
         @Override
         protected void onExpired() {
-            sayLastStream();
+            if (goingAwaySaid && connection().numActiveStreams() > 0 && ++drainRounds < DRAIN_ROUNDS) {
+                timers.arm(
+                        this, DRAIN_MILLIS); // the client may be far away, and nothing is lost by taking its requests
+            } else {
+                sayLastStream();
+            }
         }
     }
 

@@ -74,8 +74,7 @@ final class LateFrames implements Http2FrameListener {
     }
 
     @Override
-    public void onHeadersRead(
-            ChannelHandlerContext ctx, int streamId, Http2Headers headers, int padding, boolean last)
+    public void onHeadersRead(ChannelHandlerContext ctx, int streamId, Http2Headers headers, int padding, boolean last)
             throws Http2Exception {
         if (isLate(streamId)) {
             guard.onStray();

@@ -342,7 +342,9 @@ class Http2AbuseTest {
 
     @Test
     void acknowledgementsOfNothing() {
-        flood(10_000, i -> one(i % 2 == 0 ? Frames.PING : Frames.SETTINGS, Frames.ACK, 0, new byte[i % 2 == 0 ? 8 : 0]));
+        flood(
+                10_000,
+                i -> one(i % 2 == 0 ? Frames.PING : Frames.SETTINGS, Frames.ACK, 0, new byte[i % 2 == 0 ? 8 : 0]));
         assertEnded(Violation.ACK_FLOOD);
     }
 
