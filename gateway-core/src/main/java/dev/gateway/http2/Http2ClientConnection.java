@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.HalfClose;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -303,6 +304,22 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     long writeIdleMillis() {
         return settings.requestWriteIdleMillis();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
+        super.handlerAdded(ctx);
+        HalfClose.survivesWrites(ctx.channel(), true);
+    }
+
+    /** What the upstream sent before it reset the connection may hold answers. */
+    @Override
+    void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
+        if (HalfClose.isOutputEnd(ctx.channel(), cause) && activeStreams() > 0) {
+            goAwayOnce();
+        } else {
+            ctx.close();
+        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -180,11 +181,15 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         reading = false;
         super.channelReadComplete(ctx);
         // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
-        if (!ending.isFailed()
-                && ctx.channel().isActive()
-                && ctx.channel().bytesBeforeWritable() > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS)) {
+        if (!ending.isFailed() && ctx.channel().isActive() && leavesTooMuchUnread(ctx.channel())) {
             onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
         }
+    }
+
+    private boolean leavesTooMuchUnread(Channel channel) {
+        long waiting = channel.bytesBeforeWritable();
+        boolean mayWait = waiting != Long.MAX_VALUE; // else nothing can be sent any more
+        return mayWait && waiting > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS);
     }
 
     @Override
@@ -370,7 +375,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             return;
         }
         if (cause instanceof IOException) {
-            ctx.close();
+            onSocketFailed(ctx, cause);
             return;
         }
         if (error == null) { // not the peer's doing
@@ -419,10 +424,15 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         // TLS reports what is wrong with its records wrapped by Netty's decoder.
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
             observer.onSocketError();
-            ctx.close();
+            onSocketFailed(ctx, cause);
         } else {
             onError(ctx, false, cause);
         }
+    }
+
+    /** The socket has failed, in one direction at least. */
+    void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close();
     }
 
     // What Netty tells.
