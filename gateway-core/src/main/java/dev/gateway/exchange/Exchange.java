@@ -205,6 +205,11 @@ final class Exchange implements StreamEvents {
         fail(failure);
     }
 
+    /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
+    boolean owesHead() {
+        return state.isRequestEnded() || head.isConnect() || request.isStalled();
+    }
+
     void onAttemptTimeout(Failure failure) {
         if (attempts != null) {
             attempts.onBroken(failure);

@@ -129,7 +129,8 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8). After a write has failed, a reset looks as a
+        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8). After a write has failed, a reset
+        // looks as a
         // FIN does.
         if (open != null && input.endsWithConnection() && !outputEnded && !HalfClose.isCutShort(ctx.channel())) {
             touched = open.events();
