@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.message.Fields;
 import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.WriteRoom;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -94,6 +95,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
             data.release();
             return;
         }
+        WriteRoom.fit(channel);
         int length = data.readableBytes();
         if (framing == Framing.FIXED && (length > remaining || (last && length < remaining))) {
             data.release();

@@ -1,5 +1,6 @@
 package dev.gateway.http2;
 
+import dev.gateway.overload.DirectMemory;
 import io.netty.handler.codec.http2.Http2Settings;
 
 /**
@@ -25,9 +26,21 @@ public record Http2ClientSettings(
     /** What streams may have beyond their windows, all of a connection together, if their path is long. */
     static final int WINDOW_GROWTH = 8 * 1024 * 1024;
 
+    /** The window of a stream while memory is not ample. */
+    static final int NARROW_WINDOW = 64 * 1024;
+
+    /** With less than this, streams begin with that window: hundreds may be waiting for clients that take nothing. */
+    private static final long SMALL_MEMORY = 256 << 20;
+
     /** What suits any upstream: windows for one near by, which grow. */
-    public static final Http2ClientSettings DEFAULT =
-            new Http2ClientSettings(256, 2048, 256 * 1024, 144 * 1024 * 1024, 64 * 1024, 200, 60_000);
+    public static final Http2ClientSettings DEFAULT = new Http2ClientSettings(
+            256,
+            2048,
+            DirectMemory.max() < SMALL_MEMORY ? NARROW_WINDOW : 256 * 1024,
+            144 * 1024 * 1024,
+            64 * 1024,
+            200,
+            60_000);
 
     Http2Settings wire() {
         return new Http2Settings()

@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
@@ -10,6 +11,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
 
 /** A request sent upstream. It takes its number when its head is sent. */
 final class Http2ClientStream extends MultiplexedStream implements ClientStream {
@@ -52,6 +54,14 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
                     RetrySafety.ALWAYS,
                     "the connection took no new stream any more"));
             client.capacityChanged();
+        }
+    }
+
+    /** Of an upstream that sends faster than the client takes, much would have to be held. */
+    @Override
+    void onConsumed(Http2Stream h2) {
+        if (!DirectMemory.isAmple()) {
+            client.windows().narrow(h2, Http2ClientSettings.NARROW_WINDOW);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.UnsentBytes;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -264,7 +265,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
     boolean widen(Http2Stream h2) {
-        if (wideStreams == settings.wideStreams()) {
+        if (wideStreams == settings.wideStreams() || !DirectMemory.isAmple()) {
             return false;
         }
         wideStreams++;

@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 abstract class MultiplexedStream implements Stream {
     /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
     private static final int MAX_UNSENT = 64 * 1024;
+
+    /** The same while memory is scarce. */
+    private static final int MAX_UNSENT_SCANT = 16 * 1024;
 
     /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 512 KiB, from reuse. */
     private static final int COPIED = 2048;
@@ -276,9 +280,17 @@ abstract class MultiplexedStream implements Stream {
             }
             touch();
             untaken += length;
-            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : length <= COPIED ? copy(data) : data.retain(), last);
+            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : isCopied(length) ? copy(data) : data.retain(), last);
         }
         return 0;
+    }
+
+    /**
+     * Whether a piece is better copied than kept with all of the buffer that it was read into: if it is short, or, while
+     * memory is not ample, if those before it were not taken.
+     */
+    private boolean isCopied(int length) {
+        return length <= COPIED || (untaken > length && !DirectMemory.isAmple());
     }
 
     private void onWindowful() {
@@ -372,7 +384,15 @@ abstract class MultiplexedStream implements Stream {
     }
 
     private boolean hasRoom(Http2Stream stream) {
-        return unsent < MAX_UNSENT && connection.isWritable(stream);
+        return (unsent == 0 || unsent < maxUnsent()) && connection.isWritable(stream);
+    }
+
+    private static int maxUnsent() {
+        return switch (DirectMemory.supply()) {
+            case AMPLE, MODERATE -> MAX_UNSENT;
+            case SCARCE -> MAX_UNSENT_SCANT;
+            case RESERVE -> 1;
+        };
     }
 
     final void resume() {

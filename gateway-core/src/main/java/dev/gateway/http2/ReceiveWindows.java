@@ -49,6 +49,14 @@ final class ReceiveWindows {
         }
     }
 
+    /** Lets the peer have less under way on this stream, once it has used what it was given: at most so many bytes. */
+    void narrow(Http2Stream h2, int most) {
+        int excess = size(h2) - most;
+        if (excess > 0) {
+            add(h2, -excess);
+        }
+    }
+
     /** Lets the peer send that much more on all streams together. */
     void addForAll(int bytes) {
         add(all, bytes);

@@ -1,6 +1,8 @@
 package dev.gateway.net;
 
+import dev.gateway.overload.DirectMemory;
 import io.netty.channel.Channel;
+import java.util.function.BooleanSupplier;
 
 /**
  * Backpressure towards the peer of a byte-stream connection: counts bytes received and not yet consumed, and reads on
@@ -10,8 +12,11 @@ import io.netty.channel.Channel;
  * never consumed do not starve the next.
  */
 public final class ReadCredit {
-    /** Bytes received and not consumed at which reading stops. */
+    /** Bytes received and not consumed at which reading stops, while memory is ample. */
     public static final int HIGH = 256 * 1024;
+
+    /** The same otherwise: about as soon as whoever takes the bytes has no room. */
+    static final int SCANT = 16 * 1024;
 
     private static final int LOW = HIGH / 2;
 
@@ -22,6 +27,7 @@ public final class ReadCredit {
     private static final int PIECE = 1024;
 
     private final Channel channel;
+    private final BooleanSupplier ample;
     private long owed;
     private long overhead; // of the pieces owed
     private boolean exhausted;
@@ -29,17 +35,31 @@ public final class ReadCredit {
 
     /** Makes the credit of a channel that reads by itself. */
     public ReadCredit(Channel channel) {
+        this(channel, DirectMemory::isAmple);
+    }
+
+    ReadCredit(Channel channel, BooleanSupplier ample) {
         this.channel = channel;
+        this.ample = ample;
     }
 
     /** Bytes were handed on; whoever has them answers by {@link #consumed}. */
     public void received(int bytes) {
         owed += bytes;
         overhead += PIECE;
-        if (!exhausted && owed + overhead >= HIGH) {
+        long held = owed + overhead;
+        if (!exhausted && held >= SCANT && (held >= HIGH || isShort())) {
             exhausted = true;
             update();
         }
+    }
+
+    private boolean isShort() {
+        if (ample.getAsBoolean()) {
+            return false;
+        }
+        DirectMemory.onPause();
+        return true;
     }
 
     /** Bytes received have been passed on. */

@@ -13,7 +13,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.UnixChannelOption;
@@ -35,14 +34,14 @@ import org.slf4j.LoggerFactory;
 public final class Transport {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);
 
-    /** A stream is no longer writable above the second mark, and writable again below the first. */
-    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 << 10, 64 << 10);
-
     private static final RecvByteBufAllocator READS = new ReadSizes();
 
     private static final int PAGE = 8 << 10;
     /** Chunks of 1 MiB: a loop that is nearly idle costs little, and a container of 64 MiB still has room. */
     private static final int MAX_ORDER = 7;
+
+    /** With less than this, loops keep fewer buffers ready, which by themselves could be a third of it. */
+    private static final long SMALL_MEMORY = 128 << 20;
 
     private static final long STOP_MILLIS = 5000;
 
@@ -50,14 +49,16 @@ public final class Transport {
     private final MultiThreadIoEventLoopGroup group;
     private final List<EventLoop> loops;
     private final OpenChannels open;
-    private final ByteBufAllocator allocator;
+    private final PooledByteBufAllocator allocator;
     private final InheritedSockets inherited;
 
     private Transport(TransportKind kind, int loopCount, InheritedSockets inherited) {
         this.kind = kind;
         this.inherited = inherited;
         // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
-        this.allocator = new PooledByteBufAllocator(true, 1, loopCount, PAGE, MAX_ORDER, 256, 64, false);
+        boolean small = DirectMemory.max() < SMALL_MEMORY;
+        this.allocator = new PooledByteBufAllocator(
+                true, 1, loopCount, PAGE, MAX_ORDER, small ? 64 : 256, small ? 16 : 64, false);
         this.group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("loop", false), kind.newHandlerFactory(allocator));
         List<EventLoop> all = new ArrayList<>();
@@ -131,6 +132,11 @@ public final class Transport {
         return allocator;
     }
 
+    /** Returns how many bytes of direct memory buffers hold now. Takes a while, as all chunks are asked. */
+    public long pinnedMemory() {
+        return allocator.pinnedDirectMemory();
+    }
+
     /**
      * Returns the address of a Unix-domain socket, as this kind of transport wants it.
      *
@@ -186,7 +192,7 @@ public final class Transport {
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WriteRoom.USUAL)
                 // A client may end its sending side and still read: its FIN is an event, not a close.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         if (kind.hasReceiveRing()) {
@@ -216,7 +222,7 @@ public final class Transport {
                 .channelFactory(open.knownFrom(kind.clientFactory(address)))
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
-                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WriteRoom.USUAL)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
                 .remoteAddress(address);

@@ -242,6 +242,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
             lost(SHUT);
         } else if (data.isReadable()) {
             unflushed += data.readableBytes();
+            WriteRoom.fit(ctx.channel());
             ctx.write(data, ctx.voidPromise());
             if (unflushed > MAX_UNFLUSHED || !ctx.channel().isWritable()) {
                 flush();

@@ -2,13 +2,51 @@ package dev.gateway.overload;
 
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The memory that buffers take, of which the process has one budget. Netty counts it; its limit is that of the JVM unless
  * {@code io.netty.maxDirectMemory} says another. Safe from any thread: it only reads what Netty has counted.
  */
 public final class DirectMemory {
+    /** However much there is, this is what those may take who could do with less. */
+    private static final long AMPLE = 64 << 20;
+
+    private static final LongAdder PAUSES = new LongAdder();
+
     private DirectMemory() {}
+
+    /** How much is left, as those see it who could do with less. Each has its way of doing so. */
+    public enum Supply {
+        /** What makes things faster may be taken. */
+        AMPLE,
+        /** Enough for everybody, as long as nobody takes more than it needs. */
+        MODERATE,
+        /** More than half is taken. */
+        SCARCE,
+        /** What is left is for those who take what they asked for, and for the operator. */
+        RESERVE
+    }
+
+    /** Returns how much is left. Costs a read of a counter that seldom changes, so it may be asked for each buffer. */
+    public static Supply supply() {
+        return supply(used(), max());
+    }
+
+    static Supply supply(long used, long max) {
+        if (used <= Math.min(AMPLE, max / 4)) {
+            return Supply.AMPLE;
+        }
+        if (used <= max / 2) {
+            return Supply.MODERATE;
+        }
+        return used <= max - max / 8 ? Supply.SCARCE : Supply.RESERVE;
+    }
+
+    /** Whether what makes things faster may be taken. */
+    public static boolean isAmple() {
+        return supply() == Supply.AMPLE;
+    }
 
     /** Who is asked first when a buffer needs more memory than was taken before, and what happens when there is none. */
     public enum Counter {
@@ -34,6 +72,16 @@ public final class DirectMemory {
         } finally {
             probe.clean();
         }
+    }
+
+    /** A connection is not read from, because who takes its bytes has no room, and memory is not ample. */
+    public static void onPause() {
+        PAUSES.increment();
+    }
+
+    /** Returns how often that was. */
+    public static long pauses() {
+        return PAUSES.sum();
     }
 
     /** Returns how many bytes were taken from the system, whether or not buffers need all of it now. */

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 /** How much of what a peer sends may wait. */
 class ReadCreditTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final ReadCredit credit = new ReadCredit(channel);
+    private boolean ample = true;
+    private final ReadCredit credit = new ReadCredit(channel, () -> ample);
 
     @AfterEach
     void close() {
@@ -29,6 +30,17 @@ class ReadCreditTest {
         credit.consumed(ReadCredit.HIGH / 4);
         assertThat(reads()).isFalse();
         credit.consumed(ReadCredit.HIGH / 2);
+        assertThat(reads()).isTrue();
+    }
+
+    @Test
+    void readingStopsEarlierWhileMemoryIsNotAmple() {
+        ample = false;
+        credit.received(ReadCredit.SCANT / 2);
+        assertThat(reads()).isTrue();
+        credit.received(ReadCredit.SCANT / 2);
+        assertThat(reads()).isFalse();
+        credit.consumed(ReadCredit.SCANT);
         assertThat(reads()).isTrue();
     }
 

@@ -2,16 +2,18 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.DirectMemory.Supply;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class ReadSizesTest {
-    private final AtomicBoolean scarce = new AtomicBoolean();
-    private final RecvByteBufAllocator.ExtendedHandle size = new ReadSizes(scarce::get).newHandle();
+    private final AtomicReference<Supply> supply = new AtomicReference<>(Supply.AMPLE);
+    private final RecvByteBufAllocator.ExtendedHandle size = new ReadSizes(supply::get).newHandle();
 
     @Test
     void growsWithWhatFillsItAndShrinksWithWhatDoesNot() {
@@ -33,15 +35,19 @@ class ReadSizesTest {
     }
 
     @Test
-    void takesNoLargeBufferWhileMemoryIsScarce() {
+    void takesSmallerBuffersTheLessMemoryIsLeft() {
         while (size.guess() < ReadSizes.BULK) {
             read(size.guess());
         }
-        scarce.set(true);
+        supply.set(Supply.MODERATE);
         read(size.guess());
         assertThat(size.guess()).isEqualTo(ReadSizes.MODERATE);
+        supply.set(Supply.SCARCE);
+        assertThat(size.guess()).isEqualTo(ReadSizes.SCANT);
+        supply.set(Supply.RESERVE);
+        assertThat(size.guess()).isEqualTo(2 << 10);
 
-        scarce.set(false);
+        supply.set(Supply.AMPLE);
         while (size.guess() < ReadSizes.BULK) {
             read(size.guess());
         }
@@ -62,7 +68,6 @@ class ReadSizesTest {
 
     @Test
     void asksForMemoryOfSocketsOnly() {
-        scarce.set(true);
         assertThat(size.guess()).isLessThanOrEqualTo(ReadSizes.MODERATE);
         ByteBuf buffer = size.allocate(UnpooledByteBufAllocator.DEFAULT);
         try {
@@ -71,6 +76,24 @@ class ReadSizesTest {
         } finally {
             buffer.release();
         }
+    }
+
+    @Test
+    void aSmallBufferWillDoWhereThereIsNoLargeOne() {
+        while (size.guess() < ReadSizes.BULK) {
+            read(size.guess());
+        }
+        ByteBuf buffer = size.allocate(new PooledByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                if (initialCapacity > 1024) {
+                    throw new OutOfMemoryError("for the test");
+                }
+                return super.newDirectBuffer(initialCapacity, maxCapacity);
+            }
+        });
+        assertThat(buffer.writableBytes()).isEqualTo(1024);
+        buffer.release();
     }
 
     /** What a channel does for one read of a socket that had so many bytes. */
