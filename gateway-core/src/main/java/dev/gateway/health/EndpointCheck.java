@@ -107,7 +107,7 @@ final class EndpointCheck extends Timer {
             ask();
             return;
         }
-        if (failure.cause() == Cause.DRAIN) {
+        if (failure.cause() == Cause.DRAIN || failure.cause() == Cause.OVERLOAD) {
             next(); // which tells of the gateway, not of the endpoint
         } else {
             onAnswer(failure.detail());

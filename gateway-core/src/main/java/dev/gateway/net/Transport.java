@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -24,6 +25,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,10 +54,12 @@ public final class Transport {
     private final OpenChannels open;
     private final PooledByteBufAllocator allocator;
     private final InheritedSockets inherited;
+    private final Descriptors descriptors;
 
-    private Transport(TransportKind kind, int loopCount, InheritedSockets inherited) {
+    private Transport(TransportKind kind, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         this.kind = kind;
         this.inherited = inherited;
+        this.descriptors = descriptors;
         // Only event loops allocate, so no other thread gets a cache, and each loop has an arena for itself.
         boolean small = DirectMemory.max() < SMALL_MEMORY;
         this.allocator = new PooledByteBufAllocator(
@@ -85,6 +90,12 @@ public final class Transport {
      * @param inherited what was passed to this process; closed with the transport, or before
      */
     public static Transport start(TransportKind wanted, int loopCount, InheritedSockets inherited) {
+        return start(wanted, loopCount, inherited, Descriptors.ofProcess());
+    }
+
+    /** Starts event loops whose sockets may have only so many file descriptors. */
+    static Transport start(
+            TransportKind wanted, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         TransportKind kind = wanted;
         if (!inherited.isEmpty() && !kind.takesDescriptors()) {
             log.warn("Sockets were passed to this process, which only epoll can take over: {} is not used", kind);
@@ -100,7 +111,7 @@ public final class Transport {
         int count = loopCount > 0 ? loopCount : Runtime.getRuntime().availableProcessors();
         log.info("Transport {}, {} event loops", kind, count);
         tellOfMemory();
-        return new Transport(kind, count, inherited);
+        return new Transport(kind, count, inherited, descriptors);
     }
 
     private static void tellOfMemory() {
@@ -211,25 +222,63 @@ public final class Transport {
         return group;
     }
 
+    /** Returns who may have how many file descriptors. */
+    public Descriptors descriptors() {
+        return descriptors;
+    }
+
     /**
-     * Prepares a connection made on a loop; the caller adds a handler and connects.
+     * Connects on a loop, which is the caller's.
      *
      * @param connectMillis the connect timeout, 0 for none but the kernel's
+     * @param handler the first of the channel
+     * @param failed told why there is no connection, on the loop, maybe before this returns
+     * @return the channel, null if none could be made
      */
-    public Bootstrap client(EventLoop loop, SocketAddress address, long connectMillis) {
+    public @Nullable Channel connect(
+            EventLoop loop,
+            SocketAddress address,
+            long connectMillis,
+            ChannelHandler handler,
+            Consumer<Throwable> failed) {
+        return Connecting.connect(client(loop, address, connectMillis).handler(handler), loop, failed);
+    }
+
+    /** Prepares a connection made on a loop; the caller adds a handler and connects. */
+    Bootstrap client(EventLoop loop, SocketAddress address, long connectMillis) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
-                .channelFactory(open.knownFrom(kind.clientFactory(address)))
+                .channelFactory(open.knownFrom(counted(kind.clientFactory(address))))
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, READS)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WriteRoom.USUAL)
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(connectMillis, Integer.MAX_VALUE))
+                .disableResolver()
                 .remoteAddress(address);
         if (kind.hasReceiveRing()) {
             bootstrap.option(ReceiveRing.OPTION, ReceiveRing.GROUP);
         }
         return bootstrap;
+    }
+
+    /** Takes a descriptor of the upstreams' share for each channel. */
+    private ChannelFactory<Channel> counted(ChannelFactory<Channel> factory) {
+        return () -> {
+            DescriptorShare share = descriptors.upstreams();
+            if (!share.tryTake()) {
+                throw new Shortage.NoDescriptorException("no file descriptor is left: of " + descriptors.limit()
+                        + ", connections to upstreams have " + share.taken());
+            }
+            try {
+                Channel channel = factory.newChannel();
+                channel.closeFuture().addListener(closed -> share.release());
+                return channel;
+            } catch (Throwable e) {
+                share.release();
+                throw e;
+            }
+        };
     }
 
     ChannelFactory<DatagramChannel> datagramFactory() {

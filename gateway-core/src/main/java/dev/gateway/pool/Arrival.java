@@ -70,8 +70,11 @@ final class Arrival implements Dial.Callback {
 
     @Override
     public void onDialFailed(Failure failure) {
-        done = true;
-        callback.onNotArrived(failure);
+        if (!done) {
+            done = true;
+            readyTimer.cancel();
+            callback.onNotArrived(failure);
+        }
     }
 
     @Override

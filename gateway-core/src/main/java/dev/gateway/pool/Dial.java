@@ -6,6 +6,7 @@ import dev.gateway.net.ClientTls;
 import dev.gateway.net.ClientTls.Alpn;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
+import dev.gateway.net.Shortage;
 import dev.gateway.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -19,7 +20,6 @@ import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -73,7 +73,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
          */
         void onDialed(Channel channel, @Nullable String protocol);
 
-        /** There is no connection to be had. */
+        /** There is no connection to be had, or {@link #onDialed} threw an exception. */
         void onDialFailed(Failure failure);
     }
 
@@ -98,6 +98,23 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
      * @param turn which of several addresses is the first to be tried
      */
     void start(int turn) {
+        claimant.loopPools.room.claim(free -> {
+            if (done) {
+                return;
+            }
+            if (!free) {
+                fail(Cause.OVERLOAD, "no file descriptor is left for connections to upstreams");
+                return;
+            }
+            try {
+                connect(turn);
+            } catch (Throwable e) { // or whoever waits would never hear of it
+                fail(Cause.CONNECT_FAILED, describe(e));
+            }
+        });
+    }
+
+    private void connect(int turn) {
         String host = way.host();
         if (host.startsWith(UNIX)) {
             connectToFile(Path.of(host.substring(UNIX.length())));
@@ -115,23 +132,26 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     private void connectToFile(Path socket) {
         long startNanos = now();
         LoopPools pools = claimant.loopPools;
-        ChannelFuture connecting = pools.transport
-                .client(pools.loop, pools.transport.unixAddress(socket), claimant.settings.connectMillis())
-                .handler(new ChannelInboundHandlerAdapter() {
-                    @Override
-                    public void channelActive(ChannelHandlerContext ctx) {
-                        ctx.pipeline().remove(this);
-                        onConnected(ctx.channel(), startNanos);
-                    }
-                })
-                .connect();
-        channel = connecting.channel();
-        connecting.addListener(future -> {
-            if (!future.isSuccess()) {
-                boolean late = future.cause() instanceof ConnectTimeoutException;
-                onFailed(late ? Cause.CONNECT_TIMEOUT : Cause.CONNECT_FAILED, describe(future.cause()));
+        ChannelHandler opening = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                ctx.pipeline().remove(this);
+                onConnected(ctx.channel(), startNanos);
             }
-        });
+        };
+        channel = pools.transport.connect(
+                pools.loop,
+                pools.transport.unixAddress(socket),
+                claimant.settings.connectMillis(),
+                opening,
+                cause -> onFailed(causeOf(cause), describe(cause)));
+    }
+
+    private static Cause causeOf(Throwable failure) {
+        if (Shortage.isOurs(failure, null)) {
+            return Cause.OVERLOAD;
+        }
+        return failure instanceof ConnectTimeoutException ? Cause.CONNECT_TIMEOUT : Cause.CONNECT_FAILED;
     }
 
     @Override
@@ -152,6 +172,14 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
             fail(Cause.DRAIN, "the upstream has been removed");
             return;
         }
+        try {
+            establish(connected);
+        } catch (Throwable e) { // or whoever waits would never hear of it
+            fail(Cause.CONNECT_FAILED, describe(e));
+        }
+    }
+
+    private void establish(Channel connected) {
         connectedNanos = now();
         connected.pipeline().addLast(new ByteCounter(claimant.observer, claimant.loopPools.wheel), steps);
         introduce(connected);
@@ -218,17 +246,24 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     }
 
     private void finish() {
+        claimant.loopPools.requireLoop();
         Channel connected = channel;
         if (connected != null && !done) {
             done = true;
             parentTimer.cancel();
             connected.pipeline().remove(steps);
             claimant.observer.onConnected(connectedNanos - startNanos, tlsNanos);
-            callback.onDialed(connected, protocol);
+            try {
+                callback.onDialed(connected, protocol);
+            } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
+                connected.close();
+                callback.onDialFailed(failure(Cause.CONNECT_FAILED, way + ": " + describe(e)));
+            }
         }
     }
 
     private void fail(Cause cause, String detail) {
+        claimant.loopPools.requireLoop();
         if (!done) {
             cancel();
             callback.onDialFailed(failure(cause, way + ": " + detail));

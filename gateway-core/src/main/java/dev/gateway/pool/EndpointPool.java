@@ -262,7 +262,9 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** A connection could not be made, for whomever. */
     void onDialFailed(Failure failure) {
-        shared.upstream.health().onTried(way.endpoint(), false);
+        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+            shared.upstream.health().onTried(way.endpoint(), false);
+        }
         observer.onConnectFailed(failure.cause());
     }
 
@@ -382,6 +384,15 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         if (idle != null) {
             retire(idle);
         }
+    }
+
+    /** Closes the connection that has been idle for longest, for whomever; returns whether there was one. */
+    boolean giveUpIdle() {
+        PooledConnection idle = connections.longestIdle();
+        if (idle != null) {
+            retire(idle);
+        }
+        return idle != null;
     }
 
     /** Whether an idle connection is more than this pool may keep. */

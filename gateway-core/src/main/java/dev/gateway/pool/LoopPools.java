@@ -25,6 +25,7 @@ final class LoopPools implements StreamOpener {
     final Resolver resolver;
     final EventLoop loop;
     final TimerWheel wheel;
+    final DialRoom room;
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
     LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {
@@ -32,6 +33,24 @@ final class LoopPools implements StreamOpener {
         this.resolver = resolver;
         this.loop = loop;
         this.wheel = wheel;
+        this.room = new DialRoom(this, transport.descriptors().upstreams());
+    }
+
+    /** Makes sure that what the pools of a loop hear is told on that loop. */
+    void requireLoop() {
+        if (!loop.inEventLoop()) {
+            throw new IllegalStateException("told on " + Thread.currentThread().getName() + ", not on the event loop");
+        }
+    }
+
+    /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
+    boolean giveUpIdle() {
+        for (LoopUpstream each : upstreams.values()) {
+            if (each.giveUpIdle()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void add(SharedUpstream shared, UpstreamObserver observer) {

@@ -147,6 +147,16 @@ final class LoopUpstream {
         return pool;
     }
 
+    /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
+    boolean giveUpIdle() {
+        for (EndpointPool pool : pools) {
+            if (pool.giveUpIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A pool has no connection and no request any more. */
     void onEmpty(EndpointPool pool) {
         if (pool.way.endpoint().index() == NamedByRequest.INDEX) {

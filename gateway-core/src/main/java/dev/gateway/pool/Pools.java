@@ -55,6 +55,7 @@ public final class Pools implements AutoCloseable {
         for (int i = 0; i < transport.loops().size(); i++) {
             loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
         }
+        loops.forEach(each -> each.room.join(loops));
     }
 
     /** Returns the back door of an event loop, to be used on it only. */

@@ -1,11 +1,11 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.Resolver;
+import dev.gateway.net.Shortage;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.AddressPolicy;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
@@ -40,6 +40,7 @@ final class Race {
     private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
     private final List<Runner> running = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
+    private boolean isShort; // an attempt failed for want of something of our own
     private boolean ipv6Answered;
     private boolean ipv4Answered;
     private boolean ipv4Next; // the families take turns
@@ -151,7 +152,8 @@ final class Race {
             refusal = reason;
         }
         if (running.isEmpty() && ipv6Answered && ipv4Answered) {
-            fail(attempts > 0 ? Cause.CONNECT_FAILED : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
+            Cause failed = isShort ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
+            fail(attempts > 0 ? failed : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
         }
     }
 
@@ -194,6 +196,7 @@ final class Race {
             repeated = true;
             run(runner.address);
         } else {
+            isShort |= Shortage.isOurs(cause, runner.address);
             failures.add(runner + ": " + Dial.describe(cause));
             runNext();
         }
@@ -221,17 +224,8 @@ final class Race {
         }
 
         void run() {
-            ChannelFuture connecting = pools.transport
-                    .client(pools.loop, new InetSocketAddress(address, course.port), 0)
-                    .disableResolver()
-                    .handler(this)
-                    .connect();
-            channel = connecting.channel();
-            connecting.addListener(future -> {
-                if (!future.isSuccess()) {
-                    onLost(this, future.cause());
-                }
-            });
+            InetSocketAddress remote = new InetSocketAddress(address, course.port);
+            channel = pools.transport.connect(pools.loop, remote, 0, this, cause -> onLost(this, cause));
         }
 
         void close() {
@@ -249,7 +243,12 @@ final class Race {
             }
             cancel();
             ctx.pipeline().remove(this);
-            callback.onConnected(ctx.channel(), startNanos);
+            try {
+                callback.onConnected(ctx.channel(), startNanos);
+            } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
+                ctx.channel().close();
+                callback.onFailed(Cause.CONNECT_FAILED, Dial.describe(e));
+            }
         }
 
         @Override

@@ -71,7 +71,9 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
 
     @Override
     public void onDialFailed(Failure failure) {
-        tunnels.onDialFailed(this, failure);
+        if (!answered) {
+            tunnels.onDialFailed(this, failure);
+        }
     }
 
     /** Answers that there will be none. */

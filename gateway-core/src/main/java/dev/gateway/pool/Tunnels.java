@@ -119,7 +119,9 @@ final class Tunnels extends Claimant {
 
     void onDialFailed(Tunnel tunnel, Failure failure) {
         dialing.remove(tunnel);
-        shared.upstream.health().onTried(tunnel.way.endpoint(), false);
+        if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
+            shared.upstream.health().onTried(tunnel.way.endpoint(), false);
+        }
         observer.onConnectFailed(failure.cause());
         fail(tunnel, failure);
         shared.permits.release(host);

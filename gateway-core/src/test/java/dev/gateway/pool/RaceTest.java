@@ -203,6 +203,26 @@ class RaceTest {
     }
 
     @Test
+    void whoeverCannotUseTheConnectionIsToldSo() throws Exception {
+        int port = listen("127.0.0.1", 0);
+        CompletableFuture<String> failed = new CompletableFuture<>();
+        Race.Callback clumsy = new Race.Callback() {
+            @Override
+            public void onConnected(Channel channel, long begunNanos) {
+                throw new IllegalStateException("no room for TLS");
+            }
+
+            @Override
+            public void onFailed(Cause cause, String detail) {
+                failed.complete(cause + " " + detail);
+            }
+        };
+        loop.submit(() -> new Race(pools, new Race.Course("127.0.0.1", port, null, 0, 0), clumsy).start())
+                .sync();
+        assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
+    }
+
+    @Test
     void whatIsGivenUpIsNotAnswered() throws Exception {
         int port = listen("127.0.0.1", 0);
         dns.answers(HOST, "127.0.0.1");

@@ -1,0 +1,39 @@
+package dev.gateway.net;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects sockets, and tells on their event loop if one fails. Netty does not where it cannot even make the socket, as
+ * without file descriptors: then it uses a thread of its own, next to which the loop goes on.
+ */
+final class Connecting {
+    private Connecting() {}
+
+    /**
+     * Connects.
+     *
+     * @param failed told on the loop, maybe before this returns
+     * @return the channel, null if none could be made
+     */
+    static @Nullable Channel connect(Bootstrap prepared, EventLoop loop, Consumer<Throwable> failed) {
+        ChannelFuture connecting = prepared.connect();
+        connecting.addListener(future -> {
+            Throwable cause = future.cause();
+            if (cause == null) {
+                return;
+            }
+            if (loop.inEventLoop()) {
+                failed.accept(cause);
+            } else {
+                loop.execute(() -> failed.accept(cause));
+            }
+        });
+        Channel channel = connecting.channel();
+        return channel.isOpen() ? channel : null; // what stands for one that could not be made cannot even be closed
+    }
+}
