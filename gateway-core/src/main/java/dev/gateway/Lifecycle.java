@@ -69,7 +69,8 @@ final class Lifecycle {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
         }
-        listeners.drain(timeout - (System.nanoTime() - start));
+        long spent = System.nanoTime() - start;
+        listeners.drain(timeout - spent, spent);
         onDrained();
     }
 

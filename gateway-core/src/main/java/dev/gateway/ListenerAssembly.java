@@ -70,7 +70,7 @@ final class ListenerAssembly {
                 config.name(),
                 address(config),
                 config.reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
-                limits.maxConnections(),
+                limits.connections(),
                 tls,
                 proxy == null ? null : new ProxyProtocol(Assembly.cidrs(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
@@ -91,8 +91,12 @@ final class ListenerAssembly {
                 : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
     }
 
-    /** Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all. */
-    static ListenerSettings admin(AdminConfig config) {
+    /**
+     * Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all.
+     *
+     * @param descriptors how many are kept for it
+     */
+    static ListenerSettings admin(AdminConfig config, int descriptors) {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 HeadLimits.DEFAULT, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
         return new ListenerSettings(
@@ -100,8 +104,8 @@ final class ListenerAssembly {
                 ADMIN,
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
                 config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
-                ADMIN_CONNECTIONS,
-                ADMIN_CONNECTIONS_PER_ADDRESS,
+                Math.min(ADMIN_CONNECTIONS, descriptors),
+                Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2)),
                 null,
                 null,
                 new ListenerSettings.Protocols(http1, null, false));

@@ -130,7 +130,8 @@ final class ListenerChange {
         if (wanted == null) {
             return;
         }
-        ListenerSettings settings = ListenerAssembly.admin(wanted);
+        ListenerSettings settings = ListenerAssembly.admin(
+                wanted, listeners.loops.transport().descriptors().forAdmin());
         Listener current = listeners.admin();
         admin = current != null && current.settings().bound().equals(settings.bound())
                 ? current

@@ -41,6 +41,11 @@ final class Listeners {
     /** How long a client whose first packet has come here may take for the next one. */
     private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** How long a client may take for its next request on a connection that it keeps, to be told that it is the last. */
+    private static final long LAST_WORD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     final Loops loops;
     final AdminPages pages;
     private final ScheduledExecutorService thread;
@@ -244,22 +249,38 @@ final class Listeners {
     }
 
     /**
-     * Accepts no more connections, lets what runs on them finish for some time, then ends what is left. The admin
-     * listener goes on.
+     * Accepts no more connections but those that wait, lets what runs on them finish for some time, then ends what is
+     * left. The admin listener goes on.
+     *
+     * @param nanos how long all of it may take
+     * @param toldNanos how long ago clients were told by {@link #discourage}
      */
-    void drain(long nanos) {
+    void drain(long nanos, long toldNanos) {
         long start = System.nanoTime();
         List<Listener> all = all();
+        all.forEach(Listener::discourage);
         if (all.stream().filter(Listener::giveWay).count() > 0) {
-            discourage(); // so that clients know even if the time there is turns out to be short
             pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
         }
-        stopAccepting(all);
+        all.forEach(Listener::turnAway);
+        all.forEach(Listener::leave);
+        loops.transport().inherited().close(); // whoever does not get in here should not wait, unless for a successor
+        awaitAskers(start + Math.min(LAST_WORD_NANOS - toldNanos, nanos / 4));
         CompletableFuture<Void> drained = drained(all);
         if (!await(drained, nanos - (System.nanoTime() - start))) {
             log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
         }
         closeConnections(all, drained);
+    }
+
+    /** Lets kept connections tell of the end by their next answer: closed now, they may have a request on its way. */
+    private void awaitAskers(long deadline) {
+        while (connections() > 0 && System.nanoTime() - deadline < 0) {
+            pause(LOOK_NANOS);
+            if (Thread.currentThread().isInterrupted()) {
+                return; // whoever interrupts wants an end
+            }
+        }
     }
 
     /** Accepts no more connections and ends those there are. The admin listener goes on. */

@@ -90,7 +90,7 @@ public record ListenerConfig(
      * @param maxHeaderBytes bytes of all fields of a head, names and values, at least 1
      * @param maxHeaders fields of a head, at least 1
      * @param maxBody bytes of a request's body, 0 for no limit
-     * @param maxConnections at once on this listener, 0 for no limit
+     * @param maxConnections at once on this listener, 0 for no limit; null if nothing is said, see {@link #connections()}
      * @param maxConcurrentStreams of one HTTP/2 connection, at least 1
      */
     public record Limits(
@@ -99,8 +99,13 @@ public record ListenerConfig(
             long maxHeaderBytes,
             int maxHeaders,
             long maxBody,
-            int maxConnections,
-            int maxConcurrentStreams) {}
+            @Nullable Integer maxConnections,
+            int maxConcurrentStreams) {
+        /** Returns how many connections there may be at once, 0 for no limit. */
+        public int connections() {
+            return maxConnections == null ? OpenFiles.forClients() : maxConnections;
+        }
+    }
 
     /**
      * Time limits of downstream connections, zero for none.

@@ -56,10 +56,7 @@ final class Deadlines extends Timer {
         arm(since);
     }
 
-    /**
-     * The upstream is to send a response head, as soon as the client has sent what it answers; forgotten by {@link #headCame}
-     * or the attempt's end.
-     */
+    /** The upstream now owes a response head; forgotten by {@link #headCame} or the attempt's end. */
     void awaitHead(long headMillis, long since) {
         this.headMillis = headMillis;
         headSince = since;
@@ -158,12 +155,7 @@ final class Deadlines extends Timer {
         } else if (left(attemptMillis, attemptSince, now) <= 0) {
             exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
         } else if (left(headMillis, headSince, now) <= 0) {
-            if (exchange.owesHead()) {
-                exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
-            } else {
-                headSince = now; // the client's turn, for whose silence there are other limits
-                arm(now);
-            }
+            exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
         } else if (left(idleMillis, idleSince, now) <= 0) {
             exchange.onIdle(idleMillis);
         } else if (left(maxMillis, maxSince, now) <= 0) {

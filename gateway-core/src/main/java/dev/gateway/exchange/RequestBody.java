@@ -165,7 +165,6 @@ final class RequestBody {
     void onTrailers(Fields trailers) {
         reading = true;
         complete = true;
-        exchange.deadlines.touch();
         HopByHop.stripTrailers(trailers);
         switch (intake()) {
             case HOLD -> {

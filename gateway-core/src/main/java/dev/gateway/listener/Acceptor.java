@@ -1,6 +1,8 @@
 package dev.gateway.listener;
 
 import dev.gateway.listener.ListenerSettings.Sharing;
+import dev.gateway.net.DescriptorShare;
+import dev.gateway.net.SynFilter;
 import dev.gateway.net.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -16,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +33,10 @@ final class Acceptor {
     private final List<EventLoop> loops;
     private final ConnectionInitializer initializer;
     private final List<Channel> sockets = new ArrayList<>();
+    private final List<AcceptGate> gates = new ArrayList<>();
+    private final AcceptTrouble trouble = new AcceptTrouble(System::nanoTime);
+    private boolean accepting;
+    private boolean inherited; // the sockets are somebody else's, too
     private boolean closed;
     private @Nullable SocketFile file;
     private @Nullable SharedPort shared;
@@ -64,6 +71,7 @@ final class Acceptor {
 
     private void bindAll() throws IOException {
         if (transport.inherited().take(settings.name(), address(settings.bound()), this::takeOver)) {
+            inherited = true;
             return;
         }
         if (settings.bound() instanceof ListenerSettings.Address.Unix unix) {
@@ -130,9 +138,11 @@ final class Acceptor {
         }
         Channel socket = bound.channel();
         sockets.add(socket);
-        // On the loop, because that is where Netty adds its acceptor, which comes before.
-        loop.submit(() -> socket.pipeline().addLast(new AcceptErrors(initializer.door(loop))))
-                .syncUninterruptibly();
+        DescriptorShare share =
+                settings.isAdmin() ? null : transport.descriptors().clients();
+        AcceptGate gate = new AcceptGate(socket, initializer.door(loop), share, trouble);
+        gates.add(gate);
+        loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }
 
     /** Returns the address bound, with the port that the kernel chose if that was left to it. */
@@ -146,13 +156,14 @@ final class Acceptor {
     }
 
     /** Begins to accept connections. */
-    void accept() {
+    synchronized void accept() {
         if (file != null) {
             file.publish();
         }
         if (shared != null) {
             shared.join(settings.sharing() == Sharing.LAST_GETS_ALL);
         }
+        accepting = true;
         sockets.forEach(socket -> socket.config().setAutoRead(true));
     }
 
@@ -168,6 +179,30 @@ final class Acceptor {
      */
     synchronized boolean giveWay() {
         return shared != null && !closed && shared.giveWay();
+    }
+
+    /** Turns new clients away where that can be done without losing any; {@link #leave} is to follow. */
+    synchronized void turnAway() {
+        if (accepting && !closed && !inherited && (shared == null || shared.isAlone())) {
+            sockets.forEach(SynFilter::attach);
+        }
+    }
+
+    /** Accepts what has come, then closes the sockets, and waits until they are; connections stay. */
+    synchronized void leave() {
+        if (accepting && !closed && !inherited) { // what waits in a socket that others have waits for them
+            if (file != null) {
+                file.remove();
+            }
+            acceptAll();
+        }
+        close();
+    }
+
+    private void acceptAll() {
+        CompletableFuture.allOf(gates.stream().map(AcceptGate::emptied).toArray(CompletableFuture<?>[]::new))
+                .join();
+        LoopConnections.awaitTurn(loops); // for connections that were handed to other loops
     }
 
     /** Closes the sockets, and waits until they are; connections stay. */

@@ -118,6 +118,23 @@ public final class Listener {
                 .toList();
     }
 
+    /** Turns new clients away, unless another listener has the sockets; {@link #leave} is to follow. */
+    public void turnAway() {
+        if (!succeeded) {
+            acceptor.turnAway();
+        }
+    }
+
+    /**
+     * Accepts what has come and closes the listening sockets, unless another listener has them. Returns when they are
+     * closed, after a moment; connections stay.
+     */
+    public void leave() {
+        if (!succeeded) {
+            acceptor.leave();
+        }
+    }
+
     /** Closes the listening sockets, unless another listener has them, and waits until they are; connections stay. */
     public void stopAccepting() {
         if (!succeeded) {

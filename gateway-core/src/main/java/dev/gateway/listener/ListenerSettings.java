@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a listener binds and how it treats connections.
  *
- * @param index the {@code listener} of its connections, the same in all generations
+ * @param index the {@code listener} of its connections, the same in all generations; negative for the admin listener
  * @param bound where
  * @param sharing who else may listen there, where the platform can
  * @param maxConnections at once, 0 for no limit; more are closed at once
@@ -49,6 +49,11 @@ public record ListenerSettings(
     public ListenerSettings with(ServerTls other) {
         return new ListenerSettings(
                 index, name, bound, sharing, maxConnections, maxConnectionsPerAddress, other, proxyProtocol, protocols);
+    }
+
+    /** Whether it is for whoever looks after the gateway, and so has file descriptors of its own. */
+    boolean isAdmin() {
+        return index < 0;
     }
 
     /** Who else may listen at a listener's address. */

@@ -61,6 +61,11 @@ final class SharedPort {
         steer(socket, address, 0, earlier.size());
     }
 
+    /** Whether nobody else listens at the port. */
+    boolean isAlone() {
+        return others().isEmpty();
+    }
+
     /** Takes all connections, or a share of them. */
     void join(boolean all) {
         if (!others().containsAll(earlier)) {

@@ -94,8 +94,7 @@ public final class Transport {
     }
 
     /** Starts event loops whose sockets may have only so many file descriptors. */
-    static Transport start(
-            TransportKind wanted, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
+    static Transport start(TransportKind wanted, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         TransportKind kind = wanted;
         if (!inherited.isEmpty() && !kind.takesDescriptors()) {
             log.warn("Sockets were passed to this process, which only epoll can take over: {} is not used", kind);

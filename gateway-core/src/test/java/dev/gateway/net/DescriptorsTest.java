@@ -91,8 +91,12 @@ class DescriptorsTest {
             CompletableFuture<String> failed = new CompletableFuture<>();
             loop.submit(() -> {
                         InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
-                        while (transport.connect(loop, address, 0, new ChannelInboundHandlerAdapter(), cause -> failed
-                                        .complete(loop.inEventLoop() + " "
+                        while (transport.connect(
+                                        loop,
+                                        address,
+                                        0,
+                                        new ChannelInboundHandlerAdapter(),
+                                        cause -> failed.complete(loop.inEventLoop() + " "
                                                 + Shortage.isOurs(cause, address.getAddress())))
                                 != null) {}
                     })

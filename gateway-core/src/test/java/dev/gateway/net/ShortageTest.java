@@ -33,7 +33,8 @@ class ShortageTest {
     void theWordsOfTheJdkAreKnown() {
         assertThat(Shortage.isOurs(new SocketException("Too many open files"), ADDRESS))
                 .isTrue();
-        assertThat(Shortage.isOurs(new ConnectException("connect(..) failed: Cannot assign requested address"), ADDRESS))
+        assertThat(Shortage.isOurs(
+                        new ConnectException("connect(..) failed: Cannot assign requested address"), ADDRESS))
                 .isTrue();
         assertThat(Shortage.isOurs(new ConnectException("Connection refused"), ADDRESS))
                 .isFalse();

@@ -10,6 +10,7 @@ import dev.gateway.config.ListenerConfig.Limits;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.ListenerConfig.ProxyProtocol;
 import dev.gateway.config.ListenerConfig.Timeouts;
+import dev.gateway.config.OpenFiles;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -61,12 +62,12 @@ final class ListenerSchema {
                         o.defaulted("maxHeaders", POSITIVE, 100, Limits::maxHeaders, "Header fields of a request.");
                 var body = o.defaulted(
                         "maxBody", Types.SIZE, 0L, Limits::maxBody, "Bytes of a request's body; 0 is no limit.");
-                var connections = o.defaulted(
+                var connections = o.optional(
                         "maxConnections",
                         COUNT,
-                        50_000,
                         Limits::maxConnections,
-                        "Connections at once on this listener; 0 is no limit.");
+                        "Connections at once on this listener; 0 is no limit. By default half of the files that the"
+                                + " process may open (ulimit -n), at most 50000.");
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
@@ -79,13 +80,22 @@ final class ListenerSchema {
                             v.error(v.at(key.name()), key.name() + ": expected from 64B to 16MiB");
                         }
                     }
+                    Integer written = v.find(connections);
+                    long files = OpenFiles.limit();
+                    if (written != null && files > 0 && written > files / 2) {
+                        v.warning(
+                                v.at(connections.name()),
+                                "maxConnections: " + written
+                                        + " clients need twice as many open files, but a process may" + " have " + files
+                                        + " here (ulimit -n): clients beyond half of these wait");
+                    }
                     return new Limits(
                             v.position(),
                             v.get(requestLine),
                             v.get(headerBytes),
                             v.get(headers),
                             v.get(body),
-                            v.get(connections),
+                            written,
                             v.get(streams));
                 };
             });

@@ -353,6 +353,17 @@ class TunnelConfigTest {
         return ((Valid) result).config();
     }
 
+    @Test
+    void moreClientsThanTheOpenFilesAreForGetAWarning() {
+        String listener = "listeners: [{name: web, port: 8080, protocol: HTTP, limits: {maxConnections: %d}}]\n";
+        assertThat(warnings(listener.formatted(99_999_999)))
+                .singleElement()
+                .asString()
+                .contains("(ulimit -n)");
+        assertThat(warnings(listener.formatted(1))).isEmpty();
+        assertThat(warnings(listener.formatted(0))).isEmpty();
+    }
+
     private static List<String> warnings(String text) {
         LoadResult result = result(text);
         assertThat(result).as("%s", result.problems()).isInstanceOf(Valid.class);

@@ -1,0 +1,113 @@
+package dev.gateway.listener;
+
+import dev.gateway.net.DescriptorShare;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * First in the pipeline of a listening socket. Stops accepting while clients have all file descriptors that are for them,
+ * so that those who come wait in the kernel, and for a moment where the kernel has none left. Confined to the socket's
+ * event loop but for {@link #emptied}.
+ */
+final class AcceptGate extends ChannelInboundHandlerAdapter {
+    private static final long RETRY_MILLIS = 20;
+
+    /** A handshake that had begun has ended after this time, or is a slow client's. */
+    private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Channel socket;
+    private final Door door;
+    private final @Nullable DescriptorShare share;
+    private final AcceptTrouble trouble;
+    private boolean paused;
+    private long lastNanos; // when something was accepted
+
+    /**
+     * Makes the gate of one socket.
+     *
+     * @param share that accepted connections take a descriptor of; null for one that is never closed
+     */
+    AcceptGate(Channel socket, Door door, @Nullable DescriptorShare share, AcceptTrouble trouble) {
+        this.socket = socket;
+        this.door = door;
+        this.share = share;
+        this.trouble = trouble;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        lastNanos = System.nanoTime();
+        DescriptorShare from = share;
+        if (from == null) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        from.take();
+        ((Channel) message).closeFuture().addListener(closed -> from.release());
+        ctx.fireChannelRead(message);
+        if (from.isFull() && !paused) {
+            trouble.onFull(name(), from.max());
+            pause();
+            from.whenFree(() -> socket.eventLoop().execute(this::resume));
+        }
+    }
+
+    /** Not handed on: Netty would stop accepting for a second. */
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        door.owner.loop.observer().onSocketError();
+        trouble.onFailed(name(), cause);
+        if (!paused) {
+            pause();
+            ctx.channel().eventLoop().schedule(this::resume, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private String name() {
+        return door.owner.terms().settings.name();
+    }
+
+    private void pause() {
+        paused = true;
+        socket.config().setAutoRead(false);
+    }
+
+    private void resume() {
+        paused = false;
+        if (socket.isOpen()) {
+            socket.config().setAutoRead(true);
+        }
+    }
+
+    /**
+     * Waits until nobody waits to be accepted, where nobody new comes; not for ever.
+     *
+     * @return done on the event loop
+     */
+    CompletableFuture<Void> emptied() {
+        CompletableFuture<Void> emptied = new CompletableFuture<>();
+        socket.eventLoop().execute(() -> {
+            lastNanos = System.nanoTime();
+            look(emptied, lastNanos + LONGEST_NANOS);
+        });
+        return emptied;
+    }
+
+    /** Looks whether something was accepted lately; a loop accepts what waits before it runs what it was to run later. */
+    private void look(CompletableFuture<Void> emptied, long deadline) {
+        long now = System.nanoTime();
+        long quietAt = paused ? now + QUIET_NANOS : lastNanos + QUIET_NANOS;
+        if (now - quietAt >= 0 || now - deadline >= 0 || !socket.isOpen()) {
+            emptied.complete(null);
+        } else {
+            socket.eventLoop().schedule(() -> look(emptied, deadline), quietAt - now, TimeUnit.NANOSECONDS);
+        }
+    }
+}
