@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
@@ -71,7 +72,18 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         if (stream != null) {
             stream.reset(failure);
         } else if (opening != null && !answered) {
-            opening.cancel();
+            if (failure.cause() == Cause.UPSTREAM_TIMEOUT) {
+                opening.expire();
+            } else {
+                opening.cancel();
+            }
+        }
+    }
+
+    @Override
+    public void onMoved(Endpoint to) {
+        if (!over) {
+            attempts.onMoved(to);
         }
     }
 

@@ -80,15 +80,26 @@ final class Attempts {
         blamed = called = false;
         exchange.doorway.onAttempt();
         exchange.handler.observer.onAttemptBegun(record);
-        if (tellsEndpoint) {
-            head.setAuthority(EndpointAuthority.of(chosen, upstream.settings()));
-        }
+        tellEndpoint(chosen);
         exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
         Attempt begun = new Attempt(this, exchange.response);
         current = begun;
         Demand demand = demand(head);
         begun.open(
                 exchange.handler.opener, upstream, chosen, demand, demand == Demand.TUNNEL ? introduction(head) : null);
+    }
+
+    private void tellEndpoint(Endpoint asked) {
+        if (tellsEndpoint) {
+            exchange.head.setAuthority(EndpointAuthority.of(asked, upstream.settings()));
+        }
+    }
+
+    /** The endpoint that was chosen has no room, and another one is asked. */
+    void onMoved(Endpoint to) {
+        endpoint = to;
+        record.endpoint = to;
+        tellEndpoint(to);
     }
 
     private Introduction introduction(RequestHead head) {
@@ -193,7 +204,11 @@ final class Attempts {
     }
 
     /** The current attempt must not go on. */
-    void onBroken(Failure failure) {
+    void onBroken(Failure reported) {
+        boolean unsent = reported.cause() == Cause.UPSTREAM_TIMEOUT && exchange.state.phase() == Phase.CONNECTING;
+        Failure failure = unsent
+                ? Failure.of(reported.cause(), RetrySafety.ALWAYS, "no connection: " + reported.detail())
+                : reported;
         judge(failure); // while the stream still tells whether it takes anything
         abandon(failure);
         goOn(failure);

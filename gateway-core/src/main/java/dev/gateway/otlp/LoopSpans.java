@@ -45,7 +45,7 @@ final class LoopSpans implements ExchangeObserver {
     private final IdentityHashMap<ExchangeRecord, Attempt> attempts = new IdentityHashMap<>(); // those that go on
 
     /** An attempt that has begun: what of it the record forgets when the next one does. */
-    private record Attempt(long span, long startNanos, String endpoint, int number) {}
+    private record Attempt(long span, long startNanos, int number) {}
 
     LoopSpans(SpanExport export, Receiver.Origin origin, Redaction redaction, TimerWheel clock) {
         this.export = export;
@@ -58,8 +58,7 @@ final class LoopSpans implements ExchangeObserver {
     public void onAttemptBegun(ExchangeRecord exchange) {
         Trace trace = exchange.trace;
         if (trace != null) {
-            String endpoint = String.valueOf(exchange.endpoint);
-            attempts.put(exchange, new Attempt(trace.attempt(), exchange.attemptNanos, endpoint, exchange.attempts));
+            attempts.put(exchange, new Attempt(trace.attempt(), exchange.attemptNanos, exchange.attempts));
         }
     }
 
@@ -72,7 +71,7 @@ final class LoopSpans implements ExchangeObserver {
         }
         AttributesBuilder attributes = Attributes.builder();
         String method = method(exchange, attributes);
-        address(attributes, attempt.endpoint);
+        address(attributes, String.valueOf(exchange.endpoint)); // which may be another than was chosen at first
         attributes.put(HttpKeys.URL_FULL, url(exchange));
         attributes.put(HttpKeys.UPSTREAM, exchange.upstream);
         if (attempt.number > 1) {

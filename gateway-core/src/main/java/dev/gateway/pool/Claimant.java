@@ -17,31 +17,33 @@ abstract class Claimant {
     /** To whom the connections lead. */
     final Host host;
 
+    /** Whether it can use a permit for any endpoint of the upstream that is chosen now. */
+    final boolean flexible;
+
     /** Whether it had no connection when it began to wait for a permit; written before, so safe for others to read. */
     boolean destitute;
 
     /** When it began to wait for a permit; written before, so safe for others to read. */
     long starvingSinceNanos;
 
-    Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host) {
+    Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host, boolean flexible) {
         this.loopPools = loopPools;
         this.shared = shared;
         this.settings = shared.settings;
         this.observer = observer;
         this.host = host;
+        this.flexible = flexible;
     }
 
     /** Whether no connection takes requests, nor is one being made. */
     abstract boolean hasNone();
 
-    /** It has the permit that it waited for, and uses it or gives it back; called once after one was not to be had. */
-    abstract void onPermit();
-
-    /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
-    abstract void onHttp2Known();
-
-    /** Others may need a permit: a connection that is not in use is closed for them. */
-    abstract void giveUpOne();
+    /**
+     * It has the permit that it waited for, and uses it or gives it back; called once after one was not to be had.
+     *
+     * @param granted to whom it may connect; another endpoint than its own only if it is flexible
+     */
+    abstract void onPermit(Host granted);
 
     /** Whether no connection is to be made any more. */
     abstract boolean isClosed();
@@ -50,12 +52,8 @@ abstract class Claimant {
         return loopPools.wheel.nanoTime();
     }
 
-    /** Does something on the event loop, now or soon; safe from any thread. */
-    final void onLoop(Runnable task) {
-        if (loopPools.loop.inEventLoop()) {
-            task.run();
-        } else {
-            loopPools.loop.execute(task);
-        }
+    /** Whether a permit for that endpoint is of use here. */
+    final boolean canUse(Host other) {
+        return other == host || (flexible && other.isChosen());
     }
 }

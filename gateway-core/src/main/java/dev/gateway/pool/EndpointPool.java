@@ -5,8 +5,12 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.Host;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool extends Claimant implements Arrival.Callback {
+    /** What part of the time for connecting a request waits at one endpoint while others have room; a lost SYN fits in. */
+    private static final int PATIENCE_DIVISOR = 4;
+
     final Way way;
     final KeepAlive keepAlive;
     private final LoopUpstream owner;
@@ -21,7 +28,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     private final WaitQueue waiters = new WaitQueue();
     private final PooledConnections connections = new PooledConnections();
     private final Sweep sweep = new Sweep(this, connections);
-    private final Supply supply;
+    final Supply supply;
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
@@ -36,14 +43,18 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
      * @param http1Only whether nothing else is to be spoken where the handshake decides
      */
     EndpointPool(LoopUpstream owner, Way way, boolean http1Only) {
-        super(owner.loopPools, owner.shared, owner.observer, owner.shared.upstream.host(way.endpoint()));
+        super(
+                owner.loopPools,
+                owner.shared,
+                owner.observer,
+                owner.shared.upstream.host(way.endpoint()),
+                !http1Only && way.endpoint().index() != NamedByRequest.INDEX);
         this.owner = owner;
         this.way = way;
         this.http1Only = http1Only;
         this.keepAlive = shared.keepAlive(way.endpoint());
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         this.supply = new Supply(this, shared, http1Only || !shared.isNegotiated() ? known : null);
-        shared.add(this);
     }
 
     StreamOpener.Opening open(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
@@ -54,11 +65,20 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         if (demand == Demand.CHECK) {
             host.requests().acquireBeyond();
         } else if (!host.requests().tryAcquire()) {
-            observer.onPendingOverflow();
-            callback.onOpenFailed(
-                    Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
-            return StreamOpener.Opening.DONE;
+            EndpointPool other = flexible ? owner.siblings.acquireRequest(this) : null;
+            if (other == null) {
+                observer.onPendingOverflow();
+                callback.onOpenFailed(notAgain(
+                        Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+                return StreamOpener.Opening.DONE;
+            }
+            callback.onMoved(other.way.endpoint());
+            return other.openCounted(demand, events, callback);
         }
+        return openCounted(demand, events, callback);
+    }
+
+    private StreamOpener.Opening openCounted(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
         opening++;
         StreamOpener.Opening answer = StreamOpener.Opening.DONE;
         PooledConnection connection = takeUsable();
@@ -134,22 +154,51 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     private StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
         observer.onPending();
-        supply.meetDemand();
-        if (!waiter.queued) {
+        if (flexible && isWorseThanOthers() && owner.siblings.move(waiter)) {
             return waiter;
         }
-        if (waiters.size() > supply.expected()) { // nothing is being made for it
-            if (!shared.upstream.pendingRequests().tryAcquire()) {
-                observer.onPendingOverflow();
-                fail(waiter, Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + way));
-                return StreamOpener.Opening.DONE;
+        supply.meetDemand();
+        if (waiter.queued) {
+            limit(waiter);
+        }
+        return waiter.queued ? waiter : StreamOpener.Opening.DONE;
+    }
+
+    /** Whether whoever waits here had better look for room elsewhere. */
+    private boolean isWorseThanOthers() {
+        return supply.waitsForPermit() || (host.isUnreached() && supply.dialing() > 0) || !host.isChosen();
+    }
+
+    /** Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. */
+    private void limit(Waiter waiter) {
+        if (waiters.size() <= supply.expected()) {
+            if (patienceMillis() > 0) {
+                loopPools.wheel.arm(waiter.timer, patienceMillis());
             }
-            waiter.counted = true;
+            return;
+        }
+        if (!shared.upstream.pendingRequests().tryAcquire()) {
+            observer.onPendingOverflow();
+            fail(waiter, notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + way));
+            return;
+        }
+        waiter.counted = true;
+        if (flexible) {
+            owner.siblings.onPending(1);
         }
         if (settings.poolAcquireMillis() > 0) {
             loopPools.wheel.arm(waiter.timer, settings.poolAcquireMillis());
         }
-        return waiter;
+    }
+
+    /** How long a request waits for a connection that is being made before it looks for another endpoint. */
+    private long patienceMillis() {
+        return settings.connectMillis() / PATIENCE_DIVISOR;
+    }
+
+    /** Waiting again, at this endpoint or another, would only make it worse. */
+    private static Failure notAgain(Cause cause, String detail) {
+        return Failure.of(cause, RetrySafety.NEVER, detail);
     }
 
     void onCancelled(Waiter waiter) {
@@ -157,23 +206,70 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         onStreamsEnded(1);
     }
 
-    void onWaitedTooLong(Waiter waiter) {
-        observer.onPendingTimeout();
-        fail(waiter, Dial.failure(Cause.PENDING_TIMEOUT, "no connection to " + way + " became free in time"));
+    void onExpired(Waiter waiter) {
+        onLate();
+        onCancelled(waiter);
+    }
+
+    /** A connection that is being made takes too long for somebody who waits for it. */
+    private void onLate() {
+        if (supply.dialing() > 0 && supply.onLate()) {
+            shared.upstream.health().onTried(way.endpoint(), false);
+        }
+    }
+
+    void onWaited(Waiter waiter) {
+        if (!waiter.counted && supply.dialing() > 0) {
+            onLate();
+            if (!(flexible && owner.siblings.move(waiter)) && waiter.queued) {
+                loopPools.wheel.arm(waiter.timer, patienceMillis()); // what is being made tells when it fails
+            }
+        } else if (!waiter.counted) { // what was being made for it has failed
+            if (!(flexible && owner.siblings.move(waiter)) && waiter.queued) {
+                limit(waiter);
+            }
+        } else {
+            observer.onPendingTimeout();
+            fail(waiter, notAgain(Cause.PENDING_TIMEOUT, "no connection to " + way + " became free in time"));
+        }
     }
 
     private void leave(Waiter waiter) {
+        observer.onPendingEnded(now() - waiter.sinceNanos);
+        letGo(waiter);
+    }
+
+    private void letGo(Waiter waiter) {
         waiters.remove(waiter);
         waiter.timer.cancel();
         if (waiter.counted) {
             waiter.counted = false;
             shared.upstream.pendingRequests().release();
+            if (flexible) {
+                owner.siblings.onPending(-1);
+            }
         }
-        observer.onPendingEnded(now() - waiter.sinceNanos);
         if (waiters.first() == null) {
             supply.leaveLine(); // or connections would be closed for us that we do not need
         }
         checkEmpty();
+    }
+
+    /** Takes a waiting request over from another endpoint's pool; it counts as one in flight here already. */
+    void receive(Waiter waiter) {
+        EndpointPool from = waiter.pool;
+        from.letGo(waiter);
+        from.onStreamsEnded(1);
+        waiter.pool = this;
+        waiters.add(waiter);
+        waiter.callback.onMoved(way.endpoint());
+        supply.dialReserved();
+        if (waiter.queued) {
+            serve();
+        }
+        if (waiter.queued) {
+            limit(waiter);
+        }
     }
 
     private void fail(Waiter waiter, Failure failure) {
@@ -203,6 +299,40 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
                 openByHttp1(waiter);
             }
         }
+        if (waiter == null && flexible) {
+            owner.siblings.serveFrom(this);
+        }
+    }
+
+    // What siblings ask
+
+    /** Whether requests of siblings may come here. */
+    boolean takesFromOthers() {
+        return !closed && host.isChosen();
+    }
+
+    /** Whether there is a connection with room, and nobody waits for it. */
+    boolean hasFree(Demand demand) {
+        if (waiters.first() != null) {
+            return false;
+        }
+        PooledConnection connection = takeUsable();
+        return connection != null && connection.takes(demand);
+    }
+
+    @Nullable
+    Waiter firstWaiting() {
+        return waiters.first();
+    }
+
+    /** Returns who has waited for longest if more wait than will be served by connections being made, or null. */
+    @Nullable
+    Waiter firstPending() {
+        return waiters.size() > supply.expected() ? waiters.first() : null;
+    }
+
+    List<Waiter> copyOfWaiters() {
+        return waiters.copy();
     }
 
     // Making connections
@@ -214,7 +344,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     @Override
     boolean hasNone() {
-        return checking == 0 && servesNone();
+        return checking == 0 && (flexible ? owner.siblings.haveNone() : servesNone());
     }
 
     /** Whether no connection takes requests, nor is one being made for them. */
@@ -232,20 +362,27 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     }
 
     @Override
-    void onPermit() {
-        supply.onPermit();
+    void onPermit(Host granted) {
+        if (granted == host) {
+            supply.onPermit();
+        } else {
+            owner.siblings.onPermit(this, granted);
+        }
     }
 
-    @Override
+    /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
     void onHttp2Known() {
         supply.meetDemand();
     }
 
     @Override
     public void onNotArrived(Failure failure) {
-        supply.onDialEnded();
-        onDialFailed(failure);
-        if (connections.isEmpty() && supply.dialing() == 0) {
+        if (supply.onDialEnded()) {
+            observer.onConnectFailed(failure.cause());
+        } else {
+            onDialFailed(failure);
+        }
+        if (servesNone()) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
             for (Waiter waiter : waiters.copy()) {
                 if (waiter.queued) {
@@ -377,13 +514,13 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         }
     }
 
-    /** Closes the connection that has been idle for longest. */
-    @Override
-    void giveUpOne() {
+    /** Closes the connection that has been idle for longest, if others need it; returns whether it did. */
+    boolean giveUpOne() {
         PooledConnection idle = mustGiveUp() ? connections.longestIdle() : null;
         if (idle != null) {
             retire(idle);
         }
+        return idle != null;
     }
 
     /** Closes the connection that has been idle for longest, for whomever; returns whether there was one. */
@@ -397,7 +534,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.permits.isStarving()
+        return shared.permits.isWanted(host)
                 || (shared.permits.isExceeded(host) && !(connections.serving() == 1 && supply.multiplexes()));
     }
 

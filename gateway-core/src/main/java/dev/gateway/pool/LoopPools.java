@@ -54,7 +54,9 @@ final class LoopPools implements StreamOpener {
     }
 
     void add(SharedUpstream shared, UpstreamObserver observer) {
-        upstreams.put(shared.upstream, new LoopUpstream(this, shared, observer));
+        LoopUpstream added = new LoopUpstream(this, shared, observer);
+        upstreams.put(shared.upstream, added);
+        shared.add(added);
     }
 
     void retire(Upstream upstream) {

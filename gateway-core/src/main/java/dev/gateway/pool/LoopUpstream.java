@@ -35,6 +35,7 @@ final class LoopUpstream {
     final UpstreamObserver observer;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
     private final Map<Host, EndpointPool> own = new IdentityHashMap<>();
+    final Siblings siblings;
     private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Host, Tunnels> tunnels = new IdentityHashMap<>(); // made when there is a first one
     private boolean retired;
@@ -43,10 +44,12 @@ final class LoopUpstream {
         this.loopPools = loopPools;
         this.shared = shared;
         this.observer = observer;
+        this.siblings = new Siblings(shared.permits);
         for (Host host : shared.upstream.hosts()) {
             EndpointPool pool = new EndpointPool(this, Way.straight(host.endpoint()), false);
             pools.add(pool);
             own.put(host, pool);
+            siblings.add(pool);
         }
     }
 
@@ -162,7 +165,40 @@ final class LoopUpstream {
         if (pool.way.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.way, pool);
             pools.remove(pool);
-            shared.remove(pool);
+        }
+    }
+
+    /** HTTP/2 was spoken where only a handshake could tell. */
+    void onHttp2Known() {
+        List.copyOf(pools).forEach(EndpointPool::onHttp2Known);
+    }
+
+    /** Other endpoints are chosen than before. */
+    void onChoice() {
+        siblings.onChoice();
+    }
+
+    /**
+     * Closes connections that are not in use and that others need.
+     *
+     * @return how many; not more than are wanted
+     */
+    int giveUp(int wanted) {
+        int given = 0;
+        for (EndpointPool pool : List.copyOf(pools)) {
+            while (given < wanted && pool.giveUpOne()) {
+                given++;
+            }
+        }
+        return given;
+    }
+
+    /** Does something on the event loop, now or soon; safe from any thread. */
+    void onLoop(Runnable task) {
+        if (loopPools.loop.inEventLoop()) {
+            task.run();
+        } else {
+            loopPools.loop.execute(task);
         }
     }
 

@@ -1,11 +1,15 @@
 package dev.gateway.pool;
 
 import dev.gateway.upstream.Host;
+import dev.gateway.upstream.Upstream;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rights to connections of one upstream: those that its endpoints' shares of the limit allow, and the line of those who
@@ -15,21 +19,48 @@ final class Permits {
     /** How much longer than here somebody must have waited elsewhere to be given a connection that it needs a new one for. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private final Upstream upstream;
+    private final List<LoopUpstream> loops;
+
     /** Those that have requests but may not connect; each at most once. */
     private final Queue<Claimant> starving = new ConcurrentLinkedQueue<>();
 
     /** How many of them have no connection at all. */
     private final AtomicInteger destitute = new AtomicInteger();
 
-    private final List<Claimant> claimants; // all there are
+    /** Whether event loops are being asked, one after the other, to give up what they do not use. */
+    private final AtomicBoolean asking = new AtomicBoolean();
 
-    Permits(List<Claimant> claimants) {
-        this.claimants = claimants;
+    /** Whether somebody has come meanwhile for whom they must be asked once more. */
+    private volatile boolean askAgain;
+
+    /**
+     * Makes it, with nobody in line.
+     *
+     * @param loops all that have connections of the upstream, also those that come later; safe from any thread
+     */
+    Permits(Upstream upstream, List<LoopUpstream> loops) {
+        this.upstream = upstream;
+        this.loops = loops;
     }
 
     /** Takes the right to one more connection to an endpoint if there is one that nobody waits for. */
     boolean tryAcquire(Host host) {
-        return starving.isEmpty() && host.connections().tryAcquire();
+        return !isAwaited(host) && host.connections().tryAcquire();
+    }
+
+    /** Whether the right to one more connection to an endpoint is there for whoever comes now. */
+    boolean isAvailable(Host host) {
+        return !isAwaited(host) && host.connections().hasRoom();
+    }
+
+    private boolean isAwaited(Host host) {
+        for (Claimant each : starving) {
+            if (each.canUse(host)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -46,8 +77,11 @@ final class Permits {
             destitute.incrementAndGet();
         }
         starving.add(claimant);
-        handOut(); // somebody may have given one back before this one was in the queue
-        askOthers(claimant);
+        handOut(claimant.host); // somebody may have given one back before this one was in the queue
+        if (claimant.flexible) {
+            upstream.hosts().forEach(this::handOut);
+        }
+        ask(claimant);
         return false;
     }
 
@@ -55,37 +89,80 @@ final class Permits {
     void acquireBeyond(Claimant claimant) {
         claimant.host.connections().acquireBeyond();
         if (isExceeded(claimant.host)) {
-            askOthers(claimant);
+            ask(claimant);
         }
     }
 
-    private void askOthers(Claimant claimant) {
-        for (Claimant other : claimants) {
-            if (other != claimant) {
-                other.onLoop(other::giveUpOne);
+    // Asking others
+
+    /** Asks event loops for as many connections as are wanted, the claimant's first, each only if those before had too few. */
+    private void ask(Claimant claimant) {
+        if (asking.compareAndSet(false, true)) {
+            int wanted = Math.max(1, starving.size());
+            for (LoopUpstream loop : loops) {
+                if (loop.loopPools == claimant.loopPools) {
+                    wanted -= loop.giveUp(wanted);
+                }
             }
+            askNext(loops.iterator(), wanted);
+        } else {
+            askAgain = true;
         }
     }
+
+    private void askNext(Iterator<LoopUpstream> others, int wanted) {
+        if (wanted > 0 && others.hasNext()) {
+            LoopUpstream next = others.next();
+            next.loopPools.loop.execute(() -> askNext(others, wanted - next.giveUp(wanted)));
+            return;
+        }
+        asking.set(false);
+        if (askAgain && asking.compareAndSet(false, true)) {
+            askAgain = false;
+            askNext(loops.iterator(), starving.size());
+        }
+    }
+
+    // Handing out
 
     /** Gives the right to one connection to an endpoint back. */
     void release(Host host) {
         host.connections().release();
-        handOut();
+        handOut(host);
     }
 
-    /** Gives the permits that there are to those who wait, in their order: nobody who comes now gets one before them. */
-    private void handOut() {
+    /** Shares have changed: there may be permits that were not there before. */
+    void onChoice() {
+        if (!starving.isEmpty()) {
+            upstream.hosts().forEach(this::handOut);
+        }
+    }
+
+    /**
+     * Gives the permits that there are to those who wait, in their order: nobody who comes now gets one before them.
+     *
+     * @param free an endpoint that there may be permits for
+     */
+    private void handOut(Host free) {
         for (Claimant next : starving) {
-            if (next.host.connections().tryAcquire()) {
+            Host granted = acquireFor(next, free);
+            if (granted != null) {
                 if (forget(next)) {
-                    next.loopPools.loop.execute(next::onPermit); // never on this stack, which may be its own
+                    next.loopPools.loop.execute(() -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
-                    next.host.connections().release(); // another thread was faster
-                    handOut(); // who came meanwhile may have found none
+                    granted.connections().release(); // another thread was faster
+                    handOut(free); // who came meanwhile may have found none
                     return;
                 }
             }
         }
+    }
+
+    private static @Nullable Host acquireFor(Claimant claimant, Host free) {
+        if (claimant.host.connections().tryAcquire()) {
+            return claimant.host; // also if another's was given back, for it may be one that nobody's share covers
+        }
+        return claimant.host != free && claimant.canUse(free) && free.connections().tryAcquire() ? free : null;
     }
 
     /**
@@ -95,17 +172,13 @@ final class Permits {
      */
     boolean forget(Claimant claimant) {
         boolean removed = starving.remove(claimant);
-        if (removed) {
-            taken(claimant);
+        if (removed && claimant.destitute) {
+            destitute.decrementAndGet();
         }
         return removed;
     }
 
-    private void taken(Claimant claimant) {
-        if (claimant.destitute) {
-            destitute.decrementAndGet();
-        }
-    }
+    // Who gives up what
 
     /**
      * Whether a connection that has just become free is for others, though somebody waits for it here: for those who
@@ -115,15 +188,32 @@ final class Permits {
      */
     boolean isOwedToOthers(Claimant claimant, long sinceNanos) {
         if (destitute.get() > 0) {
-            return true;
+            for (Claimant each : starving) {
+                if (each.destitute && each != claimant && isOfUse(claimant.host, each)) {
+                    return true;
+                }
+            }
         }
         Claimant first = starving.peek();
-        return first != null && first != claimant && sinceNanos - first.starvingSinceNanos > PATIENCE_NANOS;
+        return first != null
+                && first != claimant
+                && isOfUse(claimant.host, first)
+                && sinceNanos - first.starvingSinceNanos > PATIENCE_NANOS;
     }
 
-    /** Whether anybody would rather have a connection than have it kept idle. */
-    boolean isStarving() {
-        return !starving.isEmpty();
+    /** Whether anybody would rather have a connection to that endpoint's place than have it kept idle. */
+    boolean isWanted(Host host) {
+        for (Claimant each : starving) {
+            if (isOfUse(host, each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a permit for the endpoint, given back, is one that somebody in line can use. */
+    private static boolean isOfUse(Host host, Claimant to) {
+        return to.canUse(host) || host.connections().isBeyondKept();
     }
 
     /** Whether there are more connections than the limit allows. */

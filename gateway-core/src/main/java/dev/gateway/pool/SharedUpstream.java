@@ -29,7 +29,7 @@ final class SharedUpstream {
 
     private final Map<Endpoint.Address, KeepAlive> keepAlives = new HashMap<>(); // complete before others see it
 
-    private final List<Claimant> claimants;
+    private final List<LoopUpstream> loops = new CopyOnWriteArrayList<>();
 
     /**
      * Reads the upstream's certificates.
@@ -39,13 +39,13 @@ final class SharedUpstream {
     SharedUpstream(Upstream upstream, List<SharedUpstream> formers) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
         this.settings = upstream.settings();
-        this.claimants = new CopyOnWriteArrayList<>();
-        this.permits = new Permits(claimants);
+        this.permits = new Permits(upstream, loops);
         this.securing = Securing.of(settings);
         formers.forEach(former -> former.keepAlives.forEach(keepAlives::putIfAbsent));
         List<Endpoint.Address> own =
                 upstream.endpoints().stream().map(Endpoint::address).toList();
         keepAlives.keySet().retainAll(own);
+        upstream.health().onChoice(chosen -> onChoice());
         own.forEach(address -> keepAlives.computeIfAbsent(address, unknown -> new KeepAlive()));
     }
 
@@ -97,18 +97,19 @@ final class SharedUpstream {
     void onHttp2() {
         if (!http2Seen && isNegotiated()) {
             http2Seen = true;
-            for (Claimant each : claimants) {
-                each.onLoop(each::onHttp2Known);
-            }
+            loops.forEach(each -> each.onLoop(each::onHttp2Known));
         }
     }
 
-    void add(Claimant claimant) {
-        claimants.add(claimant);
+    /** From now on that one has connections of the upstream, too. */
+    void add(LoopUpstream loop) {
+        loops.add(loop);
     }
 
-    void remove(Claimant claimant) {
-        claimants.remove(claimant);
+    /** Other endpoints are chosen than before; called by whatever thread. */
+    private void onChoice() {
+        permits.onChoice();
+        loops.forEach(each -> each.loopPools.loop.execute(each::onChoice)); // never on this stack: something is locked
     }
 
     void close() {

@@ -15,6 +15,8 @@ final class Supply {
     private final SharedUpstream shared;
     private int dialing;
     private boolean starving; // in the queue for a permit
+    private boolean reserved; // it has a permit for a request that is about to wait here
+    private int late; // of those being made, have been held against the endpoint already
     private int addressTurn;
     private @Nullable HttpVersion known; // of what the endpoint speaks
 
@@ -81,6 +83,41 @@ final class Supply {
         }
     }
 
+    /** Whether a request that waits here now waits for a permit, which may be long. */
+    boolean waitsForPermit() {
+        return isNeeded() && (starving || !(mayGoBeyond() || shared.permits.isAvailable(pool.host)));
+    }
+
+    /**
+     * Looks for a connection to one more request than wait here.
+     *
+     * @return whether it can have one without waiting for a permit; {@link #dialReserved} follows once it waits here
+     */
+    boolean reserve() {
+        if (pool.waiting() < expected()) {
+            return true;
+        }
+        if (mayGoBeyond()) {
+            shared.permits.acquireBeyond(pool);
+        } else if (starving || expected() > 0 && mayMultiplex() || !shared.permits.tryAcquire(pool.host)) {
+            return false;
+        }
+        reserved = true;
+        return true;
+    }
+
+    /** There is a permit for a request that is about to wait here. */
+    void reserved() {
+        reserved = true;
+    }
+
+    void dialReserved() {
+        if (reserved) {
+            reserved = false;
+            dial();
+        }
+    }
+
     private void dial() {
         dialing++;
         new Arrival(pool, pool).start(nextTurn());
@@ -96,6 +133,11 @@ final class Supply {
         if (starving && shared.permits.forget(pool)) {
             starving = false;
         }
+    }
+
+    /** It is in line no more, for it has a permit. */
+    void onLineLeft() {
+        starving = false;
     }
 
     /** It has the permit that it waited for. */
@@ -117,8 +159,30 @@ final class Supply {
         }
     }
 
-    /** A connection has been made, or will not be had. */
-    void onDialEnded() {
+    /**
+     * Somebody has waited so long for a connection being made that it is held against the endpoint.
+     *
+     * @return false if that has been done for each of them
+     */
+    boolean onLate() {
+        if (late >= dialing) {
+            return false;
+        }
+        late++;
+        return true;
+    }
+
+    /**
+     * A connection has been made, or will not be had.
+     *
+     * @return whether its lateness has been held against the endpoint
+     */
+    boolean onDialEnded() {
         dialing--;
+        if (late > 0) {
+            late--;
+            return true;
+        }
+        return false;
     }
 }

@@ -28,8 +28,7 @@ final class Tunnels extends Claimant {
     private int turn;
 
     Tunnels(LoopUpstream owner, Host host) {
-        super(owner.loopPools, owner.shared, owner.observer, host);
-        shared.add(this);
+        super(owner.loopPools, owner.shared, owner.observer, host, false);
     }
 
     StreamOpener.Opening open(
@@ -188,7 +187,7 @@ final class Tunnels extends Claimant {
     }
 
     @Override
-    void onPermit() {
+    void onPermit(Host granted) {
         starving = false;
         if (closed || waiting.isEmpty()) {
             shared.permits.release(host);
@@ -196,16 +195,6 @@ final class Tunnels extends Claimant {
             dialNext();
             dial();
         }
-    }
-
-    @Override
-    void onHttp2Known() {
-        // A tunnel has a connection of its own.
-    }
-
-    @Override
-    void giveUpOne() {
-        // A tunnel is in use as long as there is one.
     }
 
     @Override

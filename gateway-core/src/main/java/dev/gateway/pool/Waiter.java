@@ -20,7 +20,7 @@ final class Waiter implements StreamOpener.Opening {
     final Timer timer = new Timer() {
         @Override
         protected void onExpired() {
-            pool.onWaitedTooLong(Waiter.this);
+            pool.onWaited(Waiter.this);
         }
     };
 
@@ -41,6 +41,13 @@ final class Waiter implements StreamOpener.Opening {
         this.events = events;
         this.callback = callback;
         this.sinceNanos = pool.now();
+    }
+
+    @Override
+    public void expire() {
+        if (queued) {
+            pool.onExpired(this);
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * How many of something an upstream may have at a time, over all event loops, divided among its endpoints so that one that
@@ -22,6 +23,34 @@ public final class FairLimit {
         Share share = new Share(rest, max == Integer.MAX_VALUE ? max : 0);
         shares.add(share);
         return share;
+    }
+
+    /**
+     * Keeps for each of these endpoints its share, by weight and at least one; what rounding leaves is for all. Others do
+     * not count until they are among these again: what hangs there must not be missing here. Called by one thread at a
+     * time.
+     *
+     * @param part returns an endpoint's part of this limit
+     */
+    void divide(List<Host> all, List<Host> among, Function<Host, Share> part) {
+        if (max == Integer.MAX_VALUE) {
+            return;
+        }
+        int count = among.size();
+        long weights = among.stream().mapToLong(each -> each.endpoint().weight()).sum();
+        int left = max;
+        for (Host host : all) {
+            if (!among.contains(host)) {
+                part.apply(host).keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+            } else if (max < count) {
+                part.apply(host).keep(0, 1); // not enough for all, but nobody has two
+            } else {
+                int kept = 1 + (int) ((long) (max - count) * host.endpoint().weight() / weights);
+                left -= kept;
+                part.apply(host).keep(kept, Integer.MAX_VALUE);
+            }
+        }
+        rest.allow(left);
     }
 
     /** Returns how many are taken, by all endpoints together. */

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +91,7 @@ public final class Health {
     private final LongSupplier clock;
     private volatile Choice choice;
     private volatile Listener listener = Listener.NONE;
+    private final List<Consumer<List<Host>>> choosers = new CopyOnWriteArrayList<>();
 
     /**
      * Makes it, with all endpoints in service.
@@ -149,6 +152,15 @@ public final class Health {
     /** Lets somebody be told of ejections from now on, instead of whoever was before. */
     public void tell(Listener next) {
         listener = next;
+    }
+
+    /**
+     * Lets somebody be told which endpoints may be chosen, now and whenever that changes; by whatever thread, one after the
+     * other, so it must not take long.
+     */
+    public synchronized void onChoice(Consumer<List<Host>> chooser) {
+        choosers.add(chooser);
+        chooser.accept(those(Host::isChosen));
     }
 
     // What becomes of attempts, told by event loops
@@ -327,6 +339,9 @@ public final class Health {
         choice = new Choice(chosen.size() == endpoints.size() ? all : all.over(chosen), chosen);
         for (Host host : hosts) {
             host.setChosen(hostsNow.contains(host));
+        }
+        for (Consumer<List<Host>> chooser : choosers) {
+            chooser.accept(hostsNow);
         }
     }
 

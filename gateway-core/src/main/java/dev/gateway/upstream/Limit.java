@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** How many of something an upstream may have at a time, over all event loops. Safe from any thread. */
 public final class Limit {
-    private final int max;
+    private volatile int max;
     private final AtomicInteger taken = new AtomicInteger();
 
     /** Makes a limit; 0 means none. */
@@ -32,6 +32,16 @@ public final class Limit {
     /** Whether more are taken than there may be, by {@link #acquireBeyond}. */
     public boolean isExceeded() {
         return taken.get() > max;
+    }
+
+    /** Whether there is one left at this moment. */
+    boolean hasRoom() {
+        return taken.get() < max;
+    }
+
+    /** Allows so many from now on, 0 for none at all; whoever has more keeps them. */
+    void allow(int most) {
+        max = most;
     }
 
     /** Counts so many more as taken, or fewer, whether or not there are any left. */

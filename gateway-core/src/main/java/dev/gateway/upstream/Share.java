@@ -10,6 +10,7 @@ public final class Share {
     private static final long TAKEN = 0xffff_ffffL;
 
     private final Limit rest;
+    private volatile int most = Integer.MAX_VALUE; // with those from the rest
     private final AtomicLong keptAndTaken = new AtomicLong(); // upper and lower half, so that both change together
 
     Share(Limit rest, int kept) {
@@ -34,7 +35,7 @@ public final class Share {
         while (true) {
             long state = keptAndTaken.get();
             boolean beyond = taken(state) >= kept(state);
-            if (beyond && !rest.tryAcquire()) {
+            if (beyond && (taken(state) >= most || !rest.tryAcquire())) {
                 return false;
             }
             if (keptAndTaken.compareAndSet(state, state + 1)) {
@@ -68,10 +69,16 @@ public final class Share {
         return taken(state) > kept(state) && rest.isExceeded();
     }
 
-    /** Whether all that is kept for it is taken. */
-    public boolean isUsedUp() {
+    /** Whether there is one left at this moment. */
+    public boolean hasRoom() {
         long state = keptAndTaken.get();
-        return taken(state) >= kept(state);
+        return taken(state) < kept(state) || (taken(state) < most && rest.hasRoom());
+    }
+
+    /** Whether it has some of the rest, which others could take if it gave one back. */
+    public boolean isBeyondKept() {
+        long state = keptAndTaken.get();
+        return taken(state) > kept(state);
     }
 
     /** Returns how many are taken. */
@@ -79,8 +86,9 @@ public final class Share {
         return taken(keptAndTaken.get());
     }
 
-    /** Keeps so many for it from now on; what it has taken beyond comes from the rest. */
-    void keep(int kept) {
+    /** Keeps so many for it from now on, and gives it no more than so many; what it has beyond comes from the rest. */
+    void keep(int kept, int mostAtAll) {
+        most = mostAtAll;
         long before;
         do {
             before = keptAndTaken.get();

@@ -26,6 +26,12 @@ public interface StreamOpener {
     /** Takes the answer to {@link #open}. */
     interface Callback {
         /**
+         * The endpoint that was asked for has no room now, and another of the upstream is asked instead; maybe again and
+         * again before the answer.
+         */
+        default void onMoved(Endpoint to) {}
+
+        /**
          * A connection was made while this waited for one; {@link #onOpened} follows.
          *
          * @param nanos from when the connection was begun, maybe for somebody else, name resolution included
@@ -50,5 +56,10 @@ public interface StreamOpener {
 
         /** Gives it up: the callback gets no answer any more. Does nothing after the answer. */
         void cancel();
+
+        /** Gives it up because its time is over, which an endpoint that is being connected to has to answer for. */
+        default void expire() {
+            cancel();
+        }
     }
 }

@@ -31,6 +31,12 @@ public final class Upstream {
         this.named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1))
                 .limitedBy(connections.newShare(), requests.newShare());
         health.hosts().forEach(host -> host.limitedBy(connections.newShare(), requests.newShare()));
+        health.onChoice(this::divide);
+    }
+
+    private void divide(List<Host> chosen) {
+        connections.divide(health.hosts(), chosen, Host::connections);
+        requests.divide(health.hosts(), chosen, Host::requests);
     }
 
     public String name() {

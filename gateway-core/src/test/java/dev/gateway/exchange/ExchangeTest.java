@@ -20,6 +20,7 @@ import dev.gateway.stream.Identity;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.Unpooled;
@@ -813,8 +814,32 @@ class ExchangeTest extends ExchangeRig {
         assertThat(upstream().reset == null).isTrue();
         assertThat(opener.openings).hasSize(2);
         assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        opener.last().succeed();
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void whatCouldNotBeSentInTimeIsSentElsewhereWhateverTheMethod() {
+        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        request("POST", "/", true);
+        pass(150);
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).expired).isTrue();
+        assertThat(opener.openings.get(1).endpoint).isNotEqualTo(opener.openings.get(0).endpoint);
+        pass(150);
+        assertThat(opener.openings.get(1).expired).isTrue();
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void anotherEndpointMayHaveRoomForTheRequest() {
+        get();
+        Endpoint asked = opener.last().endpoint.equals(FIRST) ? SECOND : FIRST;
+        opener.last().callback.onMoved(asked);
+        opener.last().succeed();
+        assertThat(record().endpoint).isEqualTo(asked);
+        opener.last().events.onHead(response(503), true);
     }
 
     @Test

@@ -183,6 +183,7 @@ final class Fakes {
         final StreamOpener.Callback callback;
         final FakeClientStream stream = new FakeClientStream();
         boolean cancelled;
+        boolean expired;
 
         FakeOpening(Endpoint endpoint, Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
             this.endpoint = endpoint;
@@ -205,6 +206,12 @@ final class Fakes {
                 throw new IllegalStateException("cancelled twice");
             }
             cancelled = true;
+        }
+
+        @Override
+        public void expire() {
+            expired = true;
+            cancel();
         }
     }
 

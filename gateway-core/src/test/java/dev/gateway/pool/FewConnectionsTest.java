@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
@@ -169,7 +170,7 @@ class FewConnectionsTest extends PoolFixture {
                     (LoopPools) pools.opener(0),
                     shared,
                     UpstreamObserver.NONE,
-                    upstream.hosts().get(0));
+                    upstream.hosts().get(0), false);
         }
 
         void awaitPermit() throws InterruptedException {
@@ -182,15 +183,9 @@ class FewConnectionsTest extends PoolFixture {
         }
 
         @Override
-        void onPermit() {
+        void onPermit(Host granted) {
             permits.add(true);
         }
-
-        @Override
-        void onHttp2Known() {}
-
-        @Override
-        void giveUpOne() {}
 
         @Override
         boolean isClosed() {

@@ -114,7 +114,8 @@ abstract class PoolFixture {
 
     static void assertFailure(Failure failure, Cause cause) {
         assertThat(failure.cause()).as(failure.detail()).isEqualTo(cause);
-        assertThat(failure.retry()).isEqualTo(RetrySafety.ALWAYS);
+        boolean waited = cause == Cause.PENDING_OVERFLOW || cause == Cause.PENDING_TIMEOUT;
+        assertThat(failure.retry()).isEqualTo(waited ? RetrySafety.NEVER : RetrySafety.ALWAYS);
         assertThat(failure.detail()).doesNotContain("\n");
     }
 

@@ -118,7 +118,7 @@ class HealthChecksIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"http1", "h2c"})
-    void whoHangsIsFoundThoughItHasAllConnectionsThatThereMayBe(String protocol) throws Exception {
+    void whoHangsIsFoundThoughItHasAllConnectionsThatItMayHave(String protocol) throws Exception {
         AtomicBoolean checked = new AtomicBoolean(true);
         AtomicBoolean served = new AtomicBoolean();
         long[] oneStream = {MAX_CONCURRENT_STREAMS, 1};
@@ -131,7 +131,7 @@ class HealthChecksIT {
                         at(hanging) + ", " + at(well),
                         """
                         protocol: %s
-                            circuitBreaker: {maxConnections: 2}
+                            circuitBreaker: {maxConnections: 4}
                             healthChecks: {active: {path: /healthz, interval: 100ms, timeout: 1s}}
                         """
                                 .formatted(protocol)))) {

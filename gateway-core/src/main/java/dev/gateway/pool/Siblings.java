@@ -1,0 +1,139 @@
+package dev.gateway.pool;
+
+import dev.gateway.upstream.Host;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pools of one event loop for the endpoints of one upstream: a request that must wait for one of them waits for all, and
+ * takes what is free first. So an endpoint that hangs holds up the requests it has, and no others. Confined to its loop.
+ */
+final class Siblings {
+    private final Permits permits;
+    private final List<EndpointPool> pools = new ArrayList<>();
+    private int turn; // of who is asked first
+    private int pending; // requests that nothing is being made for
+
+    Siblings(Permits permits) {
+        this.permits = permits;
+    }
+
+    void add(EndpointPool pool) {
+        pools.add(pool);
+    }
+
+    /** A request waits at one of them, and nothing is being made for it; or it does not any more. */
+    void onPending(int change) {
+        pending += change;
+    }
+
+    /** Whether none has a connection that takes requests, nor is one being made. */
+    boolean haveNone() {
+        return pools.stream().allMatch(EndpointPool::servesNone);
+    }
+
+    /** Returns another pool whose endpoint may have one more request, which it has then; null if there is none. */
+    @Nullable
+    EndpointPool acquireRequest(EndpointPool instead) {
+        for (int i = 0; i < pools.size(); i++) {
+            EndpointPool pool = pool(i);
+            if (pool != instead && pool.takesFromOthers() && pool.host.requests().tryAcquire()) {
+                turn++;
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    private EndpointPool pool(int offset) {
+        return pools.get(Math.floorMod(turn + offset, pools.size()));
+    }
+
+    /**
+     * Finds room for a waiting request at another endpoint: a connection that is free, else one that may be made.
+     *
+     * @return whether there was some; the request has been answered then, or waits there
+     */
+    boolean move(Waiter waiter) {
+        if (pools.size() < 2) {
+            return false;
+        }
+        turn++;
+        for (int i = 0; i < pools.size(); i++) {
+            EndpointPool to = pool(i);
+            if (isFor(waiter, to) && to.hasFree(waiter.demand) && to.host.requests().tryAcquire()) {
+                to.receive(waiter);
+                return true;
+            }
+        }
+        for (int i = 0; i < pools.size(); i++) {
+            EndpointPool to = pool(i);
+            if (isFor(waiter, to) && !to.host.isUnreached() && to.host.requests().tryAcquire()) {
+                if (to.supply.reserve()) {
+                    to.receive(waiter);
+                    return true;
+                }
+                to.host.requests().release();
+            }
+        }
+        return false;
+    }
+
+    private static boolean isFor(Waiter waiter, EndpointPool to) {
+        return to != waiter.pool && to.takesFromOthers();
+    }
+
+    /** A pool has nobody who waits for what is free there: others may have. */
+    void serveFrom(EndpointPool free) {
+        while (pending > 0 && free.takesFromOthers()) {
+            Waiter waiter = longestWaiting();
+            if (waiter == null
+                    || !free.hasFree(waiter.demand)
+                    || !free.host.requests().tryAcquire()) {
+                return;
+            }
+            free.receive(waiter);
+        }
+    }
+
+    private @Nullable Waiter longestWaiting() {
+        Waiter longest = null;
+        for (EndpointPool pool : pools) {
+            Waiter first = pool.firstPending();
+            if (first != null && (longest == null || first.sinceNanos - longest.sinceNanos < 0)) {
+                longest = first;
+            }
+        }
+        return longest;
+    }
+
+    /** A pool in line for a permit has got one for another endpoint. */
+    void onPermit(EndpointPool from, Host granted) {
+        from.supply.onLineLeft();
+        Waiter waiter = from.firstWaiting();
+        for (EndpointPool to : pools) {
+            if (to.host == granted && waiter != null && to.takesFromOthers()) {
+                to.host.requests().acquireBeyond(); // who has waited is not sent away again
+                to.supply.reserved();
+                to.receive(waiter);
+                from.supply.meetDemand();
+                return;
+            }
+        }
+        permits.release(granted);
+    }
+
+    /** Other endpoints are chosen than before: whoever waits for one that is not had better wait elsewhere. */
+    void onChoice() {
+        for (EndpointPool pool : pools) {
+            if (!pool.host.isChosen()) {
+                pool.copyOfWaiters().forEach(waiter -> {
+                    if (waiter.queued && waiter.pool == pool) {
+                        move(waiter);
+                    }
+                });
+            }
+        }
+    }
+}
