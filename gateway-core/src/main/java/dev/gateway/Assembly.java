@@ -39,6 +39,10 @@ import org.jspecify.annotations.Nullable;
  * is a start failure.
  */
 final class Assembly {
+    /** Of upstreams that say nothing of it: five failures in a row, that is, of which each can only be the endpoint's own. */
+    private static final OutlierDetection PROTECTION =
+            new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 30_000, 300_000, 50);
+
     private Assembly() {}
 
     /**
@@ -147,16 +151,20 @@ final class Assembly {
                     case ROUND_ROBIN -> new RoundRobin(endpoints);
                 };
         UpstreamConfig.HealthChecks checks = config.healthChecks();
-        OutlierDetection outliers = checks == null ? null : outliers(checks.outlierDetection());
+        OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
         return new Upstream(
                 config.name(), new Health(endpoints, balancer, outliers, active, System::nanoTime), settings);
     }
 
     private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
-        return config == null
+        if (config == null) {
+            return PROTECTION;
+        }
+        return config.consecutive5xx() == 0
                 ? null
                 : new OutlierDetection(
+                        OutlierDetection.Counts.ANY_FAILURE,
                         config.consecutive5xx(),
                         millis(config.baseEjectionTime()),
                         millis(config.maxEjectionTime()),

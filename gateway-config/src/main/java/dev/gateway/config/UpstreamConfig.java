@@ -94,7 +94,7 @@ public record UpstreamConfig(
      * What tells endpoints that requests had better not be sent to.
      *
      * @param active by asking them, null for not at all
-     * @param outlierDetection by what becomes of requests, null for not at all
+     * @param outlierDetection by what becomes of requests, null if only what certainly is the endpoint's fault counts
      */
     public record HealthChecks(
             Position position, @Nullable ActiveCheck active, @Nullable OutlierDetection outlierDetection) {}
@@ -137,7 +137,7 @@ public record UpstreamConfig(
      * Endpoints that fail again and again are ejected: they get no requests for a while.
      *
      * @param consecutive5xx how many answers of 500 to 599, failed calls of gRPC, failed connections, resets and timeouts
-     *     in a row; at least 1
+     *     in a row; 0 if none is ever ejected
      * @param baseEjectionTime how long the first time; not zero
      * @param maxEjectionTime how long at most, when it is ejected again and again; no less
      * @param maxEjectionPercent of endpoints at the same time, from 1 to 100

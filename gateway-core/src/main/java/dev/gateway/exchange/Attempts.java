@@ -229,15 +229,22 @@ final class Attempts {
         if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
             return; // it was about to close the connection, or has said that it did not look at the request
         }
-        boolean failed =
-                switch (failure.cause()) {
-                    case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> true;
-                    // Whoever answers slowly but steadily is well, and so is who waits for the client.
-                    case UPSTREAM_TIMEOUT -> record.respondedNanos == 0 && (hasWholeRequest() || hasTakenNothing());
-                    default -> false;
-                };
-        if (failed) {
-            upstream.health().onFailed(endpoint);
+        switch (failure.cause()) {
+            case UPSTREAM_RESET_BEFORE_HEADERS -> {
+                // What the same request would meet again, such as PROTOCOL_ERROR in HTTP/2, tells of the request.
+                if (failure.retry() != RetrySafety.NEVER) {
+                    upstream.health().onUnanswered(endpoint);
+                }
+            }
+            case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR ->
+                upstream.health().onAnsweredBadly(endpoint);
+            case UPSTREAM_TIMEOUT -> {
+                // Whoever answers slowly but steadily is well, and so is who waits for the client.
+                if (record.respondedNanos == 0 && (hasWholeRequest() || hasTakenNothing())) {
+                    upstream.health().onUnanswered(endpoint);
+                }
+            }
+            default -> {}
         }
     }
 

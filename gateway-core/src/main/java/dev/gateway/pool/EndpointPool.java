@@ -68,8 +68,8 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
             EndpointPool other = flexible ? owner.siblings.acquireRequest(this) : null;
             if (other == null) {
                 observer.onPendingOverflow();
-                callback.onOpenFailed(notAgain(
-                        Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+                callback.onOpenFailed(
+                        notAgain(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
                 return StreamOpener.Opening.DONE;
             }
             callback.onMoved(other.way.endpoint());

@@ -60,9 +60,14 @@ final class LoopUpstream {
             ResponseEvents events,
             StreamOpener.Callback callback) {
         if (endpoint.index() != NamedByRequest.INDEX) {
-            return demand == Demand.TUNNEL
-                    ? tunnels(endpoint).open(Way.straight(endpoint), introduction, events, callback)
-                    : pool(endpoint).open(demand, events, callback);
+            if (demand != Demand.TUNNEL) {
+                return pool(endpoint).open(demand, events, callback);
+            }
+            Endpoint free = siblings.withRoom(shared.upstream.host(endpoint)).endpoint();
+            if (free != endpoint) {
+                callback.onMoved(free);
+            }
+            return tunnels(free).open(Way.straight(free), introduction, events, callback);
         }
         Dialling dialling = shared.settings.dialling();
         Way way = Way.to(endpoint, demand, dialling.parents());

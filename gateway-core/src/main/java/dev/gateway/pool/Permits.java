@@ -148,7 +148,8 @@ final class Permits {
             Host granted = acquireFor(next, free);
             if (granted != null) {
                 if (forget(next)) {
-                    next.loopPools.loop.execute(() -> next.onPermit(granted)); // never on this stack, which may be its own
+                    next.loopPools.loop.execute(
+                            () -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
                     granted.connections().release(); // another thread was faster
                     handOut(free); // who came meanwhile may have found none
@@ -162,7 +163,11 @@ final class Permits {
         if (claimant.host.connections().tryAcquire()) {
             return claimant.host; // also if another's was given back, for it may be one that nobody's share covers
         }
-        return claimant.host != free && claimant.canUse(free) && free.connections().tryAcquire() ? free : null;
+        return claimant.host != free
+                        && claimant.canUse(free)
+                        && free.connections().tryAcquire()
+                ? free
+                : null;
     }
 
     /**

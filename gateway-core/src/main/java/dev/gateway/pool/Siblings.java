@@ -38,12 +38,33 @@ final class Siblings {
     EndpointPool acquireRequest(EndpointPool instead) {
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool pool = pool(i);
-            if (pool != instead && pool.takesFromOthers() && pool.host.requests().tryAcquire()) {
+            if (pool != instead
+                    && pool.takesFromOthers()
+                    && pool.host.requests().tryAcquire()) {
                 turn++;
                 return pool;
             }
         }
         return null;
+    }
+
+    /** Returns an endpoint that has room for a tunnel: the one that was asked for, or another if that has none. */
+    Host withRoom(Host asked) {
+        if (hasRoom(asked)) {
+            return asked;
+        }
+        turn++;
+        for (int i = 0; i < pools.size(); i++) {
+            EndpointPool pool = pool(i);
+            if (pool.takesFromOthers() && !pool.host.isUnreached() && hasRoom(pool.host)) {
+                return pool.host;
+            }
+        }
+        return asked;
+    }
+
+    private boolean hasRoom(Host host) {
+        return permits.isAvailable(host) && host.requests().hasRoom();
     }
 
     private EndpointPool pool(int offset) {
@@ -62,14 +83,18 @@ final class Siblings {
         turn++;
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool to = pool(i);
-            if (isFor(waiter, to) && to.hasFree(waiter.demand) && to.host.requests().tryAcquire()) {
+            if (isFor(waiter, to)
+                    && to.hasFree(waiter.demand)
+                    && to.host.requests().tryAcquire()) {
                 to.receive(waiter);
                 return true;
             }
         }
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool to = pool(i);
-            if (isFor(waiter, to) && !to.host.isUnreached() && to.host.requests().tryAcquire()) {
+            if (isFor(waiter, to)
+                    && !to.host.isUnreached()
+                    && to.host.requests().tryAcquire()) {
                 if (to.supply.reserve()) {
                     to.receive(waiter);
                     return true;

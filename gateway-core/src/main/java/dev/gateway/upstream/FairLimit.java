@@ -37,7 +37,8 @@ public final class FairLimit {
             return;
         }
         int count = among.size();
-        long weights = among.stream().mapToLong(each -> each.endpoint().weight()).sum();
+        long weights =
+                among.stream().mapToLong(each -> each.endpoint().weight()).sum();
         int left = max;
         for (Host host : all) {
             if (!among.contains(host)) {

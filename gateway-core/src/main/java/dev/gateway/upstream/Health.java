@@ -183,20 +183,31 @@ public final class Health {
      * @return whether that is a failure
      */
     public boolean onAnswered(Endpoint endpoint, int status) {
-        boolean failed = status >= 500;
+        Host host = outliers == null ? null : host(endpoint);
+        if (outliers == null || host == null) {
+            return false;
+        }
+        boolean failed = outliers.isFailure(status);
         if (failed) {
-            onFailed(endpoint);
-        } else if (outliers != null) {
-            required(endpoint).forgive();
+            onFailed(host);
+        } else {
+            host.forgive();
         }
         return failed;
     }
 
-    /** An endpoint could not be reached, or took a request and did not answer as it should. */
-    public void onFailed(Endpoint endpoint) {
+    /** An endpoint took a request and did not answer it. */
+    public void onUnanswered(Endpoint endpoint) {
         Host host = host(endpoint);
         if (host != null) {
             onFailed(host);
+        }
+    }
+
+    /** An endpoint did not answer a request as it should. */
+    public void onAnsweredBadly(Endpoint endpoint) {
+        if (outliers != null && outliers.counts() == OutlierDetection.Counts.ANY_FAILURE) {
+            onUnanswered(endpoint);
         }
     }
 
@@ -234,7 +245,8 @@ public final class Health {
         int left;
         synchronized (this) {
             left = inService();
-            if (!host.isInService() || left == 1 || ejected() >= policy.most(hosts.size())) {
+            boolean allowed = host.isUnreached() || ejected() < policy.most(hosts.size());
+            if (!host.isInService() || left == 1 || !allowed) {
                 return;
             }
             left--;
@@ -320,8 +332,9 @@ public final class Health {
         return those(Host::isInService).size();
     }
 
+    /** Counts those that could be reached: whoever sends requests to the others gains nothing. */
     private int ejected() {
-        return those(host -> host.ejection.isLasting()).size();
+        return those(host -> host.ejection.isLasting() && !host.isUnreached()).size();
     }
 
     private void choose() {

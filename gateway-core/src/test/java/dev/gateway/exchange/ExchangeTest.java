@@ -838,8 +838,8 @@ class ExchangeTest extends ExchangeRig {
         Endpoint asked = opener.last().endpoint.equals(FIRST) ? SECOND : FIRST;
         opener.last().callback.onMoved(asked);
         opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
         assertThat(record().endpoint).isEqualTo(asked);
-        opener.last().events.onHead(response(503), true);
     }
 
     @Test

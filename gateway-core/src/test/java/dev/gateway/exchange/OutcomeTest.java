@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OutcomeTest extends ExchangeRig {
     @BeforeEach
     void count() {
-        outliers = new OutlierDetection(100, 1000, 1000, 100);
+        outliers = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 100, 1000, 1000, 100);
     }
 
     @Test
@@ -302,9 +302,9 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoIsEjectedForAFailureIsNotTriedAgainIfNobodyElseIsThere() {
-        outliers = new OutlierDetection(1, 1000, 1000, 100);
+        outliers = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 1000, 1000, 100);
         get();
-        health().onFailed(SECOND);
+        health().onUnanswered(SECOND);
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
         assertAnswered(502, Cause.CONNECT_FAILED);
         assertThat(opener.openings).as("the only one in service was tried").hasSize(1);

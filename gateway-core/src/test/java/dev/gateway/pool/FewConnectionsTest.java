@@ -170,7 +170,8 @@ class FewConnectionsTest extends PoolFixture {
                     (LoopPools) pools.opener(0),
                     shared,
                     UpstreamObserver.NONE,
-                    upstream.hosts().get(0), false);
+                    upstream.hosts().get(0),
+                    false);
         }
 
         void awaitPermit() throws InterruptedException {

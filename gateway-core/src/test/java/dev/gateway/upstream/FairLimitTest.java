@@ -64,12 +64,16 @@ class FairLimitTest {
         List<Host> hosts = hosts(9, 1, 1, 1);
         take(hosts.get(0), 3);
         limit.divide(hosts, hosts.subList(1, 3), Host::connections);
-        assertThat(take(hosts.get(1), 100)).as("four of nine, and the one left over").isEqualTo(5);
+        assertThat(take(hosts.get(1), 100))
+                .as("four of nine, and the one left over")
+                .isEqualTo(5);
         assertThat(take(hosts.get(2), 100)).isEqualTo(4);
         limit.divide(hosts, hosts, Host::connections);
         assertThat(limit.taken()).isEqualTo(12);
         for (Host each : hosts) {
-            assertThat(each.connections().tryAcquire()).as("all have more than their share").isFalse();
+            assertThat(each.connections().tryAcquire())
+                    .as("all have more than their share")
+                    .isFalse();
         }
         release(hosts.get(1), 5);
         assertThat(take(hosts.get(1), 100)).isEqualTo(3);

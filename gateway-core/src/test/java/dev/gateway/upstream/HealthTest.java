@@ -24,7 +24,8 @@ class HealthTest {
             Method.GET, new AsciiString("http"), new AsciiString("a.test"), new AsciiString("/"), new Fields(), 0);
 
     /** Three failures; 10 s, 40 s at most; half of the endpoints. */
-    private static final OutlierDetection POLICY = new OutlierDetection(3, 10_000, 40_000, 50);
+    private static final OutlierDetection POLICY =
+            new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 3, 10_000, 40_000, 50);
 
     private long nanos = Long.MAX_VALUE - 1; // it may wrap
     private final List<String> told = new ArrayList<>();
@@ -54,7 +55,7 @@ class HealthTest {
         health.onAnswered(endpoint(0), 500);
         health.onTried(endpoint(0), false);
         health.onAnswered(endpoint(0), 404); // an answer as good as any
-        health.onFailed(endpoint(0));
+        health.onUnanswered(endpoint(0));
         health.onAnswered(endpoint(0), 599);
         health.onAnswered(endpoint(1), 200);
         assertThat(chosen(health)).containsExactly(0, 1);
@@ -87,11 +88,11 @@ class HealthTest {
         health.review();
         assertThat(chosen(health)).containsExactly(1);
         assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(1);
-        health.onFailed(endpoint(0)); // of another: when it returns, it begins anew
-        health.onFailed(endpoint(0));
+        health.onUnanswered(endpoint(0)); // of another: when it returns, it begins anew
+        health.onUnanswered(endpoint(0));
         pass(1);
         health.review();
-        health.onFailed(endpoint(0));
+        health.onUnanswered(endpoint(0));
         assertThat(chosen(health)).containsExactly(0, 1);
         assertThat(told).containsExactly("0 ejected for 10000, 1 left", "0 returned");
     }
@@ -135,7 +136,7 @@ class HealthTest {
         fail(one, 0);
         assertThat(states(one)).containsExactly(State.HEALTHY);
 
-        Health two = health(2, new OutlierDetection(3, 10_000, 40_000, 100));
+        Health two = health(2, new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 3, 10_000, 40_000, 100));
         fail(two, 1);
         fail(two, 0);
         fail(two, 0);
@@ -149,7 +150,7 @@ class HealthTest {
 
     @Test
     void noMoreAreEjectedThanTheShareAllowsButOneIs() {
-        Health few = health(3, new OutlierDetection(3, 10_000, 40_000, 10));
+        Health few = health(3, new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 3, 10_000, 40_000, 10));
         fail(few, 0);
         fail(few, 1);
         assertThat(chosen(few)).containsExactly(1, 2);
@@ -158,12 +159,56 @@ class HealthTest {
         for (int i = 0; i < 5; i++) {
             fail(many, i);
         }
-        assertThat(chosen(many)).containsExactly(2, 3, 4);
+        assertThat(chosen(many)).as("half of five is three").containsExactly(3, 4);
         pass(10_000);
         many.review();
         assertThat(many.report(endpoint(4)).failures()).isEqualTo(3);
         fail(many, 4); // what had failed too often before goes as soon as there is room
         assertThat(chosen(many)).containsExactly(0, 1, 2, 3);
+    }
+
+    @Test
+    void whoCannotBeReachedIsEjectedWhateverTheShareButTheLastOneStays() {
+        Health health = health(4, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
+        for (int i = 0; i < 4; i++) {
+            for (int times = 0; times < 3; times++) {
+                health.onTried(endpoint(i), false);
+            }
+        }
+        assertThat(states(health)).containsExactly(State.EJECTED, State.EJECTED, State.EJECTED, State.UNREACHABLE);
+        assertThat(chosen(health)).containsExactly(3);
+
+        Health mixed = health(3, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 10));
+        for (int times = 0; times < 3; times++) {
+            mixed.onTried(endpoint(0), false);
+        }
+        fail(mixed, 1);
+        assertThat(chosen(mixed))
+                .as("it does not use up the share of those that can be reached")
+                .containsExactly(2);
+    }
+
+    @Test
+    void whatCountsIsWhatOnlyTheEndpointCanCauseUnlessMoreIsWanted() {
+        OutlierDetection absence = new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 1, 1, 50);
+        OutlierDetection any = new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 1, 1, 50);
+        for (int status : new int[] {502, 503, 504}) {
+            assertThat(absence.isFailure(status)).as("%s", status).isTrue();
+            assertThat(any.isFailure(status)).as("%s", status).isTrue();
+        }
+        for (int status : new int[] {500, 506, 507, 599}) {
+            assertThat(absence.isFailure(status)).as("%s", status).isFalse();
+            assertThat(any.isFailure(status)).as("%s", status).isTrue();
+        }
+        for (int status : new int[] {200, 404, 499, 501, 505, 511}) {
+            assertThat(absence.isFailure(status)).as("%s", status).isFalse();
+            assertThat(any.isFailure(status)).as("%s", status).isFalse();
+        }
+        Health health = health(2, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 1, 10_000, 40_000, 50));
+        health.onAnsweredBadly(endpoint(0));
+        assertThat(chosen(health)).containsExactly(0, 1);
+        health.onUnanswered(endpoint(0));
+        assertThat(chosen(health)).containsExactly(1);
     }
 
     @Test
@@ -210,10 +255,10 @@ class HealthTest {
         Health health = health(2, POLICY);
         health.onChecked(endpoint(0), "refused");
         fail(health, 0);
-        health.onFailed(endpoint(0));
+        health.onUnanswered(endpoint(0));
         health.onChecked(endpoint(0), null);
-        health.onFailed(endpoint(0));
-        health.onFailed(endpoint(0));
+        health.onUnanswered(endpoint(0));
+        health.onUnanswered(endpoint(0));
         fail(health, 1);
         assertThat(states(health)).containsExactly(State.HEALTHY, State.EJECTED);
     }
@@ -223,8 +268,8 @@ class HealthTest {
         Health before = health(4, POLICY);
         fail(before, 3);
         pass(4_000);
-        before.onFailed(endpoint(2));
-        before.onFailed(endpoint(2));
+        before.onUnanswered(endpoint(2));
+        before.onUnanswered(endpoint(2));
         before.onTried(endpoint(1), false);
         before.drain(endpoint(0).toString(), true);
 
@@ -237,7 +282,7 @@ class HealthTest {
         assertThat(turned.stream().map(each -> next.report(each).state()))
                 .containsExactly(State.EJECTED, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
         assertThat(next.report(turned.get(0)).ejectedMillis()).isEqualTo(6_000);
-        next.onFailed(turned.get(2));
+        next.onUnanswered(turned.get(2));
         assertThat(next.report(turned.get(2)).state()).isEqualTo(State.EJECTED);
         pass(6_000);
         next.review();
@@ -259,7 +304,7 @@ class HealthTest {
 
     @Test
     void oneEjectionIsToldOnceHoweverManyLoopsSeeFailures() throws InterruptedException {
-        Health health = health(2, new OutlierDetection(1, 10_000, 40_000, 50));
+        Health health = health(2, new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 10_000, 40_000, 50));
         CountDownLatch go = new CountDownLatch(1);
         List<Thread> loops = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -270,7 +315,7 @@ class HealthTest {
                     return;
                 }
                 for (int n = 0; n < 1000; n++) {
-                    health.onFailed(endpoint(0));
+                    health.onUnanswered(endpoint(0));
                 }
             });
             loop.start();
@@ -314,7 +359,7 @@ class HealthTest {
 
     private static void fail(Health health, int index) {
         for (int i = 0; i < POLICY.consecutive5xx(); i++) {
-            health.onFailed(endpoint(index));
+            health.onUnanswered(endpoint(index));
         }
     }
 

@@ -93,10 +93,10 @@ final class HealthChecksSchema {
             o -> {
                 var consecutive = o.defaulted(
                         "consecutive5xx",
-                        Types.integer(1, 1_000_000),
+                        Types.integer(0, 1_000_000),
                         5,
                         OutlierDetection::consecutive5xx,
-                        "How many failures in a row: answers of 500 to 599, calls of gRPC that end with UNAVAILABLE or DATA_LOSS,"
+                        "How many failures in a row, 0 for never: answers of 500 to 599 but 501, 505 and 511, calls of gRPC that end with UNAVAILABLE or DATA_LOSS,"
                                 + " connections that cannot be made, resets, timeouts.");
                 var base = o.defaulted(
                         "baseEjectionTime",
@@ -115,7 +115,8 @@ final class HealthChecksSchema {
                         Types.integer(1, 100),
                         50,
                         OutlierDetection::maxEjectionPercent,
-                        "How many of the endpoints at the same time: at least one, never the last one in service.");
+                        "How many of the endpoints at the same time, rounded up; those that cannot be reached do not count, and the last one in"
+                                + " service is never ejected.");
                 return v -> {
                     if (v.get(base).isZero()) {
                         v.error(v.at("baseEjectionTime"), "baseEjectionTime: expected more than 0s");
@@ -139,7 +140,8 @@ final class HealthChecksSchema {
                         "outlierDetection",
                         OUTLIER_DETECTION,
                         HealthChecks::outlierDetection,
-                        "By what becomes of requests; {} for the defaults.");
+                        "By what becomes of requests. Without it, five in a row of 502, 503, 504, no answer or no connection eject an"
+                                + " endpoint; with {} other errors count, too; {consecutive5xx: 0} ejects nobody.");
                 o.constraint(
                         values -> values.has("outlierDetection") || values.has("active")
                                 ? null

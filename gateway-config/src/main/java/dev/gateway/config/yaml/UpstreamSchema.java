@@ -94,7 +94,10 @@ final class UpstreamSchema {
     });
 
     private static final ObjectType<CircuitBreaker> CIRCUIT_BREAKER = ObjectType.of(
-            "circuitBreaker section", "What may be open to an upstream at once; more is answered 503.", o -> {
+            "circuitBreaker section",
+            "What may be open to an upstream at once; more is answered 503. Each endpoint in service has its share of"
+                    + " connections and requests, by weight, and what it has no room for goes to another.",
+            o -> {
                 var connections = o.defaulted(
                         "maxConnections",
                         POSITIVE,
@@ -106,7 +109,7 @@ final class UpstreamSchema {
                         POSITIVE,
                         1024,
                         CircuitBreaker::maxPendingRequests,
-                        "Requests that wait for a connection.");
+                        "Requests that wait for a connection, to whichever endpoint has one first.");
                 var requests = o.defaulted(
                         "maxRequests", POSITIVE, 65_536, CircuitBreaker::maxRequests, "Requests in flight.");
                 o.reserve("maxRetries", "a limit on retries in flight");
@@ -128,7 +131,7 @@ final class UpstreamSchema {
                         Types.DURATION,
                         seconds(5),
                         Timeouts::poolAcquire,
-                        "How long a request may wait for a connection.");
+                        "How long a request may wait for a connection, to whichever endpoint.");
                 var headers = o.defaulted(
                         "responseHeaders",
                         Types.DURATION,
