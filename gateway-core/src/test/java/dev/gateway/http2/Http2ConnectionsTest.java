@@ -27,9 +27,11 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /** Both halves against each other: what one side does, the other side's stream tells. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // without credit its loops never end
 class Http2ConnectionsTest {
     private Pair pair = new Pair();
 

@@ -20,10 +20,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How much of a body is under way on a path of 50 ms there and back, in time that only the test moves on. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // without credit its loops never end
 class WindowGrowthTest {
     private static final int WINDOW = 256 * 1024;
     private static final byte[] PIECE = new byte[32 * 1024];
