@@ -25,8 +25,11 @@ final class Generations {
     private final TunnelState tunnels = new TunnelState();
     private final HealthWatch health;
     private final ScheduledExecutorService thread;
-    private final List<Snapshot> alive = new ArrayList<>(); // the last one is in force
+    private final List<Alive> alive = new ArrayList<>(); // the last one is in force
     private volatile @Nullable InForce inForce;
+
+    /** What is kept of a generation until its last exchange has ended. */
+    private record Alive(int generation, List<Upstream> upstreams) {}
 
     /**
      * Makes it with no generation yet.
@@ -113,8 +116,9 @@ final class Generations {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
         health.use(next.upstreams());
-        alive.add(next);
-        loops.use(next, () -> thread.execute(() -> onEnded(next)));
+        Alive kept = new Alive(number, next.upstreams());
+        alive.add(kept);
+        loops.use(next, () -> thread.execute(() -> onEnded(kept)));
         inForce = after;
         long drainNanos = config.drain().timeout().toNanos();
         loops.transport().descriptors().settle();
@@ -148,7 +152,7 @@ final class Generations {
         }
     }
 
-    private void onEnded(Snapshot ended) {
+    private void onEnded(Alive ended) {
         alive.remove(ended);
         for (Upstream upstream : ended.upstreams()) {
             if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One generation: what a configuration has become. Exchanges keep the one they began with. Immutable but for what its
+ * One generation: what a configuration has become. Exchanges keep the one they began with until their response begins. Immutable but for what its
  * upstreams count; shared by all event loops.
  *
  * @param generation 1 for the first
@@ -36,6 +36,9 @@ record Snapshot(
     private static final AsciiString VIA_HTTP_1_0 = new AsciiString("1.0 gateway");
     private static final AsciiString VIA_HTTP_1_1 = new AsciiString("1.1 gateway");
     private static final AsciiString VIA_HTTP_2 = new AsciiString("2.0 gateway");
+
+    /** What is left for exchanges whose response has begun. */
+    private static final Snapshot AFTER_HEAD = new Snapshot(0, null, List.of(), List.of(), Map.of());
 
     /**
      * What exchanges need of a listener.
@@ -78,6 +81,11 @@ record Snapshot(
     @Override
     public int listeners() {
         return policies.size();
+    }
+
+    @Override
+    public ExchangeSettings afterHead() {
+        return AFTER_HEAD;
     }
 
     @Override

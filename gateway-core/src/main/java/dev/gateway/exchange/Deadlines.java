@@ -56,7 +56,10 @@ final class Deadlines extends Timer {
         arm(since);
     }
 
-    /** The upstream now owes a response head; forgotten by {@link #headCame} or the attempt's end. */
+    /**
+     * The upstream is to send a response head, as soon as the client has sent what it answers; forgotten by {@link #headCame}
+     * or the attempt's end.
+     */
     void awaitHead(long headMillis, long since) {
         this.headMillis = headMillis;
         headSince = since;
@@ -155,7 +158,12 @@ final class Deadlines extends Timer {
         } else if (left(attemptMillis, attemptSince, now) <= 0) {
             exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
         } else if (left(headMillis, headSince, now) <= 0) {
-            exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
+            if (exchange.owesHead()) {
+                exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
+            } else {
+                headSince = now; // the client's turn, for whose silence there are other limits
+                arm(now);
+            }
         } else if (left(idleMillis, idleSince, now) <= 0) {
             exchange.onIdle(idleMillis);
         } else if (left(maxMillis, maxSince, now) <= 0) {

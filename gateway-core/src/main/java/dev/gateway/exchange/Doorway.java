@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Doorway {
     private final Exchange exchange;
-    private final ExchangeSettings settings;
+    private ExchangeSettings settings;
     private final RequestHead head;
     private final ExchangeRecord record;
     private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
@@ -169,6 +169,11 @@ final class Doorway {
         if (filters != null) {
             filters.onResponse(response);
         }
+    }
+
+    /** The response's head has been sent, so no route is looked for any more. */
+    void onResponded() {
+        settings = settings.afterHead();
     }
 
     /** Nothing is waited for any more. */

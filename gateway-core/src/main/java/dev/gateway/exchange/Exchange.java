@@ -44,7 +44,7 @@ final class Exchange implements StreamEvents {
     final Response response;
     final Doorway doorway;
     private final Tenure tenure;
-    private final ExchangeSettings settings;
+    private ExchangeSettings settings;
     private @Nullable Attempts attempts; // null before filters have proceeded
 
     @Nullable
@@ -55,7 +55,7 @@ final class Exchange implements StreamEvents {
     Exchange(ExchangeHandler handler, Tenure tenure, ServerStream server, RequestHead head) {
         this.handler = handler;
         this.tenure = tenure;
-        this.settings = tenure.settings;
+        this.settings = tenure.settings();
         this.server = server;
         this.head = head;
         this.record = handler.record(server, head, settings);
@@ -149,6 +149,12 @@ final class Exchange implements StreamEvents {
         made.open(doorway.tunnelLimits());
     }
 
+    /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
+    void onResponded() {
+        settings = settings.afterHead();
+        doorway.onResponded();
+    }
+
     /** The client has been told that there is a tunnel. */
     void onTunnelAnswered() {
         if (tunnel != null) {
@@ -197,6 +203,11 @@ final class Exchange implements StreamEvents {
             attempts.onTimeout(failure);
         }
         fail(failure);
+    }
+
+    /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
+    boolean owesHead() {
+        return state.isRequestEnded() || head.isConnect() || request.isStalled();
     }
 
     void onAttemptTimeout(Failure failure) {

@@ -61,7 +61,7 @@ public final class ExchangeHandler implements RequestHandler {
         }
         for (int i = 0; i < listeners; i++) {
             if (next.serves(i)) {
-                tenure.begin();
+                tenure.serve();
                 replace(i, tenure);
             }
         }
@@ -79,7 +79,7 @@ public final class ExchangeHandler implements RequestHandler {
         Tenure before = tenures[listener];
         tenures[listener] = next;
         if (before != null) {
-            before.end();
+            before.retire();
         }
     }
 
@@ -105,12 +105,12 @@ public final class ExchangeHandler implements RequestHandler {
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
         Tenure tenure = begin(stream);
-        ExchangeRecord record = record(stream, head, tenure.settings);
+        ExchangeRecord record = record(stream, head, tenure.settings());
         observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.sentBytes = replies.send(stream, head, failure, tenure.settings, LocalReply.About.NOTHING);
+        record.sentBytes = replies.send(stream, head, failure, tenure.settings(), LocalReply.About.NOTHING);
         record.endNanos = wheel.nanoTime();
         completed(record, tenure);
     }

@@ -21,6 +21,14 @@ public interface ExchangeSettings {
         return 0;
     }
 
+    /**
+     * Returns what an exchange still needs when its response has begun, which holds nothing large: it is asked for names
+     * only.
+     */
+    default ExchangeSettings afterHead() {
+        return this;
+    }
+
     /** Whether this generation has that listener. */
     boolean serves(int listener);
 

@@ -165,6 +165,7 @@ final class RequestBody {
     void onTrailers(Fields trailers) {
         reading = true;
         complete = true;
+        exchange.deadlines.touch();
         HopByHop.stripTrailers(trailers);
         switch (intake()) {
             case HOLD -> {

@@ -63,6 +63,7 @@ final class Response {
         }
         relay.wrote();
         exchange.server.head(head, last);
+        exchange.onResponded();
         if (tunnel) {
             relay.flush(); // the client waits for it, and maybe the upstream for the client
             exchange.onTunnelAnswered();

@@ -2,16 +2,36 @@ package dev.gateway.exchange;
 
 /**
  * A generation in use on one event loop: by listeners whose requests it serves, and by exchanges that began with it.
- * Confined to the loop, which tells once when nothing uses it any more.
+ * Confined to the loop, which tells once when nothing uses it any more. Of a generation that serves no listener, it keeps
+ * only what exchanges need whose response has begun: they may last for hours, and a generation is large.
  */
 final class Tenure {
-    final ExchangeSettings settings;
+    private ExchangeSettings settings;
     private final Runnable ended;
+    private int listeners;
     private int uses;
 
     Tenure(ExchangeSettings settings, Runnable ended) {
         this.settings = settings;
         this.ended = ended;
+    }
+
+    ExchangeSettings settings() {
+        return settings;
+    }
+
+    /** A listener is served by it from now on. */
+    void serve() {
+        listeners++;
+        begin();
+    }
+
+    /** A listener is served by another one from now on, or is gone. */
+    void retire() {
+        if (--listeners == 0) {
+            settings = settings.afterHead();
+        }
+        end();
     }
 
     void begin() {

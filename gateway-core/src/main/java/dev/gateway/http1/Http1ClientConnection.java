@@ -35,6 +35,7 @@ public final class Http1ClientConnection extends Http1Connection {
     private boolean reused;
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
+    private boolean outputEnded; // a write has failed
 
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
@@ -97,6 +98,18 @@ public final class Http1ClientConnection extends Http1Connection {
     // ---- the channel's life ----
 
     @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        super.handlerAdded(ctx);
+        HalfClose.survivesWrites(ctx.channel(), true);
+    }
+
+    @Override
+    boolean outlivesOutput() {
+        outputEnded = true; // whoever sends waits for room, until what there is of an answer was read
+        return stream != null;
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         endInput(); // a transport without half-closure has not said so before
         lost("the upstream closed the connection");
@@ -116,8 +129,10 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8).
-        if (open != null && input.endsWithConnection() && !HalfClose.isCutShort(ctx.channel())) {
+        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8). After a write has failed, a reset
+        // looks as a
+        // FIN does.
+        if (open != null && input.endsWithConnection() && !outputEnded && !HalfClose.isCutShort(ctx.channel())) {
             touched = open.events();
             endResponse(open, false);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
@@ -256,7 +271,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     private void endExchange() {
         credit.reset();
-        if (!input.isPersistent() || isInputEnded()) {
+        if (!input.isPersistent() || isInputEnded() || outputEnded) {
             shut();
             return;
         }

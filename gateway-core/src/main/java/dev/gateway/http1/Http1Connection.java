@@ -99,12 +99,20 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public final void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (HalfClose.isOutputEnd(ctx.channel(), cause) && outlivesOutput()) {
+            return;
+        }
         if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
             LOG.warn("closing a connection {}", this, cause);
         } else if (isOfUse()) {
             observer.onSocketError();
         }
         onFailed();
+    }
+
+    /** Nothing more can be sent; returns whether the connection goes on all the same, to receive. */
+    boolean outlivesOutput() {
+        return false;
     }
 
     /** Whether its failing is worth a count. */
@@ -119,6 +127,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
      * @return the handler that has taken this one's place; it is to be told to begin
      */
     final TunnelHalf replaceBy(TunnelHalf tunnel, OutgoingStream<?> stream) {
+        HalfClose.survivesWrites(ctx.channel(), false); // a tunnel has nothing to answer
         credit.reset();
         credit.release();
         stream.becomes(tunnel);

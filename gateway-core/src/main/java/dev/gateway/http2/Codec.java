@@ -22,13 +22,20 @@ record Codec(
         HeadersDecoder headers,
         FrameReader reader,
         FrameWriter writer,
+        ClosedStreams closed,
+        LateFrames late,
         FloodGuard guard,
         PriorityDistributor distributor,
         Http2Settings settings,
         ConnectionObserver observer,
         TimerWheel timers) {
     static Codec of(
-            boolean server, Http2Settings settings, int maxFields, ConnectionObserver observer, TimerWheel timers) {
+            boolean server,
+            Http2Settings settings,
+            int maxStreams,
+            int maxFields,
+            ConnectionObserver observer,
+            TimerWheel timers) {
         Long listSize = settings.maxHeaderListSize();
         long maxHeaderListSize = listSize == null ? Long.MAX_VALUE >> 8 : listSize;
         Http2Connection connection = new DefaultHttp2Connection(server, 0);
@@ -37,12 +44,27 @@ record Codec(
         FrameWriter writer = new FrameWriter(guard, observer);
         connection.remote().flowController(new Outbound(connection, distributor, writer));
         connection.local().flowController(new DefaultHttp2LocalFlowController(connection));
+        ClosedStreams closed = new ClosedStreams(connection, maxStreams);
         HeadersDecoder headers = new HeadersDecoder(maxHeaderListSize, maxFields);
-        FrameReader reader = new FrameReader(headers, guard, observer);
+        headers.gate(closed::onHeaderBlock);
+        LateFrames late = new LateFrames(connection, closed, guard);
+        FrameReader reader = new FrameReader(headers, guard, observer, late);
         Encoder encoder = new Encoder(connection, writer);
         Decoder decoder = new Decoder(connection, encoder, reader);
         return new Codec(
-                connection, encoder, decoder, headers, reader, writer, guard, distributor, settings, observer, timers);
+                connection,
+                encoder,
+                decoder,
+                headers,
+                reader,
+                writer,
+                closed,
+                late,
+                guard,
+                distributor,
+                settings,
+                observer,
+                timers);
     }
 
     /** Netty's flow control, after which all that was written is the channel's: each flush by the connection begins with it. */

@@ -19,14 +19,16 @@ final class FrameReader implements Http2FrameReader {
     private final DefaultHttp2FrameReader delegate;
     private final FloodGuard guard;
     private final ConnectionObserver observer;
+    private final LateFrames lateFrames;
     private int ahead; // how far beyond the unread input the frames already counted reach
     private int lastType; // of those frames
     private boolean partial; // not all of the last one has come
 
-    FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer) {
+    FrameReader(HeadersDecoder headersDecoder, FloodGuard guard, ConnectionObserver observer, LateFrames lateFrames) {
         this.delegate = new DefaultHttp2FrameReader(headersDecoder, Integer.MAX_VALUE);
         this.guard = guard;
         this.observer = observer;
+        this.lateFrames = lateFrames;
     }
 
     @Override
@@ -38,11 +40,11 @@ final class FrameReader implements Http2FrameReader {
             int type = input.getUnsignedByte(next + 3);
             lastType = type;
             observer.onFrameReceived(type, length);
-            guard.onFrame(type, input.getUnsignedByte(next + 4), length);
+            guard.onFrame(type, input.getUnsignedByte(next + 4), length, input.getInt(next + 5) & Integer.MAX_VALUE);
             next += HEADER + length;
         }
         try {
-            delegate.readFrame(ctx, input, listener);
+            delegate.readFrame(ctx, input, lateFrames.before(listener));
         } finally {
             ahead = next - input.readerIndex();
             partial = next > input.writerIndex();

@@ -188,6 +188,9 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
 
     @Override
     public ChannelFuture writePing(ChannelHandlerContext ctx, boolean ack, long data, ChannelPromise promise) {
+        if (!ack) {
+            guard.onPingSent();
+        }
         ByteBuf out = batch.room(ctx, HEADER + Long.BYTES);
         putHeader(out, Long.BYTES, Http2FrameTypes.PING, ack ? Http2Flags.ACK : 0, 0);
         out.writeLong(data);

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.HalfClose;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -54,7 +55,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
-        super(codec, settings.maxConcurrentStreams(), settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
+        super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
         this.limit = settings.assumedStreams();
@@ -65,7 +66,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     /** Makes the handler of one connection. */
     public static Http2ClientConnection create(
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http2ClientSettings settings) {
-        Codec codec = Codec.of(false, settings.wire(), settings.maxHeaderFields(), observer, timers);
+        Codec codec = Codec.of(
+                false, settings.wire(), settings.maxConcurrentStreams(), settings.maxHeaderFields(), observer, timers);
         return new Http2ClientConnection(listener, settings, codec);
     }
 
@@ -177,6 +179,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
             }
             return false;
         }
+        guard().onStreamOpened();
         stream.attach(h2);
         sent.request(head);
         writeHeaders(h2, false, last);
@@ -301,6 +304,22 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     long writeIdleMillis() {
         return settings.requestWriteIdleMillis();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
+        super.handlerAdded(ctx);
+        HalfClose.survivesWrites(ctx.channel(), true);
+    }
+
+    /** What the upstream sent before it reset the connection may hold answers. */
+    @Override
+    void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
+        if (HalfClose.isOutputEnd(ctx.channel(), cause) && activeStreams() > 0) {
+            goAwayOnce();
+        } else {
+            ctx.close();
+        }
     }
 
     @Override

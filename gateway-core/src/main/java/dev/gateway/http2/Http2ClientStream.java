@@ -110,7 +110,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     void afterLocalEnd() {}
 
     @Override
-    void onProgress() throws Http2Exception {
+    void checkDataMayCome() throws Http2Exception {
         if (!responded) {
             throw client.streamError(this, "DATA before a response's head");
         }

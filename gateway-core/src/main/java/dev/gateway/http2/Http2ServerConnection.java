@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
     private static final long DRAIN_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
+    private static final int DRAIN_ROUNDS = 5; // of that time, if there are requests to wait for anyway
     private static final long DRAIN_PING = 0x6472_6169_6e00_0001L;
 
     private final ConnectionInfo info;
@@ -44,10 +45,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private boolean drainTold;
     private boolean goingAwaySaid;
     private boolean lastStreamSaid;
+    private int drainRounds;
 
     private Http2ServerConnection(
             ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
-        super(codec, settings.maxConcurrentStreams(), settings.connectionWindow(), Http2ServerSettings.WINDOW_GROWTH);
+        super(codec, settings.connectionWindow(), Http2ServerSettings.WINDOW_GROWTH);
         this.info = info;
         this.handler = handler;
         this.settings = settings;
@@ -70,7 +72,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             ConnectionObserver observer,
             TimerWheel timers,
             Http2ServerSettings settings) {
-        Codec codec = Codec.of(true, settings.wire(), settings.maxHeaderFields(), observer, timers);
+        Codec codec = Codec.of(
+                true, settings.wire(), settings.maxConcurrentStreams(), settings.maxHeaderFields(), observer, timers);
         return new Http2ServerConnection(info, handler, settings, codec);
     }
 
@@ -113,7 +116,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (h2 != null && stream(h2) instanceof Http2ServerStream stream) {
             priorities.onUpdate();
             stream.prioritise(update.priority());
-        } else if (id > connection().remote().lastStreamCreated()) {
+        } else if (id > connection().remote().lastStreamCreated() && !lastStreamSaid) {
             priorities.onEarlyUpdate(update, connection().numActiveStreams());
         }
     }
@@ -130,20 +133,27 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         MultiplexedStream known = stream(h2);
         if (known != null) {
             onTrailers(h2, known, headers);
-        } else if (connection().numActiveStreams() > settings.maxConcurrentStreams() || lastStreamSaid) {
-            resetStream(h2, Http2Error.REFUSED_STREAM);
-        } else {
+        } else if (!isRefused(h2)) {
             String problem = HeadReader.requestProblem(headers, last);
             if (problem != null) {
                 refuseMalformed(h2, problem);
             }
             if (headers.isTooMany()) {
                 observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
-                onOversized(h2);
+                answerOversized(h2);
             } else {
                 begin(h2, HeadReader.request(headers, info.scheme(), last), last);
             }
         }
+    }
+
+    /** Refuses a new stream if the client has more of them than it may; whether it did. */
+    private boolean isRefused(Http2Stream h2) {
+        if (connection().numActiveStreams() <= settings.maxConcurrentStreams()) {
+            return false;
+        }
+        resetStream(h2, Http2Error.REFUSED_STREAM);
+        return true;
     }
 
     private void onTrailers(Http2Stream h2, MultiplexedStream stream, ReceivedHeaders headers) throws Http2Exception {
@@ -156,6 +166,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     private void begin(Http2Stream h2, RequestHead head, boolean last) {
+        guard().onRequest();
         Http2ServerStream stream = new Http2ServerStream(this, head);
         stream.attach(h2);
         stream.prioritise(priorities.onRequest(h2.id(), head.fields()));
@@ -177,6 +188,12 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onOversized(Http2Stream h2) {
+        if (!isRefused(h2)) {
+            answerOversized(h2);
+        }
+    }
+
+    private void answerOversized(Http2Stream h2) {
         Http2ServerStream stream = new Http2ServerStream(this, null);
         stream.attach(h2);
         handler.onRefused(
@@ -189,6 +206,15 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         stream.die();
         handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, problem));
         throw Http2Exception.streamError(h2.id(), Http2Error.PROTOCOL_ERROR, problem);
+    }
+
+    @Override
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+        boolean rapid = stream instanceof Http2ServerStream server && server.isYoungAndUnanswered();
+        super.onResetByPeer(stream, errorCode);
+        if (rapid) {
+            guard().onRapidReset();
+        }
     }
 
     @Override
@@ -340,6 +366,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         lastStreamSaid = true;
         ChannelHandlerContext ctx = context();
         int last = connection().remote().lastStreamCreated();
+        lateFrames().onLastStreamSaid(last);
         goAway(ctx, last, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
         if (connection().numActiveStreams() == 0) {
             closeAfterWrites();
@@ -383,7 +410,12 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class LastStreamTimer extends Timer {
         @Override
         protected void onExpired() {
-            sayLastStream();
+            if (goingAwaySaid && connection().numActiveStreams() > 0 && ++drainRounds < DRAIN_ROUNDS) {
+                timers.arm(
+                        this, DRAIN_MILLIS); // the client may be far away, and nothing is lost by taking its requests
+            } else {
+                sayLastStream();
+            }
         }
     }
 

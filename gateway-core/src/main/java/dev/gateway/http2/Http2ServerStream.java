@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A request from downstream. Its response ends it; a tunnel ends when both directions have. */
 final class Http2ServerStream extends MultiplexedStream implements ServerStream {
+    private static final long YOUNG_NANOS = 1_000_000_000;
+
     private final Http2ServerConnection server;
+    private final long began; // by the clock of its timers
     private final @Nullable RequestHead request; // null if none could be made out
     private Priority asked = Priority.NONE;
     private Priority answered = Priority.NONE;
@@ -27,6 +30,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     Http2ServerStream(Http2ServerConnection server, @Nullable RequestHead request) {
         super(server);
         this.server = server;
+        this.began = server.timers.nanoTime();
         this.request = request;
     }
 
@@ -45,6 +49,11 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         if (h2 != null) {
             server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), isConnect());
         }
+    }
+
+    /** Whether its client, if it gives it up now, has hardly waited for it, so that many could follow one another. */
+    boolean isYoungAndUnanswered() {
+        return !tunnel && !isOver() && server.timers.nanoTime() - began < YOUNG_NANOS;
     }
 
     boolean isWide() {

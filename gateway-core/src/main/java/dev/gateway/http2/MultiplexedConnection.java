@@ -4,6 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -53,7 +54,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private boolean reading;
     private boolean flushScheduled;
 
-    MultiplexedConnection(Codec codec, int maxStreams, int connectionWindow, int windowGrowth) {
+    MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
         setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
@@ -64,12 +65,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.outbound = codec.connection().remote().flowController();
         this.windows = new ReceiveWindows(this, codec.connection());
         this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
-        this.closed = new ClosedStreams(codec.connection(), maxStreams);
-        this.streamErrors = new StreamErrors(this, codec, closed);
+        this.closed = codec.closed();
+        this.streamErrors = new StreamErrors(this, codec);
         this.ending = new Ending(this, codec.writer());
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new PeerFrames(this, closed));
-        codec.headers().gate(closed::onHeaderBlock);
     }
 
     // What the two ends do differently.
@@ -92,6 +92,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     void onSettings(Http2Settings received) {}
 
     void onPingAck(long data) {}
+
+    /** The peer has reset the stream. */
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+        stream.fail(stream.resetByPeer(errorCode));
+    }
 
     void onGoAway(int lastStreamId, long errorCode) {}
 
@@ -176,11 +181,15 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         reading = false;
         super.channelReadComplete(ctx);
         // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
-        if (!ending.isFailed()
-                && ctx.channel().isActive()
-                && ctx.channel().bytesBeforeWritable() > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS)) {
+        if (!ending.isFailed() && ctx.channel().isActive() && leavesTooMuchUnread(ctx.channel())) {
             onError(ctx, false, codec.guard().violation(Violation.UNREAD_REPLIES));
         }
+    }
+
+    private boolean leavesTooMuchUnread(Channel channel) {
+        long waiting = channel.bytesBeforeWritable();
+        boolean mayWait = waiting != Long.MAX_VALUE; // else nothing can be sent any more
+        return mayWait && waiting > (connection().isServer() ? MAX_UNREAD : MAX_UNREAD_REQUESTS);
     }
 
     @Override
@@ -366,7 +375,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             return;
         }
         if (cause instanceof IOException) {
-            ctx.close();
+            onSocketFailed(ctx, cause);
             return;
         }
         if (error == null) { // not the peer's doing
@@ -415,10 +424,15 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         // TLS reports what is wrong with its records wrapped by Netty's decoder.
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
             observer.onSocketError();
-            ctx.close();
+            onSocketFailed(ctx, cause);
         } else {
             onError(ctx, false, cause);
         }
+    }
+
+    /** The socket has failed, in one direction at least. */
+    void onSocketFailed(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close();
     }
 
     // What Netty tells.
@@ -453,6 +467,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     /** Returns what a stream lost with the connection is told of it. */
     final String lossDetail() {
         return ending.isFailed() ? "the connection ended by a protocol error" : "the connection was closed";
+    }
+
+    final LateFrames lateFrames() {
+        return codec.late();
     }
 
     final FloodGuard guard() {

@@ -103,8 +103,11 @@ abstract class MultiplexedStream implements Stream {
     /** The last of what we send was handed over; it may still wait for the peer's window. */
     abstract void afterLocalEnd();
 
-    /** Something was received that ends nothing. */
-    abstract void onProgress() throws Http2Exception;
+    /** Something of its body or of its end was received. */
+    void onProgress() {}
+
+    /** DATA was received, with or without anything in it. */
+    void checkDataMayCome() throws Http2Exception {}
 
     /** What the stream's failing means, the reason being the peer's code. */
     abstract Failure resetByPeer(long errorCode);
@@ -268,8 +271,9 @@ abstract class MultiplexedStream implements Stream {
         if (told == null) {
             return length;
         }
-        onProgress();
+        checkDataMayCome();
         if (length > 0 || last) {
+            onProgress();
             if (length < FloodGuard.TINY) {
                 connection.guard().onTinyHeld();
                 tinyHeld++;

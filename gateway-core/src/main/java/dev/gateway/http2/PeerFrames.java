@@ -46,13 +46,13 @@ final class PeerFrames implements Http2FrameListener {
     }
 
     @Override
-    public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) {
+    public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) throws Http2Exception {
         Http2Stream h2 = connection.connection().stream(streamId);
         MultiplexedStream stream = h2 == null ? null : connection.stream(h2);
         closed.onResetByPeer(streamId);
         if (stream != null) {
             stream.touch();
-            stream.fail(stream.resetByPeer(errorCode));
+            connection.onResetByPeer(stream, errorCode);
         }
     }
 

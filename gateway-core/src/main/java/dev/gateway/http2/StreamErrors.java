@@ -11,19 +11,17 @@ import org.jspecify.annotations.Nullable;
 final class StreamErrors {
     private final MultiplexedConnection connection;
     private final Codec codec;
-    private final ClosedStreams closed;
 
-    StreamErrors(MultiplexedConnection connection, Codec codec, ClosedStreams closed) {
+    StreamErrors(MultiplexedConnection connection, Codec codec) {
         this.connection = connection;
         this.codec = codec;
-        this.closed = closed;
     }
 
     /** Ends the stream that an error is about, or the connection if there are too many of them. */
     void on(ChannelHandlerContext ctx, boolean outbound, StreamException error) {
         int id = error.streamId();
         Http2Stream h2 = connection.connection().stream(id);
-        if (!outbound && h2 == null && closed.wasResetByUs(id)) {
+        if (!outbound && h2 == null && codec.closed().wasResetByUs(id)) {
             return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
         }
         if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
@@ -32,10 +30,7 @@ final class StreamErrors {
         }
         if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
             connection.observer.onViolation(Violation.MALFORMED_MESSAGE.kind());
-            try {
-                codec.guard().onProvokedReset();
-            } catch (Http2Exception flood) {
-                connection.onConnectionError(ctx, false, flood, flood);
+            if (isTooManyProvoked(ctx)) {
                 return;
             }
         }
@@ -46,6 +41,17 @@ final class StreamErrors {
         }
     }
 
+    /** Counts a reset that the peer has provoked; if there are too many, ends the connection and returns true. */
+    private boolean isTooManyProvoked(ChannelHandlerContext ctx) {
+        try {
+            codec.guard().onProvokedReset();
+            return false;
+        } catch (Http2Exception flood) {
+            connection.onConnectionError(ctx, false, flood, flood);
+            return true;
+        }
+    }
+
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
         if (limit != null && codec.headers().blockLength() < limit / 8) {
@@ -53,8 +59,11 @@ final class StreamErrors {
             connection.onConnectionError(ctx, false, bomb, bomb);
             return;
         }
-        connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
         int id = error.streamId();
+        if (codec.late().isBeyondLast(id)) {
+            return; // its stream is not taken, whatever the head
+        }
+        connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
         Http2Stream h2 = known;
         if (h2 == null && connection.connection().isServer()) {
             try {
@@ -68,7 +77,7 @@ final class StreamErrors {
             resetUnknown(ctx, id, error.error());
         } else if (connection.stream(h2) == null) {
             connection.onOversized(h2);
-        } else {
+        } else if (!isTooManyProvoked(ctx)) {
             refuse(h2, error, "more header or trailer fields than are taken");
         }
     }

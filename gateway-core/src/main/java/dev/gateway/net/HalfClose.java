@@ -8,12 +8,14 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.channel.unix.Socket;
 import io.netty.channel.unix.UnixChannel;
 import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +69,21 @@ public final class HalfClose {
     public static boolean isCutShort(Channel channel) {
         SslHandler tls = tls(channel);
         return tls != null && !CloseNotify.isReceived(tls, channel);
+    }
+
+    /**
+     * Lets a write that fails end our direction only. The kernel may have received what the peer sent before it reset the
+     * connection, such as an answer to the request that it did not want to read to its end. Reading goes on, and tells in the
+     * end that the peer is gone.
+     */
+    public static void survivesWrites(Channel channel, boolean survives) {
+        channel.config().setOption(ChannelOption.AUTO_CLOSE, !survives);
+    }
+
+    /** Whether an exception of a channel that {@link #survivesWrites} says that our direction has ended. */
+    public static boolean isOutputEnd(Channel channel, Throwable cause) {
+        return channel.isOpen()
+                && (cause instanceof ChannelOutputShutdownException || cause instanceof ClosedChannelException);
     }
 
     /**

@@ -32,6 +32,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An exchange between a client and an upstream that the test plays. */
 class ExchangeTest extends ExchangeRig {
@@ -850,6 +851,26 @@ class ExchangeTest extends ExchangeRig {
         assertThat(client.heads).isEmpty();
         opener.last().succeed();
         pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theTimeForAResponseBeginsWithTheEndOfTheRequest(boolean trailers) {
+        responseHeadersMillis = 100;
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("some"), false);
+        pass(1000);
+        assertThat(client.heads).isEmpty();
+        if (trailers) {
+            events.onTrailers(new Fields());
+        } else {
+            events.onData(bytes("the rest"), true);
+        }
+        pass(50);
+        assertThat(client.heads).isEmpty();
+        pass(100);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
     }
 

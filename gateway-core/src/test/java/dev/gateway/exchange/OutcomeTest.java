@@ -261,7 +261,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoHasNoRoomIsNotBlamedForWhatItWasNotGiven() {
-        responseHeadersMillis = 100;
+        timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
         request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false; // others may have filled the connection

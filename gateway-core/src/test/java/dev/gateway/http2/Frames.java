@@ -15,6 +15,7 @@ final class Frames {
     static final int PRIORITY = 2;
     static final int RST_STREAM = 3;
     static final int SETTINGS = 4;
+    static final int PUSH_PROMISE = 5;
     static final int PING = 6;
     static final int GOAWAY = 7;
     static final int WINDOW_UPDATE = 8;
@@ -22,6 +23,7 @@ final class Frames {
     static final int END_STREAM = 1;
     static final int ACK = 1;
     static final int END_HEADERS = 4;
+    static final int PADDED = 8;
 
     private Frames() {}
 

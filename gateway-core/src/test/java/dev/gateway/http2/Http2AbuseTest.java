@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
@@ -16,6 +18,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
@@ -24,6 +27,8 @@ import org.junit.jupiter.api.Test;
 /** Each attack ends its own connection with ENHANCE_YOUR_CALM; another connection of the same listener goes on. */
 class Http2AbuseTest {
     private static final int ENHANCE_YOUR_CALM = 11;
+    private static final int PROTOCOL_ERROR = 1;
+    private static final int REFUSED_STREAM = 7;
     private static final int CANCEL = 8;
 
     private final RawClient attacker = new RawClient();
@@ -67,6 +72,165 @@ class Http2AbuseTest {
         });
         assertEnded(Violation.RAPID_RESET);
         assertTrue(attacker.recorder.requests.stream().allMatch(request -> request.failure != null));
+    }
+
+    @Test
+    void rapidResetOfRequestsWithTrailers() {
+        flood(FloodGuard.MAX_RESETS + 1, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post()),
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, Frames.block("x", "y")),
+            frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
+        });
+        assertEnded(Violation.RAPID_RESET);
+    }
+
+    @Test
+    void rapidResetOfEverySecondRequest() {
+        flood(FloodGuard.MAX_RESETS_OF_HALF + 1, i -> {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 1, get());
+            answer(2 * i);
+            return new ByteBuf[] {
+                frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 3, get()),
+                frame(Frames.RST_STREAM, 0, 4 * i + 3, number(CANCEL))
+            };
+        });
+        assertEnded(Violation.RAPID_RESET);
+    }
+
+    /** What an earlier window of time has earned, say by a thousand requests that were answered, counts for nothing now. */
+    @Test
+    void rapidResetAfterALongTimeOfGoodBehaviour() {
+        for (int i = 0; i < 4 * FloodGuard.MAX_RESETS; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
+            answer(i);
+        }
+        attacker.advance(11_000);
+        int first = 8 * FloodGuard.MAX_RESETS + 1;
+        flood(2 * FloodGuard.MAX_RESETS + 2, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, first + 2 * i, get()),
+            frame(Frames.RST_STREAM, 0, first + 2 * i, number(CANCEL))
+        });
+        assertEnded(Violation.RAPID_RESET);
+    }
+
+    /** A page of 256 tiles that is left before any of them has come, twice in ten seconds, and two that are left later. */
+    @Test
+    void aBrowserThatGivesUpAllItHasAskedForIsNoFlood() {
+        int id = 1;
+        for (int page = 0; page < 4; page++) {
+            int first = id;
+            for (int i = 0; i < 256; i++, id += 2) {
+                attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, id, get());
+            }
+            attacker.advance(page < 2 ? 100 : 5_001);
+            for (int i = first; i < id; i += 2) {
+                attacker.send(Frames.RST_STREAM, 0, i, number(CANCEL));
+            }
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+        assertTrue(attacker.channel.isOpen());
+        assertEquals(1_024, attacker.recorder.requests.size());
+    }
+
+    /** Calls with a deadline whose upstream hangs: each has waited for its answer, so few can follow one another. */
+    @Test
+    void callsWithADeadlineThatAreAllGivenUpAreNoFlood() {
+        int id = 1;
+        for (int round = 0; round < 9; round++) {
+            int first = id;
+            for (int i = 0; i < 250; i++, id += 2) {
+                attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, id, get());
+            }
+            attacker.advance(1_000);
+            for (int i = first; i < id; i += 2) {
+                attacker.send(Frames.RST_STREAM, 0, i, number(CANCEL));
+            }
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+    }
+
+    /** Another proxy with many clients, some of whom always give up. */
+    @Test
+    void aSmallPartOfVeryManyRequestsMayBeGivenUp() {
+        for (int i = 0; i < 30_000; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
+            if (i % 25 == 0) {
+                attacker.send(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL));
+            } else {
+                answer(i);
+            }
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+        assertTrue(attacker.channel.isOpen());
+    }
+
+    @Test
+    void aResetAfterEachAnswerIsNoFlood() {
+        for (int i = 0; i < 2_000; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post());
+            answer(i);
+            attacker.send(Frames.RST_STREAM, 0, 2 * i + 1, number(0));
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+    }
+
+    @Test
+    void resetsOfStreamsThatAreGone() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        flood(10_000, i -> one(Frames.RST_STREAM, 0, 1, number(CANCEL)));
+        assertEnded(Violation.STRAY_FRAME_FLOOD);
+    }
+
+    @Test
+    void tinyDataForAStreamThatWeHaveReset() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        attacker.request(0).server().reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "the test"));
+        flood(10_000, i -> one(Frames.DATA, 0, 1, (byte) 1));
+        assertEnded(Violation.STRAY_FRAME_FLOOD);
+    }
+
+    private void answer(int request) {
+        attacker.request(request).server().head(Http2ConnectionsTest.response(200), true);
+        attacker.request(request).server().flush();
+    }
+
+    @Test
+    void resetsProvokedByTrailersThatAreTooLarge() {
+        int large = Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100;
+        byte[] block = tableAndReferences(large, 20);
+        flood(FloodGuard.MAX_PROVOKED_RESETS + 1, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post()),
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)
+        });
+        assertEnded(Violation.PROVOKED_RESETS);
+    }
+
+    /** A large field without index, then one that goes into the table, and that again and again. */
+    private static byte[] tableAndReferences(int padding, int references) {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        block.writeBytes(Frames.block("p", "p".repeat(padding)));
+        byte[] field = Frames.block("v", "v".repeat(3_900));
+        field[0] = 0x40; // with incremental indexing
+        block.writeBytes(field);
+        for (int i = 0; i < references; i++) {
+            block.write(0x80 | 62);
+        }
+        return block.toByteArray();
+    }
+
+    @Test
+    void headsThatAreTooLargeDoNotGoBeyondTheLimitOfStreams() {
+        attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
+        attacker.recorder.holdRefused = true;
+        byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100, 20);
+        for (int i = 0; i < 300; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block);
+        }
+        int limit = Http2ServerSettings.DEFAULT.maxConcurrentStreams();
+        assertEquals(limit, attacker.recorder.refused.size());
+        assertEquals(300 - limit, attacker.counts.sent[Frames.RST_STREAM]);
+        assertEquals(REFUSED_STREAM, attacker.reset(2 * limit + 1));
+        assertTrue(attacker.channel.isOpen());
     }
 
     @Test
@@ -150,6 +314,56 @@ class Http2AbuseTest {
         attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         flood(10_000, i -> one(Frames.DATA, 0, 1));
         assertEnded(Violation.EMPTY_DATA_FLOOD);
+    }
+
+    @Test
+    void dataThatIsPaddingOnly() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        flood(10_000, i -> one(Frames.DATA, Frames.PADDED, 1, (byte) 2, (byte) 0, (byte) 0));
+        assertEnded(Violation.EMPTY_DATA_FLOOD);
+    }
+
+    @Test
+    void paddingDoesNotMakeUpForABodyThatDoesNotCome() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        for (int i = 0; i < 7; i++) {
+            attacker.advance(10_000);
+            attacker.send(Frames.DATA, Frames.PADDED, 1, (byte) 0);
+        }
+        assertNotNull(attacker.request(0).failure);
+        assertEquals(CANCEL, attacker.reset(1));
+    }
+
+    @Test
+    void goAways() {
+        flood(1_000, i -> one(Frames.GOAWAY, 0, 0, new byte[8]));
+        assertEnded(Violation.GOAWAY_FLOOD);
+    }
+
+    @Test
+    void acknowledgementsOfNothing() {
+        flood(
+                10_000,
+                i -> one(i % 2 == 0 ? Frames.PING : Frames.SETTINGS, Frames.ACK, 0, new byte[i % 2 == 0 ? 8 : 0]));
+        assertEnded(Violation.ACK_FLOOD);
+    }
+
+    @Test
+    void continuationsOfNothing() {
+        flood(1_000, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM, 2 * i + 1, get()),
+            frame(Frames.CONTINUATION, 0, 2 * i + 1),
+            frame(Frames.CONTINUATION, Frames.END_HEADERS, 2 * i + 1),
+            frame(Frames.RST_STREAM, 0, 2 * i + 1, number(CANCEL))
+        });
+        assertEnded(Violation.CONTINUATION_FLOOD);
+    }
+
+    @Test
+    void aPromiseByAClient() {
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.send(Frames.PUSH_PROMISE, 0, 1, number(2));
+        assertEquals(PROTOCOL_ERROR, attacker.goAway());
     }
 
     @Test

@@ -134,6 +134,7 @@ final class Pair implements AutoCloseable {
     static final class Recorder implements RequestHandler {
         final List<Exchange> requests = new ArrayList<>();
         final List<Failure> refused = new ArrayList<>();
+        boolean holdRefused; // as a client does that takes nothing of the answers
 
         @Override
         public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
@@ -149,6 +150,9 @@ final class Pair implements AutoCloseable {
         @Override
         public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
             refused.add(failure);
+            if (holdRefused) {
+                return;
+            }
             stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
             stream.flush();
         }

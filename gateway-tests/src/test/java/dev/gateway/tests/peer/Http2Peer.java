@@ -27,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -181,6 +182,21 @@ public final class Http2Peer implements Peer {
     /** Returns how many frames of a type were received. */
     public int received(int type) {
         return received[type].get();
+    }
+
+    /** Waits until so many frames of a type were received; whether they were before the connection was closed. */
+    public boolean awaitFrame(int type, int count) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        while (received(type) < count) {
+            if (closed.getCount() == 0) {
+                return received(type) >= count;
+            }
+            if (System.nanoTime() > deadline) {
+                throw new IOException(count + " frames of type " + type + " did not come, but " + received(type));
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+        return true;
     }
 
     /** Returns how many bytes of DATA payload were received. */
