@@ -39,10 +39,11 @@ final class AdminActions {
         pages.show("/log-level", asked -> Content.json(Json.write(levels.levels())));
     }
 
-    /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
+    /** Begins what takes as long as exchanges do, in a thread of its own. */
     private static CompletableFuture<Outcome> begin(String name, Asked asked, Runnable operation, String told) {
         log.info("{} asked for by {}", name, asked.asker());
-        return CompletableFuture.completedFuture(Outcome.accepted(told, new Thread(operation, name)::start));
+        new Thread(operation, name).start();
+        return CompletableFuture.completedFuture(Outcome.begun(told));
     }
 
     private CompletableFuture<Outcome> endpoint(Asked asked) {

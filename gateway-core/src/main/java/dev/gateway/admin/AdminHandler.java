@@ -90,16 +90,10 @@ public final class AdminHandler implements RequestHandler {
             return Content.text(500, "the page could not be made; the log tells why");
         });
         if (told.isDone()) {
-            deliver(reply, told.join());
+            reply.send(told.join());
         } else {
-            told.thenAcceptAsync(answer -> deliver(reply, answer), loop);
+            told.thenAcceptAsync(reply::send, loop);
         }
-    }
-
-    /** Sends an answer and then begins what it tells of, which may be the end of this connection. */
-    private static void deliver(Reply reply, Content content) {
-        reply.send(content);
-        content.next().run();
     }
 
     @Override

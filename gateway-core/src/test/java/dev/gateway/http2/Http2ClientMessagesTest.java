@@ -17,7 +17,6 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
-import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -88,7 +87,7 @@ class Http2ClientMessagesTest {
     }
 
     private void send(ByteBuf... frames) {
-        channel.writeInbound(Buffers.join(frames));
+        channel.writeInbound(Unpooled.wrappedBuffer(frames));
         collect();
     }
 

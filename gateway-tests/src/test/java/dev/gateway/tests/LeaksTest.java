@@ -1,4 +1,4 @@
-package dev.gateway.testing;
+package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

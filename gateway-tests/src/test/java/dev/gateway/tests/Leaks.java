@@ -1,4 +1,4 @@
-package dev.gateway.testing;
+package dev.gateway.tests;
 
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
