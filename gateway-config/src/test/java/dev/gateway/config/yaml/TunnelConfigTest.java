@@ -356,12 +356,9 @@ class TunnelConfigTest {
     @Test
     void moreClientsThanTheOpenFilesAreForGetAWarning() {
         String listener = "listeners: [{name: web, port: 8080, protocol: HTTP, limits: {maxConnections: %d}}]\n";
-        assertThat(warnings(listener.formatted(99_999_999)))
-                .singleElement()
-                .asString()
-                .contains("(ulimit -n)");
-        assertThat(warnings(listener.formatted(1))).isEmpty();
-        assertThat(warnings(listener.formatted(0))).isEmpty();
+        assertThat(warnings(listener.formatted(99_999_999))).anyMatch(each -> each.contains("(ulimit -n)"));
+        assertThat(warnings(listener.formatted(1))).noneMatch(each -> each.contains("ulimit"));
+        assertThat(warnings(listener.formatted(0))).noneMatch(each -> each.contains("ulimit"));
     }
 
     private static List<String> warnings(String text) {
