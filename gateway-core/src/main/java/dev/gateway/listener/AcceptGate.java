@@ -19,7 +19,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Channel socket;
     private final Door door;

@@ -16,6 +16,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.tcp.TcpServerConnection;
 import dev.gateway.tcp.TcpServerSettings;
+import dev.gateway.time.Timer;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -40,6 +41,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     /** Names connections for those who look at them, in the order in which they were accepted. */
     private static final AtomicLong NUMBERS = new AtomicLong();
 
+    /** How long a client that has just connected may take for its first byte once the listener drains. */
+    private static final long FIRST_BYTE_MILLIS = 1000;
+
     private static final AsciiString UNIX = new AsciiString("unix");
     private static final byte[] HTTP_ON_TLS = String.join(
                     "\r\n",
@@ -63,6 +67,16 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     private @Nullable TlsInfo tls;
     private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
     private @Nullable HttpVersion version; // null until it is known
+
+    /** Ends a connection on which no client has said anything, when it is to end. */
+    private final Timer silenceTimer = new Timer() {
+        @Override
+        protected void onExpired() {
+            if (protocol == null && bytes.received() == 0) {
+                channel.close();
+            }
+        }
+    };
 
     Connection(Channel channel, LoopConnections owner, ByteCounter bytes) {
         this.channel = channel;
@@ -257,6 +271,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     public void drain() {
         if (protocol != null) {
             protocol.drain();
+        } else {
+            owner.loop.timers().arm(silenceTimer, FIRST_BYTE_MILLIS);
         }
     }
 
