@@ -39,11 +39,10 @@ final class AdminActions {
         pages.show("/log-level", asked -> Content.json(Json.write(levels.levels())));
     }
 
-    /** Begins what takes as long as exchanges do, in a thread of its own. */
+    /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
     private static CompletableFuture<Outcome> begin(String name, Asked asked, Runnable operation, String told) {
         log.info("{} asked for by {}", name, asked.asker());
-        new Thread(operation, name).start();
-        return CompletableFuture.completedFuture(Outcome.begun(told));
+        return CompletableFuture.completedFuture(Outcome.accepted(told, new Thread(operation, name)::start));
     }
 
     private CompletableFuture<Outcome> endpoint(Asked asked) {

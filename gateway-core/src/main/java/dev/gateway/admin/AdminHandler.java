@@ -90,10 +90,16 @@ public final class AdminHandler implements RequestHandler {
             return Content.text(500, "the page could not be made; the log tells why");
         });
         if (told.isDone()) {
-            reply.send(told.join());
+            deliver(reply, told.join());
         } else {
-            told.thenAcceptAsync(reply::send, loop);
+            told.thenAcceptAsync(answer -> deliver(reply, answer), loop);
         }
+    }
+
+    /** Sends an answer and then begins what it tells of, which may be the end of this connection. */
+    private static void deliver(Reply reply, Content content) {
+        reply.send(content);
+        content.next().run();
     }
 
     @Override

@@ -68,8 +68,15 @@ public final class AdminPages {
      *
      * @param status of the answer
      * @param text lines for people
+     * @param next begins when the answer has been written; runs on an event loop, so it must not wait
      */
-    public record Outcome(int status, String text) {
+    public record Outcome(int status, String text, Runnable next) {
+        private Outcome(int status, String text) {
+            this(status, text, Outcome::nothing);
+        }
+
+        private static void nothing() {}
+
         /** Whether it is done, or has begun. */
         public boolean succeeded() {
             return status < 300;
@@ -80,9 +87,9 @@ public final class AdminPages {
             return new Outcome(200, text);
         }
 
-        /** It has begun, and takes its time. */
-        public static Outcome begun(String text) {
-            return new Outcome(202, text);
+        /** It is accepted and takes its time: it begins after the answer, because it may end the client's connection. */
+        public static Outcome accepted(String text, Runnable operation) {
+            return new Outcome(202, text, operation);
         }
 
         /** There is nothing of that name. */
@@ -210,7 +217,7 @@ public final class AdminPages {
     }
 
     private static Content told(Outcome outcome) {
-        return Content.text(outcome.status(), outcome.text());
+        return Content.text(outcome.status(), outcome.text()).then(outcome.next());
     }
 
     /** Returns the page of a path that is shown, or that acts; null if there is none. */

@@ -10,8 +10,10 @@ import java.util.zip.CRC32C;
  * An answer of the admin listener.
  *
  * @param fields besides those that every answer has
+ * @param next begins when the answer has been written, or when nobody is there any more to read it; runs on an event loop,
+ *     so it must not wait
  */
-public record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
+public record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields, Runnable next) {
     static final AsciiString ETAG = new AsciiString("ETag");
     static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString JSON = new AsciiString("application/json");
@@ -21,6 +23,12 @@ public record Content(int status, AsciiString type, String text, Map<AsciiString
         this(status, type, text, Map.of());
     }
 
+    Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
+        this(status, type, text, fields, Content::nothing);
+    }
+
+    private static void nothing() {}
+
     /** Returns an answer that clients may keep, and ask whether it is still the same. */
     Content kept() {
         CRC32C sum = new CRC32C();
@@ -28,7 +36,12 @@ public record Content(int status, AsciiString type, String text, Map<AsciiString
         AsciiString tag = new AsciiString('"' + Long.toHexString(sum.getValue()) + '-' + text.length() + '"');
         Map<AsciiString, AsciiString> all = new LinkedHashMap<>(fields);
         all.put(ETAG, tag);
-        return new Content(status, type, text, all);
+        return new Content(status, type, text, all, next);
+    }
+
+    /** Returns the same answer, after which something begins. */
+    Content then(Runnable next) {
+        return new Content(status, type, text, fields, next);
     }
 
     /** Returns a line for people. */

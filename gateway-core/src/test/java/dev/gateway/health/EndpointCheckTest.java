@@ -12,6 +12,7 @@ import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
+import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Demand;
@@ -25,7 +26,6 @@ import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -257,7 +257,7 @@ class EndpointCheckTest {
     }
 
     private static ByteBuf bytes(int count) {
-        return Unpooled.wrappedBuffer(new byte[count]);
+        return Buffers.of(new byte[count]);
     }
 
     private Asked last() {

@@ -11,7 +11,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.TestLull;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import io.netty.buffer.Unpooled;
+import dev.gateway.testing.Buffers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -97,7 +97,7 @@ final class ClientFinTest {
         loop.turns();
         client.fin();
         assertNull(client.last().reset);
-        client.last().stream.data(Unpooled.copiedBuffer(new byte[] {'o', 'k'}), true);
+        client.last().stream.data(Buffers.of(new byte[] {'o', 'k'}), true);
         client.last().stream.flush();
         assertTrue(client.sent().endsWith("ok"));
     }

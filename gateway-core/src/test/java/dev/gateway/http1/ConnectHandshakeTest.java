@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.stream.Cause;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
@@ -51,7 +51,7 @@ class ConnectHandshakeTest {
     }
 
     private void answer(String bytes) {
-        channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+        channel.writeInbound(Buffers.of(bytes));
     }
 
     private String passed() {
@@ -221,7 +221,7 @@ class ConnectHandshakeTest {
             ask("");
             byte[] noise = new byte[random.nextInt(200)];
             random.nextBytes(noise);
-            channel.writeInbound(Unpooled.wrappedBuffer(noise));
+            channel.writeInbound(Buffers.of(noise));
             assertThat(outcomes).hasSizeLessThan(2).doesNotContain("agreed");
             channel.pipeline().removeFirst();
         }

@@ -10,8 +10,8 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -80,7 +80,7 @@ final class Downstream implements RequestHandler {
 
     /** Answers with what the request was. */
     static void echo(Received request) {
-        ByteBuf body = Unpooled.copiedBuffer(request.body.toString(), StandardCharsets.ISO_8859_1);
+        ByteBuf body = Buffers.of(request.body.toString());
         request.stream.head(new ResponseHead(200, null, new Fields(), body.readableBytes()), false);
         request.stream.data(body, true);
         request.stream.flush();
@@ -91,7 +91,7 @@ final class Downstream implements RequestHandler {
         if (!channel.isOpen()) {
             return;
         }
-        channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+        channel.writeInbound(Buffers.of(bytes));
         channel.runPendingTasks();
     }
 

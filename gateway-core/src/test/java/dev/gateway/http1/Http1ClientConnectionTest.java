@@ -13,11 +13,10 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +36,7 @@ class Http1ClientConnectionTest {
     }
 
     private static ByteBuf bytes(String text) {
-        return Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1);
+        return Buffers.of(text);
     }
 
     private Failure failure(Received exchange) {
@@ -279,7 +278,7 @@ class Http1ClientConnectionTest {
         });
         Received received = upstream.open();
         received.stream().head(Upstream.request("POST", 200_000), false);
-        received.stream().data(Unpooled.wrappedBuffer(new byte[200_000]), true);
+        received.stream().data(Buffers.of(new byte[200_000]), true);
         assertFalse(received.stream().isWritable());
         assertEquals(0, received.writables);
         blocked.set(false);

@@ -12,6 +12,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.TestLull;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.AfterEach;
@@ -55,7 +56,7 @@ class Http1ServerConnectionTest {
         assertEquals(1, client.channel.outboundMessages().size());
         client.sent();
 
-        ByteBuf body = Unpooled.wrappedBuffer(new byte[2000]);
+        ByteBuf body = Buffers.of(new byte[2000]);
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), 2000), false);
             request.stream.data(body, true);
@@ -179,8 +180,8 @@ class Http1ServerConnectionTest {
     void sendsABodyOfUnknownLengthInChunksWithTrailers() {
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[26]), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[] {'x'}), false);
+            request.stream.data(Buffers.of(new byte[26]), false);
+            request.stream.data(Buffers.of(new byte[] {'x'}), false);
             Fields trailers = new Fields();
             trailers.add(FieldName.of("X-Sum"), "7");
             request.stream.trailers(trailers);
@@ -202,7 +203,7 @@ class Http1ServerConnectionTest {
     void delimitsAnUnknownLengthByClosingForHttp10() {
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), -1), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[] {'x'}), true);
+            request.stream.data(Buffers.of(new byte[] {'x'}), true);
         };
         client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
         assertEquals("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx", client.sent());
@@ -222,7 +223,7 @@ class Http1ServerConnectionTest {
     void sendsNoBodyInAnswerToHead() {
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[5]), true);
+            request.stream.data(Buffers.of(new byte[5]), true);
         };
         client.send("HEAD / HTTP/1.1\r\nHost: a.test\r\n\r\n");
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", client.sent());

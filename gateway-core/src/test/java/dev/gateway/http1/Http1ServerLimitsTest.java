@@ -12,8 +12,8 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -107,7 +107,7 @@ class Http1ServerLimitsTest {
     void aResponseThatHasBegunIsCutOffWhenItsRequestFails() {
         client.send(post("Transfer-Encoding: chunked") + "1\r\nx\r\n");
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 10), false);
-        client.last().stream.data(Unpooled.copiedBuffer(new byte[5]), false);
+        client.last().stream.data(Buffers.of(new byte[5]), false);
         client.send("zz");
         assertEquals(Cause.CLIENT_PROTOCOL_ERROR, reset().cause());
         assertFalse(client.channel.isOpen());
@@ -201,7 +201,7 @@ class Http1ServerLimitsTest {
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
         client.connection.discourage();
-        client.last().stream.data(Unpooled.copiedBuffer(new byte[] {'o', 'k'}), true);
+        client.last().stream.data(Buffers.of(new byte[] {'o', 'k'}), true);
         client.last().stream.flush();
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", client.sent());
         assertTrue(client.channel.isOpen());
@@ -218,7 +218,7 @@ class Http1ServerLimitsTest {
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
         client.clock.advance(1_100);
-        client.last().stream.data(Unpooled.copiedBuffer(new byte[] {'o', 'k'}), true);
+        client.last().stream.data(Buffers.of(new byte[] {'o', 'k'}), true);
         client.last().stream.flush();
         assertTrue(client.channel.isOpen());
         client.sent();
@@ -352,7 +352,7 @@ class Http1ServerLimitsTest {
     void aResponseShorterThanAnnouncedIsCutOff() {
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[4]), true);
+            request.stream.data(Buffers.of(new byte[4]), true);
         };
         client.send(GET + GET);
         assertFalse(client.channel.isOpen());
@@ -363,7 +363,7 @@ class Http1ServerLimitsTest {
     void aResponseLongerThanAnnouncedSendsNothingBeyond() {
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), 1), false);
-            request.stream.data(Unpooled.copiedBuffer(new byte[2]), true);
+            request.stream.data(Buffers.of(new byte[2]), true);
         };
         client.send(GET);
         assertFalse(client.channel.isOpen());
@@ -395,14 +395,14 @@ class Http1ServerLimitsTest {
         assertEquals("HTTP/1.1 200 OK\r\n\r\n", client.sent());
         client.send("GET / HTTP/1.1\r\n\r\n");
         assertEquals("earlyGET / HTTP/1.1\r\n\r\n", client.last().body.toString());
-        ByteBuf down = Unpooled.copiedBuffer("down", StandardCharsets.ISO_8859_1);
+        ByteBuf down = Buffers.of("down");
         client.last().stream.data(down, false);
         client.last().stream.flush();
         assertEquals("down", client.sent());
         client.channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
         assertTrue(client.last().complete);
         assertTrue(client.channel.isOpen());
-        client.last().stream.data(Unpooled.copiedBuffer("bye", StandardCharsets.ISO_8859_1), true);
+        client.last().stream.data(Buffers.of("bye"), true);
         assertEquals("bye", client.sent());
         assertFalse(client.channel.isOpen());
         assertNull(client.last().reset);
@@ -455,7 +455,7 @@ class Http1ServerLimitsTest {
         });
         client.answer = request -> {
             request.stream.head(new ResponseHead(200, null, new Fields(), 20_000), false);
-            request.stream.data(Unpooled.wrappedBuffer(new byte[20_000]), true);
+            request.stream.data(Buffers.of(new byte[20_000]), true);
             request.stream.flush();
         };
         client.send(GET.repeat(100));

@@ -15,10 +15,10 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
@@ -214,7 +214,7 @@ class Http1SocketTest {
         CompletableFuture<Void> answer(int status, String body) {
             return CompletableFuture.runAsync(
                     () -> {
-                        ByteBuf data = Unpooled.copiedBuffer(body, StandardCharsets.ISO_8859_1);
+                        ByteBuf data = Buffers.of(body);
                         stream.head(new ResponseHead(status, null, new Fields(), body.length()), false);
                         stream.data(data, true);
                         stream.flush();
@@ -226,7 +226,7 @@ class Http1SocketTest {
             return CompletableFuture.runAsync(
                     () -> {
                         stream.head(new ResponseHead(200, null, new Fields(), -1), false);
-                        stream.data(Unpooled.copiedBuffer(new byte[10]), false);
+                        stream.data(Buffers.of(new byte[10]), false);
                         stream.flush();
                         stream.reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "test"));
                     },
@@ -244,7 +244,7 @@ class Http1SocketTest {
         @Override
         public void onWritable() {
             while (flooding && stream.isWritable()) {
-                stream.data(Unpooled.copiedBuffer(new byte[16 * 1024]), false);
+                stream.data(Buffers.of(new byte[16 * 1024]), false);
             }
             stream.flush();
         }

@@ -12,10 +12,9 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Stream;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,7 +123,7 @@ class RoundTripTest {
     }
 
     private static ByteBuf bytes(String text) {
-        return Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1);
+        return Buffers.of(text);
     }
 
     /** Carries bytes in both directions until there are none. */

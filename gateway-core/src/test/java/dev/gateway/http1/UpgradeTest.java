@@ -12,10 +12,9 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import io.netty.buffer.Unpooled;
+import dev.gateway.testing.Buffers;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -59,7 +58,7 @@ class UpgradeTest {
             all.add(FieldName.of(fields[i]), fields[i + 1]);
         }
         client.last().stream.head(new ResponseHead(status, null, all, body.length()), false);
-        client.last().stream.data(Unpooled.copiedBuffer(body, StandardCharsets.ISO_8859_1), true);
+        client.last().stream.data(Buffers.of(body), true);
         client.last().stream.flush();
     }
 
@@ -89,7 +88,7 @@ class UpgradeTest {
                 client.sent());
         client.send("up");
         assertEquals("up", client.last().body.toString());
-        client.last().stream.data(Unpooled.copiedBuffer("down", StandardCharsets.ISO_8859_1), false);
+        client.last().stream.data(Buffers.of("down"), false);
         client.last().stream.flush();
         assertEquals("down", client.sent());
     }
@@ -248,7 +247,7 @@ class UpgradeTest {
                 "Connection: upgrade\nSec-WebSocket-Protocol: wamp\n",
                 response.fields().toString());
         assertEquals("first", exchange.body.toString());
-        exchange.stream().data(Unpooled.copiedBuffer("up", StandardCharsets.ISO_8859_1), false);
+        exchange.stream().data(Buffers.of("up"), false);
         exchange.stream().flush();
         assertEquals("up", upstream.sent());
         upstream.respond("second");
@@ -321,8 +320,8 @@ class UpgradeTest {
         Upstream.Received exchange = open(extendedConnect("websocket"));
         String accept = acceptOfWhatWasSent();
         assertFalse(exchange.stream().isWritable());
-        exchange.stream().data(Unpooled.copiedBuffer("ear", StandardCharsets.ISO_8859_1), false);
-        exchange.stream().data(Unpooled.copiedBuffer("ly", StandardCharsets.ISO_8859_1), false);
+        exchange.stream().data(Buffers.of("ear"), false);
+        exchange.stream().data(Buffers.of("ly"), false);
         exchange.stream().flush();
         assertEquals("", upstream.sent());
         upstream.respond(switching(accept));
@@ -335,7 +334,7 @@ class UpgradeTest {
     void bytesForATunnelThatIsRefusedAreNoRequest() {
         Upstream.Received exchange = open(extendedConnect("websocket"));
         acceptOfWhatWasSent();
-        exchange.stream().data(Unpooled.copiedBuffer(GET, StandardCharsets.ISO_8859_1), false);
+        exchange.stream().data(Buffers.of(GET), false);
         exchange.stream().flush();
         upstream.respond("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
         assertTrue(exchange.complete);

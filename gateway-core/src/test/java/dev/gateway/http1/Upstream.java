@@ -8,8 +8,8 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +68,7 @@ final class Upstream implements Http1ClientConnection.Listener {
     }
 
     void respond(String bytes) {
-        channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+        channel.writeInbound(Buffers.of(bytes));
         channel.runPendingTasks();
     }
 

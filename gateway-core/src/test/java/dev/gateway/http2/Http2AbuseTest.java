@@ -12,8 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -438,7 +438,7 @@ class Http2AbuseTest {
         Pair.Exchange stalled = attacker.request(0);
         stalled.server().head(Http2ConnectionsTest.response(200), false);
         while (stalled.server().isWritable()) {
-            stalled.server().data(io.netty.buffer.Unpooled.wrappedBuffer(new byte[10_000]), false);
+            stalled.server().data(Buffers.of(new byte[10_000]), false);
             stalled.server().flush();
             attacker.collect();
         }
@@ -468,7 +468,7 @@ class Http2AbuseTest {
         attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 3, get());
         for (int i = 0; i < 2; i++) {
             attacker.request(i).server().head(Http2ConnectionsTest.response(200), false);
-            attacker.request(i).server().data(Unpooled.wrappedBuffer(new byte[40_000]), true);
+            attacker.request(i).server().data(Buffers.of(new byte[40_000]), true);
         }
         attacker.request(0).server().flush(); // the connection's window has room for the half of both
         for (int i = 0; i < 4; i++) {

@@ -17,6 +17,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -87,7 +88,7 @@ class Http2ClientMessagesTest {
     }
 
     private void send(ByteBuf... frames) {
-        channel.writeInbound(Unpooled.wrappedBuffer(frames));
+        channel.writeInbound(Buffers.join(frames));
         collect();
     }
 

@@ -19,6 +19,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.Http2FrameTypes;
@@ -26,9 +27,11 @@ import io.netty.util.AsciiString;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /** Both halves against each other: what one side does, the other side's stream tells. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // without credit its loops never end
 class Http2ConnectionsTest {
     private Pair pair = new Pair();
 
@@ -63,7 +66,7 @@ class Http2ConnectionsTest {
     }
 
     static ByteBuf text(String text) {
-        return Unpooled.copiedBuffer(text, US_ASCII);
+        return Buffers.of(text);
     }
 
     private Exchange send(RequestHead head, boolean last) {
@@ -211,7 +214,7 @@ class Http2ConnectionsTest {
         int left = total;
         while (left > 0) {
             while (left > 0 && theirs.server().isWritable()) {
-                theirs.server().data(Unpooled.wrappedBuffer(new byte[16 * 1024]), left == 16 * 1024);
+                theirs.server().data(Buffers.of(new byte[16 * 1024]), left == 16 * 1024);
                 left -= 16 * 1024;
             }
             theirs.server().flush();
@@ -232,7 +235,7 @@ class Http2ConnectionsTest {
         theirs.server().head(response(200), false);
         int sent = 0;
         while (theirs.server().isWritable()) {
-            theirs.server().data(Unpooled.wrappedBuffer(new byte[10_000]), false);
+            theirs.server().data(Buffers.of(new byte[10_000]), false);
             sent += 10_000;
             theirs.server().flush();
             pair.pump();

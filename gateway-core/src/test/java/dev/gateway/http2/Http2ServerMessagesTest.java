@@ -17,8 +17,8 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
@@ -192,7 +192,7 @@ class Http2ServerMessagesTest {
         exchange.server().head(Http2ConnectionsTest.response(200), false);
         int chunks = 0;
         while (exchange.server().isWritable() && chunks < 1_000) {
-            exchange.server().data(Unpooled.wrappedBuffer(new byte[16 * 1024]), false);
+            exchange.server().data(Buffers.of(new byte[16 * 1024]), false);
             chunks++;
         }
         assertEquals(4, chunks);
@@ -486,7 +486,7 @@ class Http2ServerMessagesTest {
         upgraded.server.upgrade(head, settings);
         assertTrue(upgraded.request(0).ended);
         upgraded.request(0).server().head(Http2ConnectionsTest.response(200), false);
-        upgraded.request(0).server().data(Unpooled.copiedBuffer(new byte[8]), true);
+        upgraded.request(0).server().data(Buffers.of(new byte[8]), true);
         upgraded.request(0).server().flush();
         upgraded.collect();
         assertEquals(5, upgraded.all(Frames.DATA, 1).get(0).payload().readableBytes());
@@ -503,7 +503,7 @@ class Http2ServerMessagesTest {
         int before = client.counts.flushes;
         for (int i = 0; i < 2; i++) {
             client.request(i).server().head(Http2ConnectionsTest.response(200), false);
-            client.request(i).server().data(Unpooled.copiedBuffer(new byte[8]), true);
+            client.request(i).server().data(Buffers.of(new byte[8]), true);
         }
         client.request(0).server().flush();
         client.request(1).server().flush();

@@ -13,6 +13,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import org.junit.jupiter.api.AfterEach;
@@ -191,7 +192,7 @@ class Http2TunnelTest {
         Exchange first = theirs();
         int sent = 0;
         while (first.server().isWritable()) {
-            first.server().data(Unpooled.wrappedBuffer(new byte[10_000]), false);
+            first.server().data(Buffers.of(new byte[10_000]), false);
             first.server().flush();
             sent += 10_000;
             pair.pump();

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.stream.Collectors;
@@ -52,7 +53,7 @@ class PrioritiesTest {
             head.fields().add(FieldName.of(fields[f]), fields[f + 1]);
         }
         client.request(i).server().head(head, false);
-        client.request(i).server().data(Unpooled.wrappedBuffer(new byte[BODY]), true);
+        client.request(i).server().data(Buffers.of(new byte[BODY]), true);
     }
 
     /** Has all responses sent, in parts; returns the streams in the order of their DATA frames, neighbours told once. */
@@ -76,7 +77,7 @@ class PrioritiesTest {
         client.send(Frames.SETTINGS, 0, 0, WIDE);
         request();
         client.request(0).server().head(Http2ConnectionsTest.response(200), false);
-        client.request(0).server().data(Unpooled.wrappedBuffer(new byte[65_535]), false);
+        client.request(0).server().data(Buffers.of(new byte[65_535]), false);
         client.request(0).server().flush();
         client.collect();
     }
@@ -235,11 +236,11 @@ class PrioritiesTest {
         for (int i = 1; i < 3; i++) {
             client.request(i).server().head(Http2ConnectionsTest.response(200), false);
         }
-        client.request(2).server().data(Unpooled.wrappedBuffer(new byte[70_000]), true);
+        client.request(2).server().data(Buffers.of(new byte[70_000]), true);
         client.request(0).server().data(Unpooled.EMPTY_BUFFER, true);
         client.request(2).server().flush();
         for (int i = 0; i < 5; i++) {
-            client.request(1).server().data(Unpooled.wrappedBuffer(new byte[1_000]), i == 4);
+            client.request(1).server().data(Buffers.of(new byte[1_000]), i == 4);
             client.send(Frames.WINDOW_UPDATE, 0, 0, number(1_000));
             client.request(1).server().flush();
             client.advance(50_000);

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.http2.Frames.Frame;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -42,7 +43,7 @@ final class RawClient implements AutoCloseable {
 
     /** Sends frames in one read. */
     void send(ByteBuf... frames) {
-        channel.writeInbound(Unpooled.wrappedBuffer(frames));
+        channel.writeInbound(Buffers.join(frames));
         collect();
     }
 

@@ -7,6 +7,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Stream;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -19,10 +20,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How much of a body is under way on a path of 50 ms there and back, in time that only the test moves on. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // without credit its loops never end
 class WindowGrowthTest {
     private static final int WINDOW = 256 * 1024;
     private static final byte[] PIECE = new byte[32 * 1024];
@@ -73,7 +76,7 @@ class WindowGrowthTest {
     private void hop(Ends... open) {
         for (Ends ends : open) {
             while (ends.source().isWritable()) {
-                ends.source().data(Unpooled.wrappedBuffer(PIECE), false);
+                ends.source().data(Buffers.of(PIECE), false);
                 ends.source().flush();
                 (ends.upload() ? pair.clientChannel : pair.serverChannel).runPendingTasks();
             }
@@ -203,7 +206,7 @@ class WindowGrowthTest {
         Http2Stream h2 =
                 Objects.requireNonNull(((MultiplexedStream) ends.server().server()).h2());
         int window = pair.server.connection().remote().flowController().windowSize(h2);
-        ends.source().data(Unpooled.wrappedBuffer(new byte[window]), true);
+        ends.source().data(Buffers.of(new byte[window]), true);
         flushed(ends);
         assertEquals(0, pair.client.activeStreams());
         return window;
@@ -246,7 +249,7 @@ class WindowGrowthTest {
         int sent = 0;
         while (sent < 64 << 20) {
             while (ends.source().isWritable()) {
-                ends.source().data(Unpooled.wrappedBuffer(PIECE), false);
+                ends.source().data(Buffers.of(PIECE), false);
                 sent += PIECE.length;
             }
             ends.source().flush();

@@ -17,9 +17,9 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.tcp.TcpServerSettings;
+import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -209,7 +209,7 @@ class PassedOnTest {
         public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
             events.add("refused " + failure.cause());
             stream.head(new ResponseHead(failure.status(), null, new Fields(), 2), false);
-            stream.data(Unpooled.wrappedBuffer(new byte[2]), true);
+            stream.data(Buffers.of(new byte[2]), true);
             stream.flush();
         }
     }

@@ -18,9 +18,9 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -80,7 +80,7 @@ final class Rig {
                     + System.identityHashCode(loop);
             byte[] body = text.getBytes(StandardCharsets.US_ASCII);
             stream.head(new ResponseHead(200, null, new Fields(), body.length), false);
-            stream.data(Unpooled.wrappedBuffer(body), true);
+            stream.data(Buffers.of(body), true);
             stream.flush();
         }
     }

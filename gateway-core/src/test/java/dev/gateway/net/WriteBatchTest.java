@@ -2,8 +2,8 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -87,7 +87,7 @@ class WriteBatchTest {
     }
 
     private static ByteBuf text(String text) {
-        return Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        return Buffers.of(text);
     }
 
     private @Nullable String sent() {

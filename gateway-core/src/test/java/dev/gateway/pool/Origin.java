@@ -3,8 +3,8 @@ package dev.gateway.pool;
 import dev.gateway.net.ServerTls;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -132,7 +132,7 @@ final class Origin implements AutoCloseable {
             String hint = path.startsWith("/keep-") ? "Keep-Alive: timeout=" + path.substring(6) + "\r\n" : "";
             String response = "HTTP/1.1 200 OK\r\nX-Connection: " + number(ctx.channel()) + "\r\n" + hint
                     + "Content-Length: 0\r\n\r\n";
-            Runnable answer = () -> ctx.writeAndFlush(Unpooled.copiedBuffer(response, StandardCharsets.US_ASCII));
+            Runnable answer = () -> ctx.writeAndFlush(Buffers.of(response));
             if (path.equals("/hold")) {
                 held.add(answer);
             } else {

@@ -11,13 +11,13 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.testing.Buffers;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.util.AsciiString;
 import java.io.ByteArrayOutputStream;
@@ -104,7 +104,7 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
 
     void send(byte[] data, boolean last) throws Exception {
         on(() -> {
-            stream().data(Unpooled.wrappedBuffer(data), last);
+            stream().data(Buffers.of(data), last);
             stream().flush();
         });
     }

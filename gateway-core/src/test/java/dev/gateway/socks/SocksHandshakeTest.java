@@ -6,9 +6,9 @@ import dev.gateway.net.ParentHandshake;
 import dev.gateway.socks.SocksHandshake.Destination;
 import dev.gateway.socks.SocksHandshake.Login;
 import dev.gateway.stream.Cause;
+import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -54,10 +54,10 @@ class SocksHandshakeTest {
         byte[] bytes = ByteBufUtil.decodeHexDump(hex.replace(" ", ""));
         if (bytewise) {
             for (byte each : bytes) {
-                channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {each}));
+                channel.writeInbound(Buffers.of(new byte[] {each}));
             }
         } else {
-            channel.writeInbound(Unpooled.wrappedBuffer(bytes));
+            channel.writeInbound(Buffers.of(bytes));
         }
     }
 
@@ -198,7 +198,7 @@ class SocksHandshakeTest {
             if (random.nextBoolean()) {
                 noise[0] = 5;
             }
-            channel.writeInbound(Unpooled.wrappedBuffer(noise));
+            channel.writeInbound(Buffers.of(noise));
             assertThat(outcomes).hasSizeLessThan(2);
             while (channel.pipeline().get(SocksHandshake.class) != null) {
                 channel.pipeline().remove(SocksHandshake.class);

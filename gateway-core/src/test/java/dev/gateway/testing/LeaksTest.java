@@ -1,4 +1,4 @@
-package dev.gateway.tests;
+package dev.gateway.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gateway.tests;
+package dev.gateway.testing;
 
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
