@@ -46,7 +46,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     private boolean extendedConnect;
     private boolean goingAway;
     private boolean retiring;
-    private int limit; // of streams at a time, as far as the upstream has said
+    private final StreamLimit limit;
     private int covered; // so many streams have twice their windows in the connection's
     private int reserved; // streams opened whose head was not sent yet
     private int served; // streams that ended
@@ -58,7 +58,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
         this.listener = listener;
         this.settings = settings;
-        this.limit = settings.assumedStreams();
+        this.limit = new StreamLimit(settings.assumedStreams(), codec.timers(), this::capacityChanged);
         this.covered = settings.assumedStreams();
         codec.connection().local().allowPushTo(false);
     }
@@ -76,7 +76,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         if (!ready || goingAway || !isOpen()) {
             return 0;
         }
-        return Math.max(0, limit - connection().local().numActiveStreams() - reserved);
+        return Math.max(0, limit.current() - connection().local().numActiveStreams() - reserved);
     }
 
     /** Whether the upstream takes extended CONNECT (RFC 8441), so that a stream may become a tunnel of its protocol. */
@@ -214,9 +214,21 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     void onLocalHalfClosed(MultiplexedStream stream) {}
 
+    /** Before the stream is told, so that the request does not come back here at once. */
+    @Override
+    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+        if (errorCode == Http2Error.REFUSED_STREAM.code()) {
+            limit.onRefused(connection().local().numActiveStreams() - 1);
+        }
+        super.onResetByPeer(stream, errorCode);
+    }
+
     @Override
     void onStreamClosed(@Nullable MultiplexedStream stream) {
         served++;
+        if (stream instanceof Http2ClientStream client && client.hasResponse()) {
+            limit.onAnswered();
+        }
         capacityChanged();
     }
 
@@ -225,8 +237,9 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         extendedConnect |= Boolean.TRUE.equals(received.connectProtocolEnabled());
         Long streams = received.maxConcurrentStreams();
         if (streams != null) {
-            limit = (int) Math.min(streams, settings.maxConcurrentStreams());
-            cover(limit);
+            int most = (int) Math.min(streams, settings.maxConcurrentStreams());
+            limit.onSaid(most);
+            cover(most);
         }
         if (!ready) {
             ready = true;
@@ -328,6 +341,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     void onInactive() {
         probe.cancel();
+        limit.cancel();
         goAwayOnce();
         listener.onClosed();
     }

@@ -27,7 +27,7 @@ final class Arrival implements Dial.Callback {
     private final Timer readyTimer = new Timer() {
         @Override
         protected void onExpired() {
-            fail(Cause.CONNECT_TIMEOUT, "no HTTP/2 settings in time");
+            fail(Cause.CONNECT_TIMEOUT, "no HTTP/2 settings that allow a stream in time");
         }
     };
 
@@ -100,18 +100,13 @@ final class Arrival implements Dial.Callback {
         }
     }
 
-    /** Streams may be opened on the connection. */
+    /** Streams may be opened on the connection, or may be once the endpoint allows some. */
     void onReady() {
-        if (!done && connection != null) {
+        if (!done && connection != null && connection.room() > 0) {
             done = true;
             readyTimer.cancel();
             pool.onKnown(connection.version());
-            if (connection.room() > 0) {
-                callback.onArrived(connection, pool.now() - begunNanos);
-            } else {
-                connection.channel.close();
-                callback.onNotArrived(Dial.failure(Cause.CONNECT_FAILED, pool.way + " allows no HTTP/2 streams"));
-            }
+            callback.onArrived(connection, pool.now() - begunNanos);
         }
     }
 

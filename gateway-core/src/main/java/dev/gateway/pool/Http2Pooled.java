@@ -75,6 +75,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     public void onCapacityChanged() {
+        arrival.onReady();
         countEnded(connection.activeStreams());
         pool.onRoom(this);
     }

@@ -388,6 +388,76 @@ class Http2ClientMessagesTest {
     }
 
     @Test
+    void whatWasRefusedIsNotSentAgainHereUntilThereIsRoom() {
+        Pair.Exchange first = request(Method.GET, true);
+        Pair.Exchange refused = request(Method.GET, true);
+        int[] room = {-1};
+        refused.onReset = () -> room[0] = client.availableStreams();
+        send(frame(Frames.RST_STREAM, 0, 5, number(7)));
+        assertEquals(RetrySafety.ALWAYS, refused.failed().retry());
+        assertEquals(0, room[0]); // when the request looks for another connection
+        assertEquals(0, client.availableStreams());
+        send(frame(Frames.HEADERS, END, 3, block(":status", "200")));
+        assertTrue(first.ended);
+        assertEquals(2, client.availableStreams());
+        request(Method.GET, true);
+        request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 7, block(":status", "200")));
+        assertEquals(1, client.availableStreams());
+        send(frame(Frames.HEADERS, END, 9, block(":status", "200")));
+        assertEquals(3, client.availableStreams());
+    }
+
+    @Test
+    void anUpstreamThatRefusesAllIsAskedAgainAfterAWhile() {
+        request(Method.GET, true);
+        send(frame(Frames.RST_STREAM, 0, 3, number(7)));
+        assertEquals(0, client.availableStreams());
+        life.clear();
+        advance(1_050);
+        assertEquals(List.of("capacity"), life);
+        assertEquals(1, client.availableStreams());
+        advance(1_050);
+        assertEquals(2, client.availableStreams());
+        advance(1_050);
+        assertEquals(3, client.availableStreams());
+    }
+
+    @Test
+    void aNewWordOnTheLimitMakesUpForRefusals() {
+        request(Method.GET, true);
+        send(frame(Frames.RST_STREAM, 0, 3, number(7)));
+        send(frame(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 3, (byte) 0, (byte) 0, (byte) 0, (byte) 0));
+        assertEquals(0, client.availableStreams());
+        send(frame(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 3, (byte) 0, (byte) 0, (byte) 0, (byte) 9));
+        assertEquals(9, client.availableStreams());
+    }
+
+    @Test
+    void floodsByAnUpstreamEndTheConnection() {
+        for (ByteBuf flood : List.of(
+                frame(Frames.GOAWAY, 0, 0, new byte[] {127, -1, -1, -1, 0, 0, 0, 0}),
+                frame(Frames.PING, 0, 0, new byte[8]),
+                frame(Frames.PING, Frames.ACK, 0, new byte[8]),
+                frame(Frames.SETTINGS, 0, 0),
+                frame(Frames.RST_STREAM, 0, 3, number(8)),
+                frame(Frames.DATA, Frames.PADDED, 3, (byte) 0),
+                frame(Frames.WINDOW_UPDATE, 0, 3, number(1)))) {
+            Http2ClientMessagesTest other = new Http2ClientMessagesTest();
+            other.connect();
+            Pair.Exchange exchange = other.request(Method.GET, true);
+            other.send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200")));
+            for (int i = 0; i < 10_000 && other.counts.violations.isEmpty(); i++) {
+                other.send(flood.copy());
+            }
+            assertEquals(11, other.sent(Frames.GOAWAY, 0).get(0).number(4)); // ENHANCE_YOUR_CALM
+            assertNotNull(exchange.failure);
+            other.nothingIsLeft();
+            flood.release();
+        }
+    }
+
+    @Test
     void aPushedStreamEndsTheConnection() {
         Pair.Exchange exchange = request(Method.GET, true);
         byte[] promise = new byte[4 + block(":method", "GET").length];

@@ -186,6 +186,8 @@ final class Pair implements AutoCloseable {
         @Nullable
         Failure failure;
 
+        Runnable onReset = () -> {};
+
         dev.gateway.stream.ClientStream client() {
             return Objects.requireNonNull(client);
         }
@@ -250,6 +252,7 @@ final class Pair implements AutoCloseable {
         @Override
         public void onReset(Failure failure) {
             this.failure = failure;
+            onReset.run();
         }
     }
 
