@@ -109,6 +109,7 @@ final class Generations {
             throw e;
         }
         // Nothing fails from here on.
+        loops.know(next.upstreams());
         log.commit();
         telemetry.commit();
         InForce after = new InForce(config, next);

@@ -20,6 +20,7 @@ import dev.gateway.observe.Metrics;
 import dev.gateway.pool.Pools;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
@@ -77,6 +78,7 @@ final class Loops {
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
         this.resolver = new Resolver(transport, config.resolver().nameServers());
+        metrics.addStaleNames(resolver::staleNames);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
                 .get(loop)
                 .upstream(upstream.name()));
@@ -137,6 +139,14 @@ final class Loops {
                 throw new StartException("upstream " + upstream.name() + ": " + e.getMessage(), e);
             }
         }
+    }
+
+    /** Says which upstreams there are from now on: what DNS says of their names is kept apart from what clients name. */
+    void know(List<Upstream> upstreams) {
+        resolver.configure(upstreams.stream()
+                .flatMap(upstream -> upstream.endpoints().stream())
+                .map(Endpoint::host)
+                .toList());
     }
 
     /** Gives each loop its front door. */

@@ -2,12 +2,11 @@ package dev.gateway.net;
 
 import io.netty.channel.EventLoop;
 import io.netty.resolver.ResolvedAddressTypes;
-import io.netty.resolver.dns.DefaultDnsCache;
-import io.netty.resolver.dns.DnsCache;
-import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
 import io.netty.resolver.dns.DnsServerAddressStreamProviders;
+import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
+import io.netty.resolver.dns.NoopDnsCnameCache;
 import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
@@ -16,26 +15,35 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they say, within
- * bounds, by all event loops together.
+ * bounds, by all event loops together. The last answer for a name of the configuration is used for up to an hour while
+ * DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
  */
 public final class Resolver implements AutoCloseable {
-    private static final int MIN_TTL_SECONDS = 1;
-    private static final int MAX_TTL_SECONDS = 300;
-    /** A name that does not exist is not asked for again by every request. */
-    private static final int NEGATIVE_TTL_SECONDS = 2;
-
     private static final int QUERY_TIMEOUT_MILLIS = 2000;
     private static final int MAX_QUERIES_IN_COMMON = 1024;
+    private static final int MAX_CONFIGURED = 100_000; // names, of which there are as many as the configuration has
+    private static final int MAX_CONFIGURED_ADDRESSES = 1000;
+    private static final int MAX_REQUESTED = 1024;
+    private static final int MAX_REQUESTED_ADDRESSES = 16;
+    private static final long MAX_STALE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    private final IdentityHashMap<EventLoop, DnsNameResolver> ipv6 = new IdentityHashMap<>();
-    private final IdentityHashMap<EventLoop, DnsNameResolver> ipv4 = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
     private final boolean asksIpv6 = isIpv6Connected();
+    private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
+    private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
+    private volatile Set<String> configured = Set.of();
 
     /**
      * The answers for one name, which come separately. A family that the name has no address of fails, or is empty.
@@ -54,29 +62,26 @@ public final class Resolver implements AutoCloseable {
         DnsServerAddressStreamProvider servers = nameServers.isEmpty()
                 ? DnsServerAddressStreamProviders.platformDefault()
                 : new SequentialDnsServerAddressStreamProvider(nameServers);
-        // A cache each, because one name's entries are kept or replaced together.
-        DnsCache ipv6Cache = new DefaultDnsCache(MIN_TTL_SECONDS, MAX_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
-        DnsCache ipv4Cache = new DefaultDnsCache(MIN_TTL_SECONDS, MAX_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
         for (EventLoop loop : transport.loops()) {
             DnsNameResolverBuilder builder = new DnsNameResolverBuilder(loop)
                     .datagramChannelFactory(transport.datagramFactory())
                     .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
                     .nameServerProvider(servers)
                     .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
+                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's others have no bounds
+                    .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
                     .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
-            ipv4.put(
-                    loop,
-                    builder.resolvedAddressTypes(ResolvedAddressTypes.IPV4_ONLY)
-                            .resolveCache(ipv4Cache)
-                            .build());
+            ipv4.put(loop, source(builder, ResolvedAddressTypes.IPV4_ONLY));
             if (asksIpv6) {
-                ipv6.put(
-                        loop,
-                        builder.resolvedAddressTypes(ResolvedAddressTypes.IPV6_ONLY)
-                                .resolveCache(ipv6Cache)
-                                .build());
+                ipv6.put(loop, source(builder, ResolvedAddressTypes.IPV6_ONLY));
             }
         }
+    }
+
+    private static Lookup.Source source(DnsNameResolverBuilder builder, ResolvedAddressTypes types) {
+        TimesToLive times = new TimesToLive();
+        return new Lookup.Source(
+                builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
     }
 
     /** Whether IPv6 leads anywhere from here; if not, name servers are not asked for it. */
@@ -100,12 +105,30 @@ public final class Resolver implements AutoCloseable {
             Future<List<InetAddress>> one = loop.newSucceededFuture(List.of(literal));
             return literal instanceof Inet6Address ? new Answers(one, none) : new Answers(none, one);
         }
-        DnsNameResolver ipv4Resolver = ipv4.get(loop);
-        DnsNameResolver ipv6Resolver = ipv6.get(loop);
-        if (ipv4Resolver == null) {
+        Lookup.Source ipv4Source = ipv4.get(loop);
+        if (ipv4Source == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        return new Answers(ipv6Resolver == null ? none : ipv6Resolver.resolveAll(host), ipv4Resolver.resolveAll(host));
+        String name = host.toLowerCase(Locale.ROOT);
+        Lookup lookup = configured.contains(name)
+                ? new Lookup(loop, name, configuredNames, MAX_STALE_NANOS)
+                : new Lookup(loop, name, requestedNames, 0);
+        return lookup.start(ipv6.get(loop), ipv4Source);
+    }
+
+    /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */
+    public void configure(Collection<String> hosts) {
+        Set<String> names = new HashSet<>();
+        for (String host : hosts) {
+            names.add(host.toLowerCase(Locale.ROOT));
+        }
+        configured = Set.copyOf(names);
+        configuredNames.keepOnly(names);
+    }
+
+    /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */
+    public int staleNames() {
+        return configuredNames.stale();
     }
 
     /** Returns the address that an IP literal is, null for a name. */
@@ -120,7 +143,7 @@ public final class Resolver implements AutoCloseable {
 
     @Override
     public void close() {
-        List.copyOf(ipv6.values()).forEach(DnsNameResolver::close);
-        List.copyOf(ipv4.values()).forEach(DnsNameResolver::close);
+        ipv6.values().forEach(source -> source.resolver().close());
+        ipv4.values().forEach(source -> source.resolver().close());
     }
 }

@@ -70,6 +70,11 @@ public final class Metrics implements AutoCloseable {
         process.droppedLog = dropped;
     }
 
+    /** Adds a count of names whose last known addresses stay in use while DNS fails. */
+    public void addStaleNames(IntSupplier stale) {
+        process.staleNames = stale;
+    }
+
     /** Adds a count of spans that could not be exported. */
     public void addDroppedSpans(LongSupplier dropped) {
         process.droppedSpans = dropped;

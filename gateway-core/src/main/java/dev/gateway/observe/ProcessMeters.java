@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -23,6 +24,7 @@ final class ProcessMeters implements Exposition.Source {
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile IntSupplier staleNames = () -> 0;
     volatile LongSupplier droppedLog = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;
     volatile LongSupplier exportsSucceeded = () -> 0;
@@ -72,6 +74,10 @@ final class ProcessMeters implements Exposition.Source {
         out.info("gateway_build", "The build, as labels.", "version", version, "java", javaVersion());
         out.gauge("gateway_direct_memory_used_bytes", "Direct memory that buffers take.", directMemoryUsed());
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
+        out.gauge(
+                "gateway_dns_stale_names",
+                "Names of upstreams whose last known addresses stay in use while DNS fails.",
+                staleNames.getAsInt());
         out.counter(
                 "gateway_accesslog_dropped",
                 "Lines of the access log that could not be written in time.",

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.HttpVersion;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ final class Supply {
     private boolean starving; // in the queue for a permit
     private boolean reserved; // it has a permit for a request that is about to wait here
     private int late; // of those being made, have been held against the endpoint already
-    private int addressTurn;
+    private int addressTurn = ThreadLocalRandom.current().nextInt(); // each loop begins at another address
     private @Nullable HttpVersion known; // of what the endpoint speaks
 
     Supply(EndpointPool pool, SharedUpstream shared, @Nullable HttpVersion known) {

@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -160,6 +161,24 @@ final class GatewayJar implements AutoCloseable {
         return Files.readAllLines(Path.of("/proc/" + pid() + "/status")).stream()
                 .filter(line -> line.startsWith("VmRSS:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .sum();
+    }
+
+    /** Returns how many objects of a class there are after a full collection. */
+    int instances(String type) throws IOException, InterruptedException {
+        Process jcmd = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/jcmd", Long.toString(pid()), "GC.class_histogram")
+                .redirectErrorStream(true)
+                .start();
+        String histogram = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (jcmd.waitFor() != 0) {
+            throw new IOException(histogram);
+        }
+        return histogram
+                .lines()
+                .map(line -> line.strip().split("\\s+"))
+                .filter(words -> words.length > 3 && words[3].equals(type))
+                .mapToInt(words -> Integer.parseInt(words[1]))
                 .sum();
     }
 

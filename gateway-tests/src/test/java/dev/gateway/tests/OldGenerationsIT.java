@@ -46,23 +46,6 @@ class OldGenerationsIT {
         return socket;
     }
 
-    private static int instances(GatewayJar gateway, String type) throws IOException, InterruptedException {
-        Process jcmd = new ProcessBuilder(
-                        System.getProperty("java.home") + "/bin/jcmd",
-                        Long.toString(gateway.pid()),
-                        "GC.class_histogram")
-                .redirectErrorStream(true)
-                .start();
-        String histogram = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(jcmd.waitFor()).as(histogram).isZero();
-        return histogram
-                .lines()
-                .map(line -> line.strip().split("\\s+"))
-                .filter(words -> words.length > 3 && words[3].equals(type))
-                .mapToInt(words -> Integer.parseInt(words[1]))
-                .sum();
-    }
-
     @Test
     void tunnelsAndLongResponsesKeepNoConfiguration() throws Exception {
         List<Socket> clients = new ArrayList<>();
@@ -78,10 +61,9 @@ class OldGenerationsIT {
                 clients.add(open(gateway, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
                 clients.add(open(gateway, "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"));
             }
-            assertThat(instances(gateway, "dev.gateway.config.GatewayConfig")).isBetween(1, 3);
-            assertThat(instances(gateway, "dev.gateway.Snapshot")).isBetween(1, 3);
-            assertThat(instances(gateway, "dev.gateway.Snapshot$ListenerPolicy"))
-                    .isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.Snapshot")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.Snapshot$ListenerPolicy")).isBetween(1, 3);
         } finally {
             for (Socket client : clients) {
                 client.close();

@@ -14,12 +14,25 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A name server on the loopback interface (RFC 1035) that may say something else each time: of a name's answers each is
- * given once, in turn, with no time to live; the last one again and again.
+ * given once, in turn, with no time to live; the last one again and again. It may also fail, or say nothing.
  */
 public final class NameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
     private static final int TYPE_AAAA = 28;
     private static final int NO_SUCH_NAME = 3;
+    private static final int MOST_BYTES = 4096;
+
+    /** What every question is answered. */
+    public enum Mood {
+        WELL,
+        SERVER_FAILURE,
+        NO_SUCH_NAME,
+        SILENCE
+    }
+
+    private volatile Mood mood = Mood.WELL;
+    private volatile String zone = "."; // no name ends so
+    private volatile int zoneAddresses;
 
     private final DatagramSocket socket =
             new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -47,12 +60,27 @@ public final class NameServer implements AutoCloseable {
         return this;
     }
 
+    /** Answers all questions in some way from now on. */
+    public void be(Mood next) {
+        mood = next;
+    }
+
+    /** Gives every name of a zone so many private addresses, which hold for an hour. */
+    public NameServer fills(String zoneName, int addresses) {
+        zoneAddresses = addresses;
+        zone = "." + zoneName;
+        return this;
+    }
+
     private void serve() {
         byte[] buffer = new byte[512];
         try {
             while (true) {
                 DatagramPacket packet = new DatagramPacket(buffer, buffer.length);
                 socket.receive(packet);
+                if (mood == Mood.SILENCE) {
+                    continue;
+                }
                 byte[] answer = answer(ByteBuffer.wrap(buffer, 0, packet.getLength()));
                 socket.send(new DatagramPacket(answer, answer.length, packet.getSocketAddress()));
             }
@@ -77,6 +105,19 @@ public final class NameServer implements AutoCloseable {
         query.getShort();
         int questionEnd = query.position();
         String asked = name.toString();
+        if (type == TYPE_A && asked.endsWith(zone)) {
+            return filled(id, query.slice(12, questionEnd - 12));
+        }
+        if (mood != Mood.WELL) {
+            return ByteBuffer.allocate(questionEnd)
+                    .putShort(id)
+                    .putShort((short) (0x8180 | (mood == Mood.NO_SUCH_NAME ? NO_SUCH_NAME : 2)))
+                    .putShort((short) 1)
+                    .putShort((short) 0)
+                    .putInt(0)
+                    .put(query.slice(12, questionEnd - 12))
+                    .array();
+        }
         boolean known = ipv4.containsKey(asked) || ipv6.containsKey(asked);
         List<InetAddress> addresses = (type == TYPE_A
                         ? ipv4
@@ -93,6 +134,19 @@ public final class NameServer implements AutoCloseable {
                     .putShort((short) 1)
                     .putInt(0);
             out.putShort((short) address.length).put(address);
+        }
+        byte[] bytes = new byte[out.position()];
+        out.flip().get(bytes);
+        return bytes;
+    }
+
+    private byte[] filled(short id, ByteBuffer question) {
+        ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
+        out.putShort(id).putShort((short) 0x8180).putShort((short) 1).putShort((short) zoneAddresses);
+        out.putInt(0).put(question);
+        for (int i = 0; i < zoneAddresses; i++) {
+            out.putShort((short) 0xC00C).putShort((short) TYPE_A).putShort((short) 1);
+            out.putInt(3600).putShort((short) 4).putInt(0x0A000000 + i);
         }
         byte[] bytes = new byte[out.position()];
         out.flip().get(bytes);

@@ -1,0 +1,103 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.NameServer;
+import dev.gateway.tests.peer.NameServer.Mood;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What the gateway makes of what DNS says of names, and of what it does not. */
+@Tag("jar")
+@Timeout(90)
+class NamesIT {
+    private static int get(GatewayJar gateway) throws IOException {
+        try (Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            int status = stream.receiveFinal().status();
+            stream.receiveBody();
+            return status;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "WELL")
+    void theLastKnownAddressesServeWhileDnsFails(Mood mood) throws Exception {
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    stream.receiveBody();
+                    stream.send(Head.response(200, "content-length", "2", "connection", "close"), false);
+                    stream.send("ok", true);
+                });
+                NameServer names = new NameServer().answers("app.test", "127.0.0.1");
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                                upstreams: [{name: app, endpoints: [{host: app.test, port: %d}]}]
+                                resolver: {nameServers: ["127.0.0.1:%d"]}
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port(), names.port()))
+                        .start()) {
+            assertThat(get(gateway)).isEqualTo(200);
+            names.be(mood);
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2_500); // longer than any answer holds
+            int asked = 0;
+            while (System.nanoTime() < end) {
+                assertThat(get(gateway)).as("request %d", asked++).isEqualTo(200);
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+            }
+            assertThat(gateway.metric("gateway_dns_stale_names")).isEqualTo(1);
+            names.be(Mood.WELL);
+            while (gateway.metric("gateway_dns_stale_names") > 0) {
+                assertThat(get(gateway)).isEqualTo(200); // ended by the test's timeout
+            }
+        }
+    }
+
+    @Test
+    void namesThatClientsChooseHaveFewAddressesInMemory() throws Exception {
+        int asked = 400;
+        int addresses = 240;
+        try (NameServer names = new NameServer().fills("big.test", addresses);
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                connect: [{parentRefs: [{name: web}], allow: ["*"], allowedPorts: [443]}]
+                                resolver: {nameServers: ["127.0.0.1:%d"]}
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(names.port()))
+                        .start()) {
+            for (int i = 0; i < asked; i++) {
+                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
+                    socket.setSoTimeout(Peer.PATIENCE_MILLIS);
+                    String authority = "n" + i + ".big.test:443";
+                    socket.getOutputStream()
+                            .write(("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n")
+                                    .getBytes(StandardCharsets.US_ASCII));
+                    assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+                            .isEqualTo("HTTP/1.1 403");
+                }
+            }
+            assertThat(gateway.instances("java.net.Inet4Address")).isLessThan(asked * addresses / 4);
+        }
+    }
+}
