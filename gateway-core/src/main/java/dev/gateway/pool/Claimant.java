@@ -6,7 +6,7 @@ import dev.gateway.upstream.UpstreamSettings;
 
 /**
  * Who makes connections of an upstream on one event loop, each of which takes a permit. Confined
- * to its loop but for {@link #onLoop}.
+ * to its loop.
  */
 abstract class Claimant {
     final LoopPools loopPools;
@@ -52,8 +52,13 @@ abstract class Claimant {
         return loopPools.wheel.nanoTime();
     }
 
+    /** Whether it had better connect to its own endpoint, and not only to others. */
+    final boolean wantsOwn() {
+        return !flexible || host.isChosen();
+    }
+
     /** Whether a permit for that endpoint is of use here. */
     final boolean canUse(Host other) {
-        return other == host || (flexible && other.isChosen());
+        return flexible ? other.isChosen() : other == host;
     }
 }

@@ -48,7 +48,9 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
                 owner.shared,
                 owner.observer,
                 owner.shared.upstream.host(way.endpoint()),
-                !http1Only && way.endpoint().index() != NamedByRequest.INDEX);
+                !http1Only
+                        && way.endpoint().index() != NamedByRequest.INDEX
+                        && owner.shared.upstream.hosts().size() > 1);
         this.owner = owner;
         this.way = way;
         this.http1Only = http1Only;

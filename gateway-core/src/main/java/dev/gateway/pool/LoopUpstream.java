@@ -14,7 +14,7 @@ import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,10 +34,10 @@ final class LoopUpstream {
     final SharedUpstream shared;
     final UpstreamObserver observer;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
-    private final Map<Host, EndpointPool> own = new IdentityHashMap<>();
+    private final Map<Host, EndpointPool> own = new HashMap<>();
     final Siblings siblings;
     private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
-    private final Map<Host, Tunnels> tunnels = new IdentityHashMap<>(); // made when there is a first one
+    private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
     private boolean retired;
 
     LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
@@ -64,7 +64,7 @@ final class LoopUpstream {
                 return pool(endpoint).open(demand, events, callback);
             }
             Endpoint free = siblings.withRoom(shared.upstream.host(endpoint)).endpoint();
-            if (free != endpoint) {
+            if (!free.equals(endpoint)) {
                 callback.onMoved(free);
             }
             return tunnels(free).open(Way.straight(free), introduction, events, callback);

@@ -68,7 +68,7 @@ final class Permits {
      * by {@link Claimant#onPermit}, and others are asked to give up a connection that they do not use.
      */
     boolean tryAcquire(Claimant claimant) {
-        if (tryAcquire(claimant.host)) {
+        if (claimant.wantsOwn() && tryAcquire(claimant.host)) {
             return true;
         }
         claimant.destitute = claimant.hasNone();
@@ -160,7 +160,7 @@ final class Permits {
     }
 
     private static @Nullable Host acquireFor(Claimant claimant, Host free) {
-        if (claimant.host.connections().tryAcquire()) {
+        if (claimant.wantsOwn() && claimant.host.connections().tryAcquire()) {
             return claimant.host; // also if another's was given back, for it may be one that nobody's share covers
         }
         return claimant.host != free

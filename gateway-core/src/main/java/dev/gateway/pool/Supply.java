@@ -100,7 +100,7 @@ final class Supply {
         }
         if (mayGoBeyond()) {
             shared.permits.acquireBeyond(pool);
-        } else if (starving || expected() > 0 && mayMultiplex() || !shared.permits.tryAcquire(pool.host)) {
+        } else if (starving || (expected() > 0 && mayMultiplex()) || !shared.permits.tryAcquire(pool.host)) {
             return false;
         }
         reserved = true;

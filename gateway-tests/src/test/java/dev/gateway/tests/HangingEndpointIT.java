@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Origin;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An endpoint that takes connections and requests, and never answers, costs what it holds of its share and no more. */
+/** An endpoint that hangs costs what it holds of its share and no more; the others are served as ever. */
 @Tag("jar")
 @Timeout(60)
 class HangingEndpointIT {
@@ -31,51 +35,141 @@ class HangingEndpointIT {
     /** What one of three may hold of 32 connections, and the two that rounding leaves. */
     private static final int SHARE = 12;
 
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     @Test
-    void twoThirdsOfAnUpstreamGoOnWhileOneThirdHangs() throws Exception {
-        List<Socket> hanging = new CopyOnWriteArrayList<>();
+    void twoThirdsOfAnUpstreamGoOnWhileTheProcessOfOneThirdIsStopped() throws Exception {
         try (Origin first = Origin.start().on("/", Behaviours.text("ok"));
                 Origin second = Origin.start().on("/", Behaviours.text("ok"));
-                ServerSocket hangs = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                GatewayJar gateway = GatewayJar.of(
+                GatewayJar stopped = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
-                                routes: [{rules: [{backendRefs: [{name: app}]}]}]
-                                upstreams:
-                                  - name: app
-                                    endpoints:
-                                      - {host: 127.0.0.1, port: %d}
-                                      - {host: 127.0.0.1, port: %d}
-                                      - {host: 127.0.0.1, port: %d}
-                                    circuitBreaker: {maxConnections: 32}
+                                routes:
+                                  - rules:
+                                      - filters: [{type: RequestRedirect, requestRedirect: {hostname: a.test}}]
                                 admin: {address: 127.0.0.1, port: 0}
                                 accessLog: {format: off}
-                                """
-                                        .formatted(first.port(), hangs.getLocalPort(), second.port()))
-                        .start()) {
-            Thread acceptor = new Thread(() -> accept(hangs, hanging));
-            acceptor.setDaemon(true);
-            acceptor.start();
-
-            Counts counts = load(gateway.port("web"));
-            assertThat(counts.failed).as("refused").hasValue(0);
+                                """)
+                        .start();
+                GatewayJar gateway = gateway(
+                        "circuitBreaker: {maxConnections: 32}", first.port(), stopped.port("web"), second.port())) {
+            stopped.signal("STOP");
+            Counts counts = load(gateway);
+            assertThat(counts.failed).hasValue(0);
             assertThat(counts.answered.get()).isGreaterThanOrEqualTo(REQUESTS - SHARE);
-            assertThat(hanging).hasSizeLessThanOrEqualTo(SHARE);
-        } finally {
-            for (Socket each : hanging) {
-                each.close();
+        }
+    }
+
+    @Test
+    void whoDoesNotAnswerFiveTimesInARowIsLeftAlone() throws Exception {
+        try (Origin well = Origin.start().on("/", Behaviours.text("ok"));
+                Origin silent = Origin.start().on("/", Behaviours.silence());
+                GatewayJar gateway = gateway("timeouts: {responseHeaders: 200ms}", well.port(), silent.port())) {
+            List<Integer> statuses = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                statuses.add(get(gateway).statusCode());
+            }
+            assertThat(statuses).filteredOn(each -> each == 504).hasSize(5);
+            assertThat(statuses).filteredOn(each -> each == 200).hasSize(15);
+            assertThat(gateway.log())
+                    .contains(
+                            "127.0.0.1:" + silent.port() + " of upstream app has failed too often and is ejected for");
+            assertThat(gateway.json("/upstreams")
+                            .at("/upstreams/0/endpoints/1/state")
+                            .asText())
+                    .isEqualTo("ejected");
+        }
+    }
+
+    @Test
+    void whoDoesNotTakeConnectionsIsToldAsConnectTimeout() throws Exception {
+        try (BlackHole hole = new BlackHole();
+                GatewayJar gateway = gateway("timeouts: {connect: 1s, poolAcquire: 1s}", hole.port())) {
+            HttpResponse<String> response = get(gateway);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(504);
+            assertThat(response.headers().firstValue("Proxy-Status").orElse("")).contains("connect_timeout");
+        }
+    }
+
+    @Test
+    void aRequestDoesNotWaitForOneEndpointsConnectionWhileAnotherHasRoom() throws Exception {
+        try (BlackHole hole = new BlackHole();
+                Origin well = Origin.start().on("/", Behaviours.text("ok"));
+                GatewayJar gateway = gateway("timeouts: {connect: 4s}", hole.port(), well.port())) {
+            for (int i = 0; i < 4; i++) {
+                HttpResponse<String> response = client.send(
+                        HttpRequest.newBuilder(uri(gateway))
+                                .POST(HttpRequest.BodyPublishers.ofString("not to be sent twice"))
+                                .build(),
+                        BodyHandlers.ofString());
+                assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
             }
         }
     }
 
-    private static void accept(ServerSocket server, List<Socket> accepted) {
-        try {
-            while (true) {
-                accepted.add(server.accept());
+    /** A port whose queue of connections is full, so that the kernel drops each SYN. */
+    private static final class BlackHole implements AutoCloseable {
+        private final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        private final List<SocketChannel> queued = new ArrayList<>();
+
+        BlackHole() throws IOException {
+            boolean full = false;
+            while (!full) {
+                SocketChannel channel = SocketChannel.open();
+                queued.add(channel);
+                try {
+                    channel.socket().connect(new InetSocketAddress(server.getInetAddress(), port()), 500);
+                } catch (SocketTimeoutException e) {
+                    full = true;
+                }
             }
-        } catch (java.io.IOException e) {
-            // The test is over.
         }
+
+        int port() {
+            return server.getLocalPort();
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (SocketChannel each : queued) {
+                each.close();
+            }
+            server.close();
+        }
+    }
+
+    private static GatewayJar gateway(String settings, int... ports) throws Exception {
+        StringBuilder endpoints = new StringBuilder();
+        for (int port : ports) {
+            endpoints.append("{host: 127.0.0.1, port: ").append(port).append("}, ");
+        }
+        return GatewayJar.of(
+                        """
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes:
+                          - rules:
+                              - matches: [{method: POST}]
+                                backendRefs: [{name: app}]
+                                timeouts: {backendRequest: 2s}
+                              - backendRefs: [{name: app}]
+                        upstreams:
+                          - name: app
+                            endpoints: [%s]
+                            %s
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog: {format: off}
+                        """
+                                .formatted(endpoints, settings))
+                .start();
+    }
+
+    private static URI uri(GatewayJar gateway) {
+        return URI.create("http://127.0.0.1:" + gateway.port("web") + "/");
+    }
+
+    private HttpResponse<String> get(GatewayJar gateway) throws Exception {
+        return client.send(HttpRequest.newBuilder(uri(gateway)).build(), BodyHandlers.ofString());
     }
 
     private static final class Counts {
@@ -84,16 +178,13 @@ class HangingEndpointIT {
     }
 
     /** Sends all requests, so many at a time, and waits until only those are left that the one that hangs may hold. */
-    private static Counts load(int port) throws InterruptedException {
+    private Counts load(GatewayJar gateway) throws InterruptedException {
         Counts counts = new Counts();
-        HttpClient client =
-                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/"))
-                .build();
+        HttpRequest request = HttpRequest.newBuilder(uri(gateway)).build();
         Semaphore free = new Semaphore(AT_A_TIME);
         CountDownLatch ended = new CountDownLatch(REQUESTS - SHARE);
         for (int i = 0; i < REQUESTS && free.tryAcquire(15, TimeUnit.SECONDS); i++) {
-            client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).whenComplete((response, failure) -> {
+            client.sendAsync(request, BodyHandlers.ofString()).whenComplete((response, failure) -> {
                 if (failure == null && response.statusCode() == 200) {
                     counts.answered.incrementAndGet();
                 } else {

@@ -1,0 +1,174 @@
+package dev.gateway.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.RoundRobin;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two endpoints of one upstream: whoever has no room for a request leaves it to the other. */
+@Timeout(30)
+class SiblingsTest extends PoolFixture {
+    private Endpoint first;
+    private Endpoint second;
+
+    @Test
+    void whatAnEndpointHasNoRoomForGoesToTheOther() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply held = getFrom(first, "/hold");
+        Runnable answer = heldBy(a);
+        getFrom(first, "/").connection();
+        getFrom(first, "/").connection();
+        assertThat(a.connections).hasSize(1);
+        assertThat(b.connections).hasSize(1);
+        answer.run();
+        held.connection();
+    }
+
+    @Test
+    void theLimitOfRequestsIsSharedInTheSameWay() throws Exception {
+        settings.maxRequests = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply held = getFrom(first, "/hold");
+        Runnable answer = heldBy(a);
+        getFrom(first, "/").connection();
+        assertThat(a.connections).hasSize(1);
+        assertThat(b.connections).hasSize(1);
+        answer.run();
+        held.connection();
+    }
+
+    @Test
+    void whoWaitsTakesTheConnectionThatIsFreeFirst() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply heldByA = getFrom(first, "/hold");
+        Reply heldByB = getFrom(second, "/hold");
+        Runnable answerA = heldBy(a);
+        Runnable answerB = heldBy(b);
+        Reply waits = getFrom(first, "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        answerB.run();
+        waits.connection();
+        assertThat(List.of(a.connections.size(), b.connections.size())).containsExactly(1, 1);
+        heldByB.connection();
+        answerA.run();
+        heldByA.connection();
+    }
+
+    @Test
+    void whoWaitsOnAnotherEventLoopGetsTheRightToWhicheverConnection() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply heldByA = getFrom(first, "/hold");
+        Reply heldByB = getFrom(second, "/hold");
+        Runnable answerA = heldBy(a);
+        Runnable answerB = heldBy(b);
+        Reply waits = get(1, "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        answerB.run();
+        waits.connection();
+        assertThat(b.connections).hasSize(2);
+        heldByB.connection();
+        awaitEvent("closed");
+        answerA.run();
+        heldByA.connection();
+    }
+
+    @Test
+    void noMoreIsGivenUpForAnotherEventLoopThanItNeeds() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        getFrom(first, "/").connection();
+        getFrom(second, "/").connection();
+        assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
+        get(1, "/").connection();
+        awaitEvent("closed");
+        assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
+        assertThat(events).doesNotContain("closed");
+    }
+
+    @Test
+    void whatAnEndpointOutOfServiceHoldsIsNotMissedAndWhoWaitsThereMovesOn() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply heldByA = getFrom(first, "/hold");
+        Reply heldByB = getFrom(second, "/hold");
+        Runnable answerA = heldBy(a);
+        Runnable answerB = heldBy(b);
+        Reply waits = getFrom(first, "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        upstream.health().drain(first.toString(), true);
+        waits.connection();
+        assertThat(b.connections).hasSize(2);
+        answerA.run();
+        answerB.run();
+        heldByA.connection();
+        heldByB.connection();
+    }
+
+    @Test
+    void nobodyWaitsLongForAConnectionThatIsNotMadeWhileTheOtherHasRoom() throws Exception {
+        settings.connectMillis = 40_000;
+        Origin b = http1();
+        to(blackHole(), b.port());
+        Reply waits = getFrom(first, "/");
+        assertThat(counted().connecting()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        waits.connection();
+        assertThat(upstream.health().report(first).state()).isEqualTo(Health.State.UNREACHABLE);
+        getFrom(first, "/").connection(); // at once, as somebody is finding out already
+        assertThat(b.connections).hasSize(1);
+        assertThat(counted().connecting()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(40));
+        while (counted().connecting() > 0) {
+            Thread.onSpinWait(); // until it has failed
+        }
+    }
+
+    private void to(int... ports) throws Exception {
+        first = new Endpoint(0, "127.0.0.1", ports[0], 1);
+        second = new Endpoint(1, "127.0.0.1", ports[1], 1);
+        List<Endpoint> endpoints = List.of(first, second);
+        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+    }
+
+    /** Returns a port whose queue of connections is full, so that the kernel drops each SYN. */
+    private int blackHole() throws IOException {
+        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        open.add(server);
+        while (true) {
+            Socket socket = new Socket();
+            open.add(socket);
+            try {
+                socket.connect(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), 500);
+            } catch (SocketTimeoutException e) {
+                return server.getLocalPort();
+            }
+        }
+    }
+}
