@@ -17,6 +17,7 @@ import dev.gateway.observe.AccessLog;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.LoopMetrics;
 import dev.gateway.observe.Metrics;
+import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.pool.Pools;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
@@ -51,6 +52,7 @@ final class Loops {
     private final ScheduledExecutorService housekeeping =
             Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
     private final AdminWork adminWork = new AdminWork();
+    private final DirectMemoryGuard directMemory;
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
@@ -77,6 +79,7 @@ final class Loops {
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
+        this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         this.resolver = new Resolver(transport, config.resolver().nameServers());
         metrics.addStaleNames(resolver::staleNames);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
@@ -236,6 +239,8 @@ final class Loops {
         metrics.sampleOn(housekeeping);
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
+        housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
+        housekeeping.scheduleWithFixedDelay(() -> directMemory.trim(transport::trimMemory), 1, 1, TimeUnit.SECONDS);
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

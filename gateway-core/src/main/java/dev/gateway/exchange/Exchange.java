@@ -372,6 +372,7 @@ final class Exchange implements StreamEvents {
                 attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, ended, false);
             }
             request.discard();
+            response.end();
             doorway.end();
         } catch (RuntimeException e) {
             LOG.error("ending an exchange of listener {}", record.connection.listenerName(), e);

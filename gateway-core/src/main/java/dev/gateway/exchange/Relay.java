@@ -1,6 +1,9 @@
 package dev.gateway.exchange;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Stalled;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,12 @@ final class Relay {
     private @Nullable Stream sink;
     private int owed; // bounded by what the source sends without credit
     private boolean unflushed;
+    private final Exchange exchange;
+    private @Nullable Waiting waiting; // made when the sink had no room for the first time
+
+    Relay(Exchange exchange) {
+        this.exchange = exchange;
+    }
 
     /** Begins, or begins anew with the stream of another attempt. */
     void join(Stream source, Stream sink) {
@@ -65,10 +74,55 @@ final class Relay {
 
     /** Grants what is owed if the sink has room; to be called when it has room again. */
     void credit() {
-        if (owed > 0 && source != null && sink != null && sink.isWritable()) {
-            int granted = owed;
-            owed = 0;
-            source.consumed(granted);
+        if (owed == 0 || source == null || sink == null) {
+            return;
+        }
+        if (!sink.isWritable()) {
+            stall();
+            return;
+        }
+        if (waiting != null) {
+            waiting.resume();
+        }
+        int granted = owed;
+        owed = 0;
+        source.consumed(granted);
+    }
+
+    private void stall() {
+        if (exchange.state.isDone()) {
+            return; // what it has handed over is the sink's alone
+        }
+        Waiting made = waiting;
+        if (made == null) {
+            made = new Waiting();
+            waiting = made;
+        }
+        made.stall();
+    }
+
+    /** Nothing more is passed on. */
+    void end() {
+        if (waiting != null) {
+            waiting.resume();
+        }
+    }
+
+    /** What the sink does not take. */
+    private final class Waiting extends Stalled.Holder {
+        @Override
+        protected long held() {
+            return owed;
+        }
+
+        @Override
+        protected Object culprit() {
+            return exchange.record.connection;
+        }
+
+        @Override
+        protected void cut() {
+            exchange.fail(Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
         }
     }
 

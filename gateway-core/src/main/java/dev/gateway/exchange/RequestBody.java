@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestBody {
     private final Exchange exchange;
     private final long maxBytes;
-    private final Relay relay = new Relay();
+    private final Relay relay;
     private final HeldBody held = new HeldBody();
     private @Nullable Fields heldTrailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
@@ -35,6 +35,7 @@ final class RequestBody {
      */
     RequestBody(Exchange exchange, long maxBytes) {
         this.exchange = exchange;
+        this.relay = new Relay(exchange);
         this.maxBytes = maxBytes;
     }
 
@@ -206,6 +207,7 @@ final class RequestBody {
 
     /** The exchange is over: nobody wants what is still held. */
     void discard() {
+        relay.end();
         held.discard();
         heldTrailers = null;
     }

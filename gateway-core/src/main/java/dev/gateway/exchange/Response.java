@@ -14,10 +14,11 @@ import io.netty.buffer.Unpooled;
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
 final class Response {
     private final Exchange exchange;
-    private final Relay relay = new Relay();
+    private final Relay relay;
 
     Response(Exchange exchange) {
         this.exchange = exchange;
+        this.relay = new Relay(exchange);
     }
 
     /** It will come by this stream. */
@@ -118,6 +119,11 @@ final class Response {
     /** The client has room again. */
     void credit() {
         relay.credit();
+    }
+
+    /** The exchange is over. */
+    void end() {
+        relay.end();
     }
 
     void flush() {

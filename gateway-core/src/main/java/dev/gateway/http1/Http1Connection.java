@@ -4,6 +4,7 @@ import dev.gateway.net.HalfClose;
 import dev.gateway.net.ReadCredit;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.net.WriteBatch;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -100,6 +101,10 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public final void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (HalfClose.isOutputEnd(ctx.channel(), cause) && outlivesOutput()) {
+            return;
+        }
+        if (DirectMemory.isShortage(cause)) {
+            onFailed();
             return;
         }
         if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's

@@ -101,6 +101,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         return info;
     }
 
+    @Override
+    Object culprit() {
+        return info;
+    }
+
     Http2ServerSettings settings() {
         return settings;
     }

@@ -208,6 +208,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         return switch (failure.cause()) {
             case CLIENT_PROTOCOL_ERROR -> Http2Error.PROTOCOL_ERROR;
             case CLIENT_CLOSED, CLIENT_TIMEOUT, BODY_TOO_LARGE, DRAIN, ADMIN_CLOSED -> Http2Error.CANCEL;
+            case OVERLOAD -> Http2Error.ENHANCE_YOUR_CALM;
             default -> tunnel ? tunnelError() : Http2Error.INTERNAL_ERROR;
         };
     }

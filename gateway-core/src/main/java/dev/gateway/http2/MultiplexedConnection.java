@@ -1,7 +1,10 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.DirectMemory;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -356,6 +359,21 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         }
     }
 
+    /** Returns whom to blame for what its streams hold. */
+    Object culprit() {
+        return this;
+    }
+
+    /** Ends a stream for lack of memory: its peer takes nothing of what waits for it. */
+    final void cut(MultiplexedStream stream) {
+        Http2Stream h2 = stream.h2();
+        stream.fail(Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
+        stream.die();
+        if (h2 != null) {
+            resetStream(h2, Http2Error.ENHANCE_YOUR_CALM);
+        }
+    }
+
     final void paused(MultiplexedStream stream) {
         paused.add(stream);
     }
@@ -378,7 +396,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             onSocketFailed(ctx, cause);
             return;
         }
-        if (error == null) { // not the peer's doing
+        if (error == null && !DirectMemory.isShortage(cause)) { // not the peer's doing
             LOG.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
         }
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();

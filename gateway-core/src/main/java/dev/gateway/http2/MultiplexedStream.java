@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
@@ -48,6 +49,7 @@ abstract class MultiplexedStream implements Stream {
     private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
     private @Nullable Failure early; // why it failed before anybody was to be told
     private @Nullable StallTimer stallTimer;
+    private @Nullable Unsent waiting; // made when the last of it was handed over, and the peer had no room
 
     MultiplexedStream(MultiplexedConnection connection) {
         this.connection = connection;
@@ -146,6 +148,7 @@ abstract class MultiplexedStream implements Stream {
         connection.enqueue(stream, new PendingData(this, data, last));
         if (last && connection.hasPending(stream) && !connection.isWritable(stream)) {
             armStallTimer(); // nobody asks isWritable any more
+            holdUnsent();
         }
     }
 
@@ -448,7 +451,38 @@ abstract class MultiplexedStream implements Stream {
         }
     }
 
+    /** From here on nobody but this stream answers for what waits. */
+    private void holdUnsent() {
+        Unsent made = waiting;
+        if (made == null) {
+            made = new Unsent();
+            waiting = made;
+        }
+        made.stall();
+    }
+
+    /** What a stream holds whose end was handed over, so that no exchange waits for it any more. */
+    private final class Unsent extends Stalled.Holder {
+        @Override
+        protected long held() {
+            return unsent;
+        }
+
+        @Override
+        protected Object culprit() {
+            return connection.culprit();
+        }
+
+        @Override
+        protected void cut() {
+            connection.cut(MultiplexedStream.this);
+        }
+    }
+
     private void cancelStallTimer() {
+        if (waiting != null) {
+            waiting.resume();
+        }
         if (stallTimer != null) {
             stallTimer.cancel();
         }

@@ -147,6 +147,11 @@ public final class Transport {
         return allocator.pinnedDirectMemory();
     }
 
+    /** Lets go of buffers that the calling event loop keeps ready and has not used since the last call. */
+    public void trimMemory() {
+        allocator.trimCurrentThreadCache();
+    }
+
     /**
      * Returns the address of a Unix-domain socket, as this kind of transport wants it.
      *

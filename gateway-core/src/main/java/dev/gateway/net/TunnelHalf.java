@@ -1,6 +1,7 @@
 package dev.gateway.net;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -199,9 +200,10 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
+        boolean expected = cause instanceof IOException || cause instanceof DecoderException; // the latter is TLS's
+        if (!expected && !DirectMemory.isShortage(cause)) {
             LOG.warn("closing a tunnel", cause);
-        } else if (!over) {
+        } else if (expected && !over) {
             observer.onSocketError();
         }
         lost("the connection failed");

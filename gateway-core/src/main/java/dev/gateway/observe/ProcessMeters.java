@@ -79,6 +79,18 @@ final class ProcessMeters implements Exposition.Source {
                 "Names of upstreams whose last known addresses stay in use while DNS fails.",
                 staleNames.getAsInt());
         out.counter(
+                "gateway_direct_memory_pauses",
+                "Times that reading stopped early, since the bytes were not taken and memory was not ample.",
+                DirectMemory.pauses());
+        out.counter(
+                "gateway_direct_memory_cuts",
+                "Exchanges and streams ended for lack of memory, since what they held was not taken.",
+                DirectMemory.cuts());
+        out.counter(
+                "gateway_direct_memory_failures",
+                "Connections ended because no memory could be had.",
+                DirectMemory.failures());
+        out.counter(
                 "gateway_accesslog_dropped",
                 "Lines of the access log that could not be written in time.",
                 accessLogDropped());

@@ -2,7 +2,10 @@ package dev.gateway.overload;
 
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The memory that buffers take, of which the process has one budget. Netty counts it; its limit is that of the JVM unless
@@ -13,6 +16,12 @@ public final class DirectMemory {
     private static final long AMPLE = 64 << 20;
 
     private static final LongAdder PAUSES = new LongAdder();
+    private static final LongAdder CUTS = new LongAdder();
+    private static final LongAdder FAILURES = new LongAdder();
+
+    private static final Logger LOG = LoggerFactory.getLogger(DirectMemory.class);
+    private static final long LOG_AGAIN_NANOS = 10_000_000_000L;
+    private static final AtomicLong LOGGED = new AtomicLong(System.nanoTime() - LOG_AGAIN_NANOS);
 
     private DirectMemory() {}
 
@@ -82,6 +91,38 @@ public final class DirectMemory {
     /** Returns how often that was. */
     public static long pauses() {
         return PAUSES.sum();
+    }
+
+    /** Somebody was cut who held memory for a peer that did not take it. */
+    static void onCut() {
+        CUTS.increment();
+    }
+
+    /** Returns how many were. */
+    public static long cuts() {
+        return CUTS.sum();
+    }
+
+    /**
+     * Tells whether an exception means that memory could not be had. If so it is counted, and logged as one line now and
+     * then: whoever asked is ended, and there may be many.
+     */
+    public static boolean isShortage(Throwable cause) {
+        if (!(cause instanceof OutOfMemoryError)) {
+            return false;
+        }
+        FAILURES.increment();
+        long logged = LOGGED.get();
+        long now = System.nanoTime();
+        if (now - logged >= LOG_AGAIN_NANOS && LOGGED.compareAndSet(logged, now)) {
+            LOG.error("Ending a connection for lack of memory, {} in all: {}", failures(), cause.toString());
+        }
+        return true;
+    }
+
+    /** Returns how often that was. */
+    public static long failures() {
+        return FAILURES.sum();
     }
 
     /** Returns how many bytes were taken from the system, whether or not buffers need all of it now. */

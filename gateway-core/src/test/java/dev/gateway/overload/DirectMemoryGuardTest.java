@@ -1,0 +1,106 @@
+package dev.gateway.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When cutting begins, whom it reaches, and when it ends. */
+class DirectMemoryGuardTest {
+    private static final long MAX = 1_000_000;
+
+    private final List<Runnable> tasks = new ArrayList<>();
+    private final Executor loop = tasks::add;
+    private long held;
+    private final DirectMemoryGuard guard = new DirectMemoryGuard(() -> held, MAX, List.of(loop));
+    private final List<Hoarder> hoarders = new ArrayList<>();
+
+    @AfterEach
+    void forget() {
+        hoarders.forEach(Stalled.Holder::resume);
+    }
+
+    private final class Hoarder extends Stalled.Holder {
+        private final long bytes;
+        private boolean isCut;
+
+        Hoarder(long bytes) {
+            this.bytes = bytes;
+            hoarders.add(this);
+            stall();
+        }
+
+        @Override
+        protected long held() {
+            return bytes;
+        }
+
+        @Override
+        protected Object culprit() {
+            return this;
+        }
+
+        @Override
+        protected void cut() {
+            isCut = true;
+            held -= bytes;
+        }
+    }
+
+    private void review() {
+        guard.review();
+        List<Runnable> now = List.copyOf(tasks);
+        tasks.clear();
+        now.forEach(Runnable::run);
+    }
+
+    @Test
+    void nobodyIsAskedWhileThereIsEnough() {
+        held = MAX * 3 / 4;
+        review();
+        assertThat(guard.level()).isEqualTo(0.75);
+        guard.review();
+        assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void theLargestGoFirstAndThenSmallerOnesUntilThereIsRoom() throws Exception {
+        Hoarder large = new Hoarder(MAX / 8);
+        Hoarder small = new Hoarder(MAX / 50);
+        held = MAX;
+        Thread.sleep(110); // so long a stall lasts that counts when it is urgent, by the loop's own clock
+        review();
+        assertThat(large.isCut).isTrue();
+        assertThat(small.isCut).isFalse();
+
+        held = MAX;
+        for (int i = 0; i < 10 && !small.isCut; i++) {
+            review();
+        }
+        assertThat(small.isCut).isTrue();
+
+        held = MAX * 71 / 100;
+        guard.review();
+        assertThat(tasks).as("between enough and too much it goes on").hasSize(1);
+        tasks.remove(0).run();
+        held = MAX * 70 / 100;
+        guard.review();
+        held = MAX * 74 / 100;
+        guard.review();
+        assertThat(tasks).as("it has ended").isEmpty();
+    }
+
+    @Test
+    void aLoopThatIsLateIsNotAskedAgain() {
+        held = MAX;
+        guard.review();
+        guard.review();
+        assertThat(tasks).hasSize(1);
+        tasks.remove(0).run();
+        guard.review();
+        assertThat(tasks).hasSize(1);
+    }
+}
