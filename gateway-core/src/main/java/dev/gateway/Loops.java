@@ -17,7 +17,12 @@ import dev.gateway.observe.AccessLog;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.LoopMetrics;
 import dev.gateway.observe.Metrics;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemoryGuard;
+import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.pool.Pools;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
@@ -42,12 +47,21 @@ import java.util.function.LongUnaryOperator;
  * and used by the threads that start and stop the gateway.
  */
 final class Loops {
+    /** What connections of the admin listener may make the process hold. */
+    private static final long ADMIN_BYTES = 1024 * 1024;
+
+    private static final long REVIEW_MILLIS = 100;
+
     private final GatewayConfig config; // that they were made by
     private final Surroundings surroundings;
     private final Transport transport;
     private final Metrics metrics;
     private final List<TimerWheel> wheels = new ArrayList<>();
     private final List<LoopMetrics> loopMetrics = new ArrayList<>();
+    private final Overload overload = new Overload();
+    private final MemoryBudget budget;
+    private final List<LoopGate> gates = new ArrayList<>();
+    private final List<LoopGate> adminGates = new ArrayList<>();
     private final List<ExchangeHandler> handlers = new ArrayList<>();
     private final ScheduledExecutorService housekeeping =
             Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
@@ -74,7 +88,15 @@ final class Loops {
                 Assembly.transport(config.transport()),
                 config.workers(),
                 surroundings.systemd().sockets());
+        this.budget = new MemoryBudget(
+                Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
+        // Pages for operators do not wait for room that clients take, nor is there no end to what they may take.
+        MemoryBudget adminBudget = new MemoryBudget(ADMIN_BYTES, transport.loops().size());
+        overload.watch(new HeapPressure());
+        metrics.watchOverload(overload, budget);
         for (EventLoop loop : transport.loops()) {
+            gates.add(new LoopGate(overload, budget.newLoop()));
+            adminGates.add(new LoopGate(new Overload(), adminBudget.newLoop()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
@@ -158,7 +180,7 @@ final class Loops {
             TimerWheel wheel = wheels.get(i);
             ExchangeObserver records = ExchangeObserver.both(accessLog.newLoop(wheel), telemetry.newLoop(wheel));
             ExchangeObserver observer = ExchangeObserver.both(loopMetrics.get(i), records);
-            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer));
+            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer, gates.get(i)));
         }
     }
 
@@ -214,7 +236,8 @@ final class Loops {
                     transport.loops().get(i),
                     wheels.get(i),
                     handlers.get(i),
-                    loopMetrics.get(i).listener(listener)));
+                    loopMetrics.get(i).listener(listener),
+                    gates.get(i)));
         }
         return loops;
     }
@@ -224,7 +247,8 @@ final class Loops {
         List<ListenerLoop> loops = new ArrayList<>();
         for (int i = 0; i < wheels.size(); i++) {
             EventLoop loop = transport.loops().get(i);
-            loops.add(new ListenerLoop(loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE));
+            loops.add(new ListenerLoop(
+                    loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE, adminGates.get(i)));
         }
         return loops;
     }
@@ -237,6 +261,7 @@ final class Loops {
     /** Begins what is done once a second. */
     void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
+        housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);

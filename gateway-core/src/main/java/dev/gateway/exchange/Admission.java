@@ -29,11 +29,7 @@ final class Admission {
      *
      * @return why it is refused, or null
      */
-    static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener, int active) {
-        int most = settings.maxExchangesPerLoop();
-        if (most > 0 && active > most) {
-            return Failure.of(Cause.OVERLOAD, "more than " + most + " exchanges on this event loop");
-        }
+    static @Nullable Failure check(RequestHead head, ExchangeSettings settings, int listener) {
         if (head.method().equals(Method.TRACE)) {
             // As nginx does: its answer would show the client what proxies, ours included, add to requests.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");

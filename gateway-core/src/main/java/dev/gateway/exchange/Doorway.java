@@ -7,6 +7,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
@@ -39,7 +40,11 @@ final class Doorway {
     void enter() {
         int listener = record.connection.listener();
         ExchangeHandler handler = exchange.handler;
-        Failure refusal = Admission.check(head, settings, listener, handler.active());
+        if (!handler.gate.admitsRequests() || !exchange.held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+            exchange.turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
+            return;
+        }
+        Failure refusal = Admission.check(head, settings, listener);
         if (refusal != null) {
             exchange.fail(refusal);
             return;

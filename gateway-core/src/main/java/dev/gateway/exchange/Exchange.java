@@ -8,6 +8,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
+import dev.gateway.overload.Holding;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -43,6 +44,10 @@ final class Exchange implements StreamEvents {
     final RequestBody request;
     final Response response;
     final Doorway doorway;
+
+    /** What the exchange makes the process hold: itself, its request's head, and whatever else is kept for it. */
+    final Holding held;
+
     private final Tenure tenure;
     private ExchangeSettings settings;
     private @Nullable Attempts attempts; // null before filters have proceeded
@@ -59,6 +64,7 @@ final class Exchange implements StreamEvents {
         this.server = server;
         this.head = head;
         this.record = handler.record(server, head, settings);
+        this.held = new Holding(record.connection.account());
         this.deadlines = new Deadlines(this, handler.wheel);
         this.request = new RequestBody(this, settings.maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this);
@@ -72,7 +78,7 @@ final class Exchange implements StreamEvents {
         handler.observer.onBegun(record);
         try {
             doorway.enter();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             onDefect(e);
         }
     }
@@ -265,6 +271,17 @@ final class Exchange implements StreamEvents {
         complete(failure);
     }
 
+    /** There is no room for the exchange, and nothing has been done for it yet. */
+    void turnAway(Failure failure) {
+        record.status = failure.status();
+        if (server.refuse(failure)) {
+            state.on(Event.FAILED);
+            complete(failure);
+        } else {
+            fail(failure);
+        }
+    }
+
     private void tell(Action action, Failure failure, Fields fields) {
         try {
             if (action == Action.ANSWER) {
@@ -273,7 +290,7 @@ final class Exchange implements StreamEvents {
             } else {
                 server.reset(failure);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             onDefectAtEnd(e);
         }
     }
@@ -286,7 +303,11 @@ final class Exchange implements StreamEvents {
      * A filter, router or balancer threw: a defect, which must neither reach the connection, that others may share, nor
      * leave this exchange open.
      */
-    void onDefect(RuntimeException defect) {
+    void onDefect(Throwable defect) {
+        if (defect instanceof OutOfMemoryError) {
+            fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
+            return;
+        }
         LOG.error("failing an exchange of listener {}", record.connection.listenerName(), defect);
         fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
@@ -324,7 +345,7 @@ final class Exchange implements StreamEvents {
     }
 
     /** It ends all the same, as nobody else would ever end it; how much the client has got is not known. */
-    private void onDefectAtEnd(RuntimeException defect) {
+    private void onDefectAtEnd(Throwable defect) {
         LOG.error("ending an exchange of listener {}", record.connection.listenerName(), defect);
         try {
             server.reset(ABANDONED);
@@ -361,6 +382,7 @@ final class Exchange implements StreamEvents {
         Failure left = tunnel == null ? null : tunnel.leaving();
         Failure failure = left == null ? ended : left;
         deadlines.cancel();
+        held.release();
         record.endNanos = handler.wheel.nanoTime();
         if (failure != null) {
             record.cause = failure.cause();

@@ -5,6 +5,7 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.TraceLink;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
@@ -31,6 +32,7 @@ public final class ExchangeHandler implements RequestHandler {
     final StreamOpener opener;
     final TimerWheel wheel;
     final ExchangeObserver observer;
+    final LoopGate gate;
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
@@ -39,8 +41,14 @@ public final class ExchangeHandler implements RequestHandler {
     private long tunnelsOpened;
     private int active;
 
-    /** Makes the handler of an event loop; {@link #use} must follow before its first request. */
+    /** Makes the handler of an event loop that has room for every request: for tests. */
     public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer) {
+        this(opener, wheel, observer, LoopGate.OPEN);
+    }
+
+    /** Makes the handler of an event loop; {@link #use} must follow before its first request. */
+    public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer, LoopGate gate) {
+        this.gate = gate;
         this.opener = opener;
         this.wheel = wheel;
         this.observer = observer;

@@ -76,11 +76,6 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Returns how many exchanges one event loop carries at a time before it answers 503, 0 for no limit. */
-    default int maxExchangesPerLoop() {
-        return 0;
-    }
-
     /** Returns how many bytes a request's body may have, 0 for no limit. */
     default long maxRequestBodyBytes(int listener) {
         return 0;

@@ -170,6 +170,10 @@ final class RequestBody {
         HopByHop.stripTrailers(trailers);
         switch (intake()) {
             case HOLD -> {
+                if (!exchange.held.tryAdd(trailers.heldBytes())) {
+                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
+                    return;
+                }
                 heldTrailers = trailers;
                 onHeld();
             }

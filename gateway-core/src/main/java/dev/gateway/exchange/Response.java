@@ -13,8 +13,15 @@ import io.netty.buffer.Unpooled;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
 final class Response {
+    /** How many interim heads are forwarded, the one that asks for the request's body not counted. */
+    private static final int MAX_INTERIM = 8;
+
+    private static final int CONTINUE = 100;
+
     private final Exchange exchange;
     private final Relay relay;
+    private int interim; // that were forwarded
+    private boolean continued; // the client was told to send its body
 
     Response(Exchange exchange) {
         this.exchange = exchange;
@@ -26,14 +33,29 @@ final class Response {
         relay.join(stream, exchange.server);
     }
 
-    /** An interim head came that may be forwarded. */
+    /** An interim head came, which is forwarded if the client has room for it. */
     void onInterim(ResponseHead head) {
         if (exchange.state.phase() == Phase.REQUESTED) {
             exchange.deadlines.touch();
-            HopByHop.stripResponse(head.fields());
-            relay.wrote();
-            exchange.server.head(head, false);
+            if (isForwarded(head)) {
+                HopByHop.stripResponse(head.fields());
+                relay.wrote();
+                exchange.server.head(head, false);
+            }
         }
+    }
+
+    /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
+    private boolean isForwarded(ResponseHead head) {
+        if (head.status() == CONTINUE && !continued) {
+            continued = true; // a client that waits for it would never send its body
+            return true;
+        }
+        if (interim == MAX_INTERIM || !exchange.server.hasRoomForHints()) {
+            return false;
+        }
+        interim++;
+        return true;
     }
 
     /** The final head came, and no other attempt is made. */

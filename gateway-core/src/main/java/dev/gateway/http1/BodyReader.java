@@ -71,6 +71,17 @@ final class BodyReader {
         return framing == Framing.CHUNKED ? chunks.trailers() : null;
     }
 
+    /** Returns how many bytes of heap trailers take of which not all has come. */
+    int heldBytes() {
+        return framing == Framing.CHUNKED ? chunks.heldBytes() : 0;
+    }
+
+    /** Forgets what has come of trailers, and those of the last body. */
+    void forget() {
+        framing = Framing.NONE;
+        chunks.start();
+    }
+
     /** Returns what was wrong with a body refused. */
     Violation violation() {
         return chunks.violation();

@@ -67,6 +67,11 @@ final class ChunkDecoder {
         trailerLines.reset();
     }
 
+    /** Returns how many bytes of heap trailers take of which not all has come. */
+    int heldBytes() {
+        return trailerLines.heldBytes();
+    }
+
     /** Returns what was wrong after {@link Progress#REFUSED}. */
     Violation violation() {
         return Objects.requireNonNull(violation);

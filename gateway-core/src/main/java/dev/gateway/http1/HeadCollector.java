@@ -65,6 +65,11 @@ final class HeadCollector {
         return end;
     }
 
+    /** Returns how many bytes of heap the section takes by now. */
+    int heldBytes() {
+        return bytes.length;
+    }
+
     /** Returns how many lines the section has, the empty one at its end included. */
     int lines() {
         return lines;
@@ -118,7 +123,7 @@ final class HeadCollector {
         } else if (total - fieldsStart > limits.maxFieldBytes()) {
             return refuse(Violation.FIELDS_TOO_LARGE);
         }
-        append(in, limit - start, Math.max(REQUEST_ROOM, total));
+        append(in, limit - start, Math.max(REQUEST_ROOM, total / 4)); // what comes in many pieces is copied seldom
         return Progress.MORE;
     }
 

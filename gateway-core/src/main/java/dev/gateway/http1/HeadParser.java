@@ -59,6 +59,16 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         return found == null ? Progress.COMPLETE : refuse(found);
     }
 
+    /** Forgets what has come of a head, and the one last parsed, so that an idle connection does not keep them. */
+    void forget() {
+        collector.reset();
+    }
+
+    /** Returns how many bytes of heap a head takes of which not all has come. */
+    final int heldBytes() {
+        return collector.heldBytes();
+    }
+
     private Progress refuse(Violation found) {
         violation = found;
         collector.reset();

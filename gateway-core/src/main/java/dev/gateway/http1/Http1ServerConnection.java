@@ -235,6 +235,21 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         refuse(head, http10, violation.downstream());
     }
 
+    /** The process has no room for what has come of a head, and more is to come. */
+    void onNoRoomForHead() {
+        patience.cancel();
+        refuse(null, false, Failure.of(Cause.OVERLOAD, "no memory is left for the head of a request"));
+    }
+
+    /** The same for trailers. */
+    void onNoRoomForTrailers() {
+        if (stream == null) {
+            finish();
+        } else {
+            fail(stream, Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
+        }
+    }
+
     /** Lets another protocol take the connection over; returns whether it has, and with it the bytes. */
     boolean upgrade(RequestHead head, ByteBuf in) {
         Upgrade upgrade = settings.upgrade();

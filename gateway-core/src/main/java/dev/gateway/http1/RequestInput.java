@@ -3,6 +3,7 @@ package dev.gateway.http1;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.Holding;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ final class RequestInput {
     private final RequestParser parser;
     private final BodyReader body;
     private final Unread unread = new Unread();
+    private final Holding collected; // of a head, or of trailers, of which more is to come
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
     private boolean processing;
@@ -50,6 +52,7 @@ final class RequestInput {
         this.connection = connection;
         this.parser = new RequestParser(limits, scheme);
         this.body = new BodyReader(limits);
+        this.collected = new Holding(connection.info().account());
     }
 
     // ---- what it is like
@@ -103,18 +106,26 @@ final class RequestInput {
     /** The rest of a body that cannot be completed is dropped; a request read whole stays what it is. */
     void dropBody() {
         if (state == State.BODY) {
-            state = State.DROPPED;
+            drop();
         }
     }
 
     /** Whatever follows is dropped. */
     void drop() {
         state = State.DROPPED;
+        forget();
     }
 
     /** Nothing follows. */
     void close() {
         state = State.CLOSED;
+        forget();
+    }
+
+    private void forget() {
+        parser.forget();
+        body.forget();
+        collected.release();
     }
 
     /** Has no use for what was read. */
@@ -125,7 +136,7 @@ final class RequestInput {
     /** Nothing follows, and what was read is somebody else's. */
     @Nullable
     ByteBuf takeOver() {
-        state = State.CLOSED;
+        close();
         return unread.takeAll();
     }
 
@@ -187,8 +198,13 @@ final class RequestInput {
                 headNanos = connection.timers.nanoTime();
                 connection.onHeadBegun();
             }
+            if (!collected.tryGrowTo(parser.heldBytes())) {
+                connection.onNoRoomForHead();
+                return true;
+            }
             return false;
         }
+        collected.release();
         RequestHead head = parser.head();
         if (progress == Progress.REFUSED || head == null) {
             connection.onMalformedHead(head, head != null && parser.isHttp10(), parser.violation());
@@ -229,6 +245,7 @@ final class RequestInput {
                 mayUpgrade ? UpgradeRequest.translate(head) : null,
                 parser.isHttp10(),
                 parser.isKeepAlive());
+        parser.forget(); // or a connection would keep its last head as long as it is idle
         connection.begin(open, head, hasBody);
     }
 
@@ -246,13 +263,22 @@ final class RequestInput {
             return true;
         }
         return switch (body.progress()) {
-            case MORE -> false;
+            case MORE -> {
+                boolean room = collected.tryGrowTo(body.heldBytes());
+                if (!room) {
+                    connection.onNoRoomForTrailers();
+                }
+                yield !room;
+            }
             case REFUSED -> {
                 connection.onMalformedBody(body.violation());
                 yield true;
             }
             case COMPLETE -> {
-                endBody(body.trailers());
+                Fields trailers = body.trailers();
+                body.forget();
+                collected.release();
+                endBody(trailers);
                 yield true;
             }
         };

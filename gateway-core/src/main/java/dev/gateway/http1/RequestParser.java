@@ -40,6 +40,15 @@ final class RequestParser extends HeadParser {
     }
 
     @Override
+    void forget() {
+        super.forget();
+        head = null;
+        authority = null;
+        path = AsciiString.EMPTY_STRING;
+        method = Method.GET;
+    }
+
+    @Override
     Violation notAToken() {
         head = null;
         return Violation.BAD_REQUEST_LINE;

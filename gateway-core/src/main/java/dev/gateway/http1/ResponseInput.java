@@ -162,6 +162,7 @@ final class ResponseInput {
             connection.onViolation(parser.violation());
             return false;
         }
+        parser.forget(); // or an idle connection would keep its last head
         connection.touch(open);
         if (head.isInterim()) {
             return readInterim(open, head, in);
@@ -279,6 +280,7 @@ final class ResponseInput {
             case COMPLETE -> {
                 connection.touch(open);
                 Fields trailers = body.trailers();
+                body.forget();
                 connection.endResponse(open, in.isReadable());
                 if (trailers != null) {
                     open.events().onTrailers(trailers);

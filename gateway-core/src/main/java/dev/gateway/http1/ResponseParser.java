@@ -25,6 +25,12 @@ final class ResponseParser extends HeadParser {
     }
 
     @Override
+    void forget() {
+        super.forget();
+        head = null;
+    }
+
+    @Override
     Violation notAToken() {
         return Violation.BAD_STATUS_LINE;
     }

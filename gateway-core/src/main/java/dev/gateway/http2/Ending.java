@@ -47,16 +47,29 @@ final class Ending {
             return;
         }
         failed = true;
-        ChannelHandlerContext ctx = connection.context();
-        int last = connection.connection().remote().lastStreamCreated();
-        ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), CharBuffer.wrap(detail), StandardCharsets.UTF_8);
-        writer.writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
-        ctx.flush();
+        boolean told = tell(code, detail);
         connection.forEachStream(stream -> stream.fail(stream.lost()));
-        if (code == Http2Error.NO_ERROR) {
+        if (!told) {
+            closing = true;
+            connection.context().close();
+        } else if (code == Http2Error.NO_ERROR) {
             closeAfterWrites();
         } else {
             timer().linger();
+        }
+    }
+
+    /** Tells the peer by GOAWAY why; returns false if there is no memory even for that. */
+    private boolean tell(Http2Error code, String detail) {
+        ChannelHandlerContext ctx = connection.context();
+        int last = connection.connection().remote().lastStreamCreated();
+        try {
+            ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), CharBuffer.wrap(detail), StandardCharsets.UTF_8);
+            writer.writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
+            ctx.flush();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
     }
 

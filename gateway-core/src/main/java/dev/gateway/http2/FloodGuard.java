@@ -29,6 +29,9 @@ final class FloodGuard {
     static final int MAX_RESETS_OF_HALF = 1_000;
     static final int REQUESTS_PER_RESET = 20; // beyond that
     static final int MAX_PROVOKED_RESETS = 100;
+    static final int MAX_REPEATED = 512 * 1024; // bytes of fields
+    private static final int MAX_RATIO = 2; // of bytes to those of Huffman's code
+    private static final int TABLE = 2 * 4096; // entries of HPACK's tables, ours and the one that all know
     static final int MAX_CONTINUATIONS = 64;
     static final int MAX_EMPTY_CONTINUATIONS = 200;
     private static final long WINDOW_NANOS = 10_000_000_000L;
@@ -56,6 +59,7 @@ final class FloodGuard {
     private int provoked;
     private int strays;
     private int emptyContinuations;
+    private long repeated;
     private int continuations; // of the header block that is being received
     private long headerBlock; // its bytes so far, compressed
     private boolean blockOpen;
@@ -166,6 +170,7 @@ final class FloodGuard {
         windowStart = now;
         settings = pings = pingsSent = acks = goAways = priorities = emptyData = unknown = 0;
         windowUpdates = dataSent = streams = requests = resets = provoked = strays = emptyContinuations = 0;
+        repeated = 0;
         return true;
     }
 
@@ -188,6 +193,29 @@ final class FloodGuard {
     void onRapidReset() throws Http2Exception {
         int most = Math.max(Math.min(requests / 2, MAX_RESETS_OF_HALF), requests / REQUESTS_PER_RESET);
         resets = count(resets, MAX_RESETS, Math.max(0, most - MAX_RESETS), Violation.RAPID_RESET);
+    }
+
+    /**
+     * A header block has been unpacked. Huffman's code and references to the table make the same bytes of few; only
+     * naming the same fields again and again makes many more, which takes memory and time for nothing.
+     *
+     * @param bytes of names and values
+     */
+    void onUnpacked(int bytes) throws Http2Exception {
+        long repeated = bytes - MAX_RATIO * headerBlock - TABLE;
+        if (repeated > 0) {
+            onRepeated(repeated);
+        }
+    }
+
+    /** The same of a block that was not unpacked to its end, and is known to have repeated that much. */
+    void onRepeated(long bytes) throws Http2Exception {
+        if (server) {
+            repeated += bytes;
+            if (repeated > MAX_REPEATED && !beginsWindow()) {
+                throw violation(Violation.HEADER_BOMB);
+            }
+        }
     }
 
     /** We answer a stream error by RST_STREAM: a peer may provoke that only so often ("MadeYouReset"). */

@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.UnsentBytes;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -135,6 +136,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+        guard().onUnpacked(headers.unpacked());
         MultiplexedStream known = stream(h2);
         if (known != null) {
             onTrailers(h2, known, headers);
@@ -147,7 +149,10 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
                 answerOversized(h2);
             } else {
-                begin(h2, HeadReader.request(headers, info.scheme(), last), last);
+                Http2ServerStream stream = begin(h2, HeadReader.request(headers, info.scheme(), last), last);
+                if (stream.isRefused() && info.account().isGreedy()) {
+                    guard().onProvokedReset(); // it is the one that takes the room
+                }
             }
         }
     }
@@ -170,10 +175,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         stream.onTrailers(headers.fields());
     }
 
-    private void begin(Http2Stream h2, RequestHead head, boolean last) {
+    private Http2ServerStream begin(Http2Stream h2, RequestHead head, boolean last) {
         guard().onRequest();
         Http2ServerStream stream = new Http2ServerStream(this, head);
         stream.attach(h2);
+        info.account().charge(Cost.STREAM); // whether there is room for it, its exchange will find out
         stream.prioritise(priorities.onRequest(h2.id(), head.fields()));
         if (last) {
             stream.remoteEnded();
@@ -189,6 +195,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (draining && !goingAwaySaid) {
             sayGoingAway();
         }
+        return stream;
     }
 
     @Override
@@ -199,6 +206,10 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     private void answerOversized(Http2Stream h2) {
+        if (!info.account().tryCharge(Cost.STREAM)) {
+            resetStream(h2, Http2Error.REFUSED_STREAM);
+            return;
+        }
         Http2ServerStream stream = new Http2ServerStream(this, null);
         stream.attach(h2);
         handler.onRefused(
@@ -257,8 +268,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onStreamClosed(@Nullable MultiplexedStream stream) {
-        if (stream instanceof Http2ServerStream server && server.isWide()) {
-            wideStreams--;
+        if (stream instanceof Http2ServerStream server) {
+            info.account().release(Cost.STREAM);
+            wideStreams -= server.isWide() ? 1 : 0;
         }
         if (connection().numActiveStreams() == 0) {
             idleSince = timers.nanoTime();

@@ -19,23 +19,27 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     private final Http2ServerConnection server;
     private final long began; // by the clock of its timers
-    private final @Nullable RequestHead request; // null if none could be made out
+    private final boolean connect; // it asks for a tunnel
+    private final boolean tcp; // to a destination by TCP, not to another protocol
     private Priority asked = Priority.NONE;
     private Priority answered = Priority.NONE;
     private boolean wide; // has more credit than a stream has from the start
     private boolean tunnel;
     private boolean headSent;
+    private boolean refused;
     private @Nullable Timer bodyTimer;
 
+    /**
+     * Makes a stream, which keeps nothing of the head: it may be there long after its exchange has ended.
+     *
+     * @param request null if none could be made out
+     */
     Http2ServerStream(Http2ServerConnection server, @Nullable RequestHead request) {
         super(server);
         this.server = server;
         this.began = server.timers.nanoTime();
-        this.request = request;
-    }
-
-    private boolean isConnect() {
-        return request != null && request.isConnect();
+        this.connect = request != null && request.isConnect();
+        this.tcp = connect && request.protocol() == null;
     }
 
     /** The client wants the response to have this priority, as far as the response does not say another. */
@@ -47,7 +51,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     private void applyPriority() {
         Http2Stream h2 = h2();
         if (h2 != null) {
-            server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), isConnect());
+            server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), connect);
         }
     }
 
@@ -92,7 +96,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         boolean interim = head.isInterim();
         if (!interim) {
             headSent = true;
-            tunnel = isConnect() && head.status() < 300;
+            tunnel = connect && head.status() < 300;
             cancelBodyTimer();
             if (last) {
                 localEnded();
@@ -104,6 +108,24 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         }
         server.sent.response(head);
         server.writeHeaders(h2, interim, last && !interim);
+    }
+
+    @Override
+    public boolean refuse(Failure failure) {
+        refused = true;
+        reset(failure);
+        return true;
+    }
+
+    /** Whether there was no room for the request. */
+    boolean isRefused() {
+        return refused;
+    }
+
+    /** Heads are bound by no window, only by what the socket takes. */
+    @Override
+    public boolean hasRoomForHints() {
+        return server.takesMore();
     }
 
     @Override
@@ -127,7 +149,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     @Override
     void onProgress() {
         long millis = server.settings().requestBodyIdleMillis();
-        if (isRemoteEnded() || headSent || millis == 0 || isConnect()) { // for a tunnel it is the client that waits
+        if (isRemoteEnded() || headSent || millis == 0 || connect) { // for a tunnel it is the client that waits
             cancelBodyTimer();
         } else {
             Timer timer = bodyTimer;
@@ -205,6 +227,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     Http2Error errorCode(Failure failure) {
+        if (refused) {
+            return Http2Error.REFUSED_STREAM;
+        }
         return switch (failure.cause()) {
             case CLIENT_PROTOCOL_ERROR -> Http2Error.PROTOCOL_ERROR;
             case CLIENT_CLOSED, CLIENT_TIMEOUT, BODY_TOO_LARGE, DRAIN, ADMIN_CLOSED -> Http2Error.CANCEL;
@@ -215,6 +240,6 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     /** RFC 9113, section 8.5, for a TCP connection; RFC 8441, section 5, for what it is extended to. */
     private Http2Error tunnelError() {
-        return request != null && request.protocol() == null ? Http2Error.CONNECT_ERROR : Http2Error.CANCEL;
+        return tcp ? Http2Error.CONNECT_ERROR : Http2Error.CANCEL;
     }
 }

@@ -265,6 +265,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
                         && context().channel().isWritable());
     }
 
+    /** Whether the socket takes more, so that frames without flow control need not wait for it. */
+    final boolean takesMore() {
+        return context().channel().isWritable();
+    }
+
     final boolean hasPending(Http2Stream h2) {
         return outbound.hasFlowControlled(h2);
     }

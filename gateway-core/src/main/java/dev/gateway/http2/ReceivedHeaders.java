@@ -37,6 +37,7 @@ final class ReceivedHeaders extends HeadersAdapter {
     private byte[] crumbs = {}; // the cookie, if it came in several; grows by doubling, or many crumbs would be costly
     private int crumbsLength;
     private long contentLength = RequestHead.UNKNOWN_LENGTH;
+    private int unpacked;
     private boolean pseudo;
     private boolean tooMany;
     private @Nullable String problem;
@@ -47,6 +48,7 @@ final class ReceivedHeaders extends HeadersAdapter {
 
     @Override
     public Http2Headers add(CharSequence name, CharSequence value) {
+        unpacked += name.length() + value.length();
         if (problem == null) {
             AsciiString ascii = AsciiString.of(name);
             if (ascii.length() > 0 && ascii.byteAt(0) == ':') {
@@ -247,6 +249,11 @@ final class ReceivedHeaders extends HeadersAdapter {
 
     boolean hasPseudo() {
         return pseudo;
+    }
+
+    /** Returns how many bytes names and values have together, those that were dropped for a problem included. */
+    int unpacked() {
+        return unpacked;
     }
 
     /** Whether there were more fields than allowed; those beyond are dropped. */

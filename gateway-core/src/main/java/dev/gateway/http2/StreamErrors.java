@@ -52,6 +52,17 @@ final class StreamErrors {
         }
     }
 
+    /** Counts a block that is smaller than what it unpacks to at most; if there are too many, ends the connection. */
+    private boolean isTooOftenRepeated(ChannelHandlerContext ctx, long bytes) {
+        try {
+            codec.guard().onRepeated(bytes);
+            return false;
+        } catch (Http2Exception flood) {
+            connection.onConnectionError(ctx, false, flood, flood);
+            return true;
+        }
+    }
+
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
         if (limit != null && codec.headers().blockLength() < limit / 8) {
@@ -64,6 +75,12 @@ final class StreamErrors {
             return; // its stream is not taken, whatever the head
         }
         connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
+        if (known == null
+                && limit != null
+                && codec.headers().blockLength() < limit
+                && isTooOftenRepeated(ctx, limit)) {
+            return;
+        }
         Http2Stream h2 = known;
         if (h2 == null && connection.connection().isServer()) {
             try {

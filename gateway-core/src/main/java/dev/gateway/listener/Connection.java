@@ -8,6 +8,8 @@ import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -61,6 +63,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     private final Channel channel;
     private final ClientNetwork network;
     private final ByteCounter bytes;
+    private final Account account;
+    private long fixed = Cost.CONNECTION; // what is charged for the connection itself
     private final long number = NUMBERS.incrementAndGet();
     private @Nullable InetSocketAddress peer;
     private @Nullable InetSocketAddress local;
@@ -78,9 +82,10 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         }
     };
 
-    Connection(Channel channel, LoopConnections owner, ByteCounter bytes) {
+    Connection(Channel channel, LoopConnections owner, ByteCounter bytes, Account account) {
         this.channel = channel;
         this.bytes = bytes;
+        this.account = account;
         this.owner = owner;
         this.terms = owner.terms();
         this.network = settings().maxConnectionsPerAddress() == 0
@@ -180,6 +185,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (settings == null) {
             throw new IllegalStateException(settings().name() + " does not speak HTTP/2, but offered it");
         }
+        account.charge(Cost.HTTP2);
+        fixed += Cost.HTTP2;
         ListenerLoop loop = owner.loop;
         Http2ServerConnection http2 = Http2ServerConnection.create(
                 info(HttpVersion.HTTP_2), door(), loop.observer(), loop.timers(), settings);
@@ -225,7 +232,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     }
 
     private ConnectionInfo info(HttpVersion version) {
-        return new ConnectionInfo(settings().index(), settings().name(), version, peer, peerIp(peer), local, tls);
+        return new ConnectionInfo(settings().index(), settings().name(), version, peer, peerIp(peer), local, tls, account);
     }
 
     private static AsciiString peerIp(@Nullable InetSocketAddress peer) {
@@ -260,6 +267,11 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     /** Closes it with whatever runs on it. */
     void closeNow() {
         channel.close();
+    }
+
+    /** The channel is closed. Exchanges release what they hold when they end, which may be a moment later. */
+    void release() {
+        account.release(fixed);
     }
 
     long number() {

@@ -1,6 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.net.ByteCounter;
+import dev.gateway.overload.Account;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
@@ -28,9 +29,16 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
         LoopConnections owner = door(channel.eventLoop()).owner;
+        Account account = owner.loop.gate().admitConnection();
+        if (account == null) {
+            owner.loop.observer().onConnectionShed();
+            channel.close();
+            return;
+        }
         ByteCounter counter = new ByteCounter(owner.loop.observer(), owner.loop.timers());
-        Connection connection = new Connection(channel, owner, counter);
+        Connection connection = new Connection(channel, owner, counter, account);
         if (!owner.add(connection)) {
+            account.release(account.held());
             channel.close();
             return;
         }

@@ -76,6 +76,7 @@ final class LoopConnections {
     void remove(Connection connection) {
         connections.remove(connection);
         connection.terms.end();
+        connection.release();
         limit.release(connection);
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);

@@ -20,6 +20,11 @@ public final class Fields {
     private static final int VALUE_START = 2;
     private static final int VALUE_LENGTH = 3;
 
+    private static final int OVERHEAD = 80; // of the objects
+
+    /** A table with more bytes than this grows by a quarter of them, not by as many: it may be kept for long. */
+    private static final int LARGE = 4096;
+
     private static final byte[] NO_BYTES = {};
     private static final int[] NO_INDEX = {};
 
@@ -75,6 +80,11 @@ public final class Fields {
         size++;
     }
 
+    /** Returns about how many bytes of heap the table takes. */
+    public int heldBytes() {
+        return OVERHEAD + bytes.length + Integer.BYTES * index.length;
+    }
+
     /** Gives back room in the index that no field has taken: the table is kept for long, and hardly edited any more. */
     public void trim() {
         if (index.length > size * STRIDE) {
@@ -100,7 +110,7 @@ public final class Fields {
         int lineEnd = valueStart + valueLength + 2;
         if (lineEnd > bytes.length) {
             // A new array, never a resize in place: views into the old one stay valid.
-            bytes = Arrays.copyOf(bytes, Math.max(lineEnd, bytes.length * 2));
+            bytes = Arrays.copyOf(bytes, Math.max(lineEnd, bytes.length + bytes.length / (bytes.length < LARGE ? 1 : 4)));
         }
         System.arraycopy(name.array(), name.arrayOffset(), bytes, nameStart, nameLength);
         bytes[valueStart - 2] = ':';

@@ -50,6 +50,11 @@ public final class RequestHead {
         this.queryStart = queryStart(path);
     }
 
+    /** Returns about how many bytes of heap the head takes. */
+    public int heldBytes() {
+        return fields.heldBytes() + path.length() + authority.length();
+    }
+
     private static int queryStart(AsciiString path) {
         int question = path.indexOf('?', 0);
         return question < 0 ? path.length() : question;

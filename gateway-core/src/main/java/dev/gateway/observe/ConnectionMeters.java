@@ -11,6 +11,7 @@ class ConnectionMeters implements ConnectionObserver {
     /** What is counted; where there are two directions, what the gateway received comes first. */
     enum Count {
         REFUSED,
+        SHED,
         IDLE_CLOSED,
         HANDSHAKE_FAILED,
         SOCKET_ERROR,
@@ -94,6 +95,11 @@ class ConnectionMeters implements ConnectionObserver {
     @Override
     public void onConnectionRefused() {
         count(Count.REFUSED, 1);
+    }
+
+    @Override
+    public void onConnectionShed() {
+        count(Count.SHED, 1);
     }
 
     @Override

@@ -89,6 +89,13 @@ final class MeterSource implements Exposition.Source {
                 Count.REFUSED);
         closed(
                 out,
+                "gateway_downstream_connections_shed",
+                "Connections refused because the process was overloaded.",
+                name,
+                meters,
+                Count.SHED);
+        closed(
+                out,
                 "gateway_downstream_idle_closed",
                 "Connections closed for being idle.",
                 name,

@@ -1,5 +1,7 @@
 package dev.gateway.observe;
 
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.time.TimerWheel;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
@@ -58,6 +60,12 @@ public final class Metrics implements AutoCloseable {
         LoopMetrics loop = new LoopMetrics(wheel, pendingTasks);
         loops.add(loop);
         return loop;
+    }
+
+    /** Lets scrapes and statistics tell how much room there is for new work. */
+    public void watchOverload(Overload overload, MemoryBudget budget) {
+        process.overload = overload;
+        process.budget = budget;
     }
 
     /** Adds a log's count of dropped lines. */

@@ -2,6 +2,9 @@ package dev.gateway.observe;
 
 import dev.gateway.observe.Metrics.Denials;
 import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
+import dev.gateway.overload.Pressure;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,6 +16,7 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** What is counted of the process as a whole, and what others tell of themselves when they are asked. Safe from any thread. */
 final class ProcessMeters implements Exposition.Source {
@@ -25,6 +29,8 @@ final class ProcessMeters implements Exposition.Source {
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
     volatile IntSupplier staleNames = () -> 0;
+    volatile @Nullable Overload overload;
+    volatile @Nullable MemoryBudget budget;
     volatile LongSupplier droppedLog = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;
     volatile LongSupplier exportsSucceeded = () -> 0;
@@ -104,6 +110,7 @@ final class ProcessMeters implements Exposition.Source {
         String exportsHelp = "Exports of all metrics tried.";
         out.counter(exports, exportsHelp, exportsSucceeded.getAsLong(), "result", "success");
         out.counter(exports, exportsHelp, exportsFailed.getAsLong(), "result", "failure");
+        overload(out);
         policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
                 "gateway_connect_denied",
                 "Requests to other hosts that a rule has refused.",
@@ -131,6 +138,36 @@ final class ProcessMeters implements Exposition.Source {
                         "upstream",
                         upstream.name());
             }
+        }
+    }
+
+    private void overload(Exposition out) {
+        MemoryBudget memory = budget;
+        if (memory != null) {
+            out.gauge(
+                    "gateway_client_heap_used_bytes",
+                    "Heap charged for connections and requests of clients.",
+                    memory.granted());
+            out.gauge(
+                    "gateway_client_heap_max_bytes",
+                    "Heap that connections and requests of clients may take.",
+                    memory.capacity());
+        }
+        Overload watched = overload;
+        if (watched == null) {
+            return;
+        }
+        out.gauge(
+                "gateway_overload_state",
+                "What is refused: 0 nothing, 1 new connections, 2 new requests, too.",
+                watched.refusing().ordinal());
+        for (Pressure source : watched.sources()) {
+            out.gauge(
+                    "gateway_overload_pressure",
+                    "Which part of a resource was in use when it was looked at last.",
+                    watched.level(source),
+                    "resource",
+                    source.name());
         }
     }
 

@@ -1,8 +1,11 @@
 package dev.gateway.observe;
 
 import dev.gateway.observe.ConnectionMeters.Count;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
 import dev.gateway.stream.HttpVersion;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
@@ -47,6 +50,7 @@ final class StatisticsDocument {
         json.endObject();
         eventLoops();
         memory();
+        overload();
         json.array("certificates");
         process.certificates.get().forEach(each -> json.object()
                 .put(each.kind(), each.owner())
@@ -128,6 +132,28 @@ final class StatisticsDocument {
                     .endObject();
         }
         json.endArray();
+    }
+
+    private void overload() {
+        MemoryBudget budget = process.budget;
+        Overload overload = process.overload;
+        if (budget == null || overload == null) {
+            return;
+        }
+        long shed = 0;
+        for (LoopMetrics loop : statistics.loops()) {
+            for (ListenerMeters listener : loop.listeners().values()) {
+                shed += listener.get(Count.SHED);
+            }
+        }
+        json.object("overload")
+                .put("refusing", overload.refusing().name().toLowerCase(Locale.ROOT))
+                .put("connectionsShed", shed)
+                .put("clientHeapUsedBytes", budget.granted())
+                .put("clientHeapMaxBytes", budget.capacity())
+                .object("pressure");
+        overload.sources().forEach(source -> json.put(source.name(), overload.level(source)));
+        json.endObject().endObject();
     }
 
     private void memory() {

@@ -12,7 +12,7 @@ public final class Account {
     public static final Account UNLIMITED = new Account(null);
 
     /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
-    static final long ORDINARY = 16 * 1024;
+    static final long ORDINARY = 24 * 1024;
 
     /** A connection may hold more than that up to this part of what is left besides a reserve. */
     private static final int SHARE = 2;
@@ -39,6 +39,19 @@ public final class Account {
         }
         held = after;
         return true;
+    }
+
+    /**
+     * Charges bytes of something that is of use only when more of it has come, such as a head: what is complete finds
+     * room when this does not any more.
+     */
+    public boolean tryChargeUnfinished(long bytes) {
+        return (loop == null || loop.left() - bytes >= loop.capacity() / RESERVE) && tryCharge(bytes);
+    }
+
+    /** Whether the connection holds more than an ordinary one does. */
+    public boolean isGreedy() {
+        return held > ORDINARY;
     }
 
     private static long share(LoopBudget budget) {

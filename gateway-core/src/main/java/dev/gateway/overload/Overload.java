@@ -22,8 +22,17 @@ public final class Overload {
     /** Each ends this much below where it began, so that they do not come and go all the time. */
     static final double CALM = 0.05;
 
-    private final List<Pressure> sources = new CopyOnWriteArrayList<>();
+    private final List<Watched> sources = new CopyOnWriteArrayList<>();
     private volatile Refusing refusing = Refusing.NOTHING;
+
+    private static final class Watched {
+        final Pressure source;
+        volatile double level;
+
+        Watched(Pressure source) {
+            this.source = source;
+        }
+    }
 
     /** What is refused. */
     public enum Refusing {
@@ -37,12 +46,21 @@ public final class Overload {
 
     /** Looks at something more from the next review on. */
     public void watch(Pressure source) {
-        sources.add(source);
+        sources.add(new Watched(source));
     }
 
     /** Returns what it looks at. */
     public List<Pressure> sources() {
-        return List.copyOf(sources);
+        return sources.stream().map(each -> each.source).toList();
+    }
+
+    /** Returns which part of something was in use at the last review. */
+    public double level(Pressure source) {
+        return sources.stream()
+                .filter(each -> each.source == source)
+                .mapToDouble(each -> each.level)
+                .findFirst()
+                .orElse(0);
     }
 
     /** Returns what is refused now. */
@@ -64,11 +82,12 @@ public final class Overload {
     public void review() {
         Pressure worst = null;
         double level = 0;
-        for (Pressure source : sources) {
-            double here = source.level();
+        for (Watched each : sources) {
+            double here = each.source.level();
+            each.level = here;
             if (here > level) {
                 level = here;
-                worst = source;
+                worst = each.source;
             }
         }
         Refusing before = refusing;

@@ -18,6 +18,9 @@ public interface ConnectionObserver {
     /** A connection was refused because the listener has as many as it may. */
     default void onConnectionRefused() {}
 
+    /** A connection was refused because the process is overloaded. */
+    default void onConnectionShed() {}
+
     /** A connection was closed because nothing happened on it for its idle timeout. */
     default void onIdleClosed() {}
 

@@ -15,9 +15,24 @@ public interface ServerStream extends Stream {
      */
     void head(ResponseHead head, boolean last);
 
+    /** Whether little enough waits to be sent that a head may be added which the client could do without. */
+    default boolean hasRoomForHints() {
+        return isWritable();
+    }
+
     /** Returns when the first bytes of the request's head were there, 0 if all of it came at once. */
     default long headNanos() {
         return 0;
+    }
+
+    /**
+     * Refuses the request in a way of the protocol's own, by which the client knows that nothing was done with it and may
+     * send it again.
+     *
+     * @return false if the protocol has none, so that an answer must say it
+     */
+    default boolean refuse(Failure failure) {
+        return false;
     }
 
     /** Returns what is known of the connection this request came by. */

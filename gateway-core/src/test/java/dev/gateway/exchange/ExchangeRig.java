@@ -13,6 +13,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
@@ -67,6 +68,8 @@ abstract class ExchangeRig {
 
     long now = 1;
 
+    LoopGate gate = LoopGate.OPEN;
+
     @Nullable
     ExchangeHandler handler;
 
@@ -108,7 +111,7 @@ abstract class ExchangeRig {
 
     ExchangeHandler handler() {
         if (handler == null) {
-            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), records);
+            handler = new ExchangeHandler(opener, new TimerWheel(loop.eventLoop(), () -> now), records, gate);
             handler.use(settings, () -> {});
         }
         return handler;

@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.exchange.Fakes.FakeOpening;
-import dev.gateway.exchange.Fakes.FakeServerStream;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
@@ -387,17 +386,6 @@ class ExchangeTest extends ExchangeRig {
     void aRequestThatIsNoneIsAnsweredAndRecorded() {
         handler().onRefused(client, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "too many fields"));
         assertAnswered(431, Cause.CLIENT_PROTOCOL_ERROR);
-    }
-
-    @Test
-    void moreExchangesThanALoopMayCarryAreRefused() {
-        settings.maxExchanges = 1;
-        StreamEvents first = get();
-        FakeServerStream second = new FakeServerStream();
-        handler().onRequest(second, head("GET", "/"), true);
-        assertThat(second.status()).isEqualTo(503);
-        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
-        first.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.Account;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
@@ -136,6 +137,20 @@ final class Fakes {
 
         final List<ResponseHead> heads = new ArrayList<>();
 
+        Account account = Account.UNLIMITED;
+
+        /** Whether its protocol has a word for a request with which nothing was done. */
+        boolean canRefuse;
+
+        @Nullable
+        Failure refused;
+
+        @Override
+        public boolean refuse(Failure failure) {
+            refused = canRefuse ? failure : null;
+            return canRefuse;
+        }
+
         @Override
         public void head(ResponseHead head, boolean last) {
             heads.add(head);
@@ -144,7 +159,18 @@ final class Fakes {
 
         @Override
         public ConnectionInfo connection() {
-            return CONNECTION;
+            ConnectionInfo info = CONNECTION;
+            return account == Account.UNLIMITED
+                    ? info
+                    : new ConnectionInfo(
+                            info.listener(),
+                            info.listenerName(),
+                            info.version(),
+                            info.peer(),
+                            info.peerIp(),
+                            info.local(),
+                            info.tls(),
+                            account);
         }
 
         int status() {
@@ -253,7 +279,6 @@ final class Fakes {
 
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
-        int maxExchanges;
         long maxBody;
         boolean trusted;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
@@ -301,11 +326,6 @@ final class Fakes {
         @Override
         public RequestIdPolicy requestId() {
             return requestId;
-        }
-
-        @Override
-        public int maxExchangesPerLoop() {
-            return maxExchanges;
         }
 
         @Override

@@ -19,6 +19,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
@@ -219,12 +220,30 @@ class Http2AbuseTest {
     }
 
     @Test
+    void headsThatRepeatTheSameFieldsAndAreTooLarge() {
+        byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100, 20);
+        flood(40, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)
+        });
+        assertEnded(Violation.HEADER_BOMB);
+    }
+
+    @Test
     void headsThatAreTooLargeDoNotGoBeyondTheLimitOfStreams() {
         attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
         attacker.recorder.holdRefused = true;
-        byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100, 20);
+        byte[] block = Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.maxHeaderListSize()));
+        int part = 16_000;
         for (int i = 0; i < 300; i++) {
-            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block);
+            attacker.send(Frames.HEADERS, Frames.END_STREAM, 2 * i + 1, Arrays.copyOf(block, part));
+            for (int from = part; from < block.length; from += part) {
+                int to = Math.min(block.length, from + part);
+                attacker.send(
+                        Frames.CONTINUATION,
+                        to == block.length ? Frames.END_HEADERS : 0,
+                        2 * i + 1,
+                        Arrays.copyOfRange(block, from, to));
+            }
         }
         int limit = Http2ServerSettings.DEFAULT.maxConcurrentStreams();
         assertEquals(limit, attacker.recorder.refused.size());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.net.ByteCounter;
+import dev.gateway.overload.Account;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.time.TimerWheel;
@@ -60,7 +61,7 @@ class FairSharesTest {
                 }
             };
             channels.add(channel);
-            connection = new Connection(channel, owner, new ByteCounter(ConnectionObserver.NONE, owner.loop.timers()));
+            connection = new Connection(channel, owner, new ByteCounter(ConnectionObserver.NONE, owner.loop.timers()), Account.UNLIMITED);
             admitted = owner.add(connection);
             if (admitted) {
                 channel.closeFuture().addListener(closed -> owner.remove(connection));

@@ -1,0 +1,204 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.exchange.Fakes.FakeServerStream;
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
+import dev.gateway.overload.Pressure;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.StreamEvents;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What an exchange makes the process hold, and what becomes of one that there is no room for. */
+class OverloadedExchangeTest extends ExchangeRig {
+    private static final long CAPACITY = 64 * 1024;
+
+    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final Overload overload = new Overload();
+    private double level;
+
+    OverloadedExchangeTest() {
+        gate = new LoopGate(overload, budget);
+        client.account = budget.newAccount();
+        overload.watch(new Pressure() {
+            @Override
+            public String name() {
+                return "heap";
+            }
+
+            @Override
+            public double level() {
+                return level;
+            }
+        });
+    }
+
+    @AfterEach
+    void nothingIsHeldAnyMore() {
+        assertThat(budget.held()).isZero();
+    }
+
+    private static RequestHead headOf(int bytes) {
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.COOKIE, "c".repeat(bytes));
+        return head;
+    }
+
+    @Test
+    void anExchangeHoldsItselfAndItsHeadUntilItEnds() {
+        route();
+        RequestHead head = headOf(4000);
+        handler().onRequest(client, head, true);
+        assertThat(budget.held()).isGreaterThan(Cost.EXCHANGE + 4000);
+        assertThat(client.account.held()).isEqualTo(budget.held());
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(budget.held()).isZero();
+    }
+
+    @Test
+    void aRequestThatThereIsNoRoomForIsAnswered503() {
+        route();
+        Account other = budget.newAccount();
+        other.charge(CAPACITY - 1000);
+        handler().onRequest(client, head("GET", "/"), true);
+        assertAnswered(503, Cause.OVERLOAD);
+        assertThat(opener.openings).isEmpty();
+        other.release(CAPACITY - 1000);
+    }
+
+    @Test
+    void aProtocolThatCanRefuseARequestDoesAndNothingIsAnswered() {
+        route();
+        client.canRefuse = true;
+        Account other = budget.newAccount();
+        other.charge(CAPACITY - 1000);
+        handler().onRequest(client, head("GET", "/"), true);
+        assertThat(client.refused).isNotNull();
+        assertThat(client.heads).isEmpty();
+        assertThat(record().status).isEqualTo(503);
+        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
+        other.release(CAPACITY - 1000);
+    }
+
+    @Test
+    void exchangesThatWaitForAnUpstreamThatHangsAreBounded() {
+        route();
+        StreamEvents[] waiting = new StreamEvents[100];
+        int refused = 0;
+        for (int i = 0; i < waiting.length; i++) {
+            FakeServerStream each = new FakeServerStream();
+            each.account = budget.newAccount();
+            waiting[i] = handler().onRequest(each, headOf(4000), true);
+            refused += each.status() == 503 ? 1 : 0;
+            assertThat(budget.held()).isLessThanOrEqualTo(CAPACITY);
+        }
+        assertThat(refused).isBetween(80, 99);
+        for (StreamEvents each : waiting) {
+            each.onReset(GONE);
+        }
+    }
+
+    @Test
+    void requestsAreRefusedWhileTheHeapIsFullAndServedWhenItIsNot() {
+        route();
+        level = 0.95;
+        overload.review();
+        FakeServerStream early = new FakeServerStream();
+        handler().onRequest(early, head("GET", "/"), true);
+        assertThat(early.status()).isEqualTo(503);
+        level = 0.3;
+        overload.review();
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
+    }
+
+    @Test
+    void trailersThatWaitForAnUpstreamAreHeldToo() {
+        StreamEvents events = request("POST", "/", false);
+        long before = budget.held();
+        Fields trailers = new Fields();
+        trailers.add(FieldName.COOKIE, "c".repeat(2000));
+        events.onTrailers(trailers);
+        assertThat(budget.held()).isGreaterThan(before + 2000);
+        events.onReset(GONE);
+    }
+
+    @Test
+    void trailersThatThereIsNoRoomForFailTheRequest() {
+        StreamEvents events = request("POST", "/", false);
+        Fields trailers = new Fields();
+        trailers.add(FieldName.COOKIE, "c".repeat((int) CAPACITY));
+        events.onTrailers(trailers);
+        assertAnswered(503, Cause.OVERLOAD);
+    }
+
+    @Test
+    void anErrorForLackOfMemoryEndsTheExchange() {
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                throw new OutOfMemoryError("made by the test");
+            }
+        });
+        route();
+        handler().onRequest(client, head("GET", "/"), true);
+        assertAnswered(503, Cause.OVERLOAD);
+    }
+
+    // ---- interim responses
+
+    @Test
+    void eightInterimResponsesAreForwardedAndNoMore() {
+        get();
+        opener.last().succeed();
+        for (int i = 0; i < 20; i++) {
+            opener.last().events.onHead(response(103), false);
+        }
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.heads).hasSize(9);
+        assertThat(client.status()).isEqualTo(200);
+    }
+
+    @Test
+    void interimResponsesAreDroppedForAClientThatDoesNotReadButNotTheOneItWaitsFor() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        client.writable = false;
+        opener.last().events.onHead(response(103), false);
+        opener.last().events.onHead(response(100), false);
+        opener.last().events.onHead(response(100), false);
+        assertThat(client.heads).extracting(each -> each.status()).containsExactly(100);
+        client.writable = true;
+        opener.last().events.onHead(response(103), false);
+        assertThat(client.heads).hasSize(2);
+        events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+    }
+
+    @Test
+    void theContinueThatAClientWaitsForComesAfterAnyNumberOfHints() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        for (int i = 0; i < 20; i++) {
+            opener.last().events.onHead(response(103), false);
+        }
+        opener.last().events.onHead(response(100), false);
+        assertThat(client.status()).isEqualTo(100);
+        events.onReset(GONE);
+    }
+}
