@@ -46,7 +46,7 @@ class PortSharingTest {
     @ParameterizedTest
     @EnumSource(names = "NIO", mode = EnumSource.Mode.EXCLUDE)
     void connectionsGoWhereTheyAreSteered(TransportKind kind) throws Exception {
-        assumeTrue(kind.unavailabilityCause() == null);
+        assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
         Transport transport = Transport.start(kind, 1);
         try {
             Channel ours = transport

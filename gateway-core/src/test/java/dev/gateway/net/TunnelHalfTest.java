@@ -115,7 +115,7 @@ class TunnelHalfTest {
     }
 
     private void open(Way way) throws Exception {
-        Assumptions.assumeTrue(way.kind.unavailabilityCause() == null);
+        Assumptions.assumeTrue(way.kind.unavailabilityCause() == null, way.kind + " is not available here");
         Assumptions.assumeTrue(way.tls != SslProvider.OPENSSL || OpenSsl.isAvailable());
         X509Bundle certificate = way.tls == null
                 ? null
