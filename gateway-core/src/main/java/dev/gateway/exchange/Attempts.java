@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
 final class Attempts {
+    private static final int MAX_CHOICES = 8;
+
     private final Exchange exchange;
     private final ExchangeRecord record;
     private final Route route;
@@ -35,6 +37,7 @@ final class Attempts {
     private final Retries retries;
     private final boolean tellsEndpoint; // the upstream is told the endpoint's host, not the client's
     private @Nullable Endpoint endpoint;
+    private long tried; // endpoints, by their position, as far as there are bits
     private @Nullable Attempt current;
     private boolean untold; // the observer has not been told of this attempt's end
     private boolean blamed; // the endpoint answered this attempt with an error
@@ -59,7 +62,7 @@ final class Attempts {
     /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
     void open() {
         RequestHead head = exchange.head;
-        Endpoint chosen = upstream.balancer().choose(head, endpoint);
+        Endpoint chosen = choose(head);
         if (chosen == null) {
             exchange.fail(
                     lastFailure != null
@@ -67,6 +70,7 @@ final class Attempts {
                             : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
             return;
         }
+        tried |= bit(chosen);
         endpoint = chosen;
         record.endpoint = chosen;
         record.hop = null;
@@ -99,7 +103,21 @@ final class Attempts {
     void onMoved(Endpoint to) {
         endpoint = to;
         record.endpoint = to;
+        tried |= bit(to);
         tellEndpoint(to);
+    }
+
+    /** Chooses an endpoint that no attempt has tried, if the balancer comes to one soon. */
+    private @Nullable Endpoint choose(RequestHead head) {
+        Endpoint chosen = upstream.balancer().choose(head, endpoint);
+        for (int i = 0; chosen != null && (tried & bit(chosen)) != 0 && i < MAX_CHOICES; i++) {
+            chosen = upstream.balancer().choose(head, endpoint);
+        }
+        return chosen;
+    }
+
+    private static long bit(Endpoint endpoint) {
+        return endpoint.index() < 0 || endpoint.index() >= Long.SIZE ? 0 : 1L << endpoint.index();
     }
 
     private Introduction introduction(RequestHead head) {
@@ -274,9 +292,9 @@ final class Attempts {
         };
     }
 
-    /** Nothing final was forwarded, and nothing of the body has been handed to a stream: what there is of it, is held. */
+    /** Nothing final was forwarded, and what has come of the body is held or kept. */
     private boolean isReplayable() {
-        return exchange.state.isRetriable() && !exchange.request.isSent();
+        return exchange.state.isRetriable() && exchange.request.isReplayable();
     }
 
     private long delayAfter(Failure failure) {

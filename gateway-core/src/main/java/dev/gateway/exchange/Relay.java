@@ -32,6 +32,13 @@ final class Relay {
         unflushed = false;
     }
 
+    /** Passes on what the same source sends to the sink of another attempt; what the source is owed stays so. */
+    void pass(Stream source, Stream sink) {
+        this.source = source;
+        this.sink = sink;
+        unflushed = false;
+    }
+
     /** Passes bytes on; owns the buffer. */
     void data(ByteBuf data, boolean last) {
         if (sink == null) {
@@ -50,13 +57,13 @@ final class Relay {
         credit();
     }
 
-    /** Sends bytes of our own, for which nobody is owed anything; owns the buffer. */
-    void insert(ByteBuf data) {
+    /** Sends bytes for which nobody is owed anything more; owns the buffer. */
+    void insert(ByteBuf data, boolean last) {
         if (sink == null) {
             data.release();
         } else {
             unflushed = true;
-            sink.data(data, false);
+            sink.data(data, last);
         }
     }
 

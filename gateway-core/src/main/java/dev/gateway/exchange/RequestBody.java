@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Intake;
+import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
@@ -14,18 +15,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the client of an exchange sends after its head: held while there is no stream to take it, then relayed. No credit
- * is given for what is held, so the adapter's watermark bounds it. Owns what it holds until {@link #discard}.
+ * is given for what is held, so the adapter's watermark bounds it. What was sent is kept for another attempt, within
+ * bounds, until the response begins. Owns what it holds until {@link #discard}.
  */
 final class RequestBody {
     private final Exchange exchange;
     private final long maxBytes;
     private final Relay relay;
     private final HeldBody held = new HeldBody();
+    private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields heldTrailers;
+    private @Nullable Fields sentTrailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
     private @Nullable Attempt attempt; // whose stream takes it
     private boolean complete; // the client has sent all
-    private boolean sent; // some of it is gone upstream, so that no other attempt can send it
     private boolean reading = true; // downstream's read-complete will come
 
     /**
@@ -44,9 +47,16 @@ final class RequestBody {
         complete = true;
     }
 
-    /** Whether some of it is gone upstream, so that no other attempt can send it. */
-    boolean isSent() {
-        return sent;
+    /** Whether another attempt can send all that has come of it. */
+    boolean isReplayable() {
+        return sent == null || sent.isWhole();
+    }
+
+    /** No other attempt will be made. */
+    void onResponse() {
+        if (sent != null) {
+            sent.forget();
+        }
     }
 
     /**
@@ -82,19 +92,38 @@ final class RequestBody {
     /** Sends the head, and what has been held, on the stream of an attempt. */
     void sendTo(Attempt attempt, ClientStream stream) {
         this.attempt = attempt;
-        relay.join(exchange.server, stream);
-        boolean bodyless = complete && heldTrailers == null && held.isEmpty();
+        relay.pass(exchange.server, stream);
+        if (sentTrailers != null) {
+            heldTrailers = sentTrailers;
+            sentTrailers = null;
+        }
+        boolean bodyless = complete && heldTrailers == null && held.isEmpty() && (sent == null || sent.size() == 0);
         if (bodyless) {
             exchange.state.on(Event.REQUEST_ENDED);
         }
         relay.wrote();
         stream.head(exchange.head, bodyless);
         if (!bodyless) {
+            sendAgain(attempt);
             sendHeld();
         }
         if (!reading && !attempt.isOver()) {
             relay.flush();
         }
+    }
+
+    /** The client has had credit for it, or is owed it still. */
+    private void sendAgain(Attempt by) {
+        SentBody before = sent;
+        int pieces = before == null ? 0 : before.size();
+        for (int i = 0; i < pieces && before != null && maySend() && attempt == by; i++) {
+            boolean last = i == pieces - 1 && complete && heldTrailers == null && held.isEmpty();
+            if (last) {
+                exchange.state.on(Event.REQUEST_ENDED);
+            }
+            relay.insert(before.piece(i), last);
+        }
+        relay.credit();
     }
 
     private void sendHeld() {
@@ -156,10 +185,25 @@ final class RequestBody {
     }
 
     private void send(ByteBuf data, boolean last) {
-        sent |= data.isReadable();
+        if (data.isReadable() && exchange.state.phase() == Phase.REQUESTED) {
+            keep(data);
+        }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
         relay.data(data, last);
         exchange.perform(action);
+    }
+
+    private void keep(ByteBuf data) {
+        SentBody kept = sent;
+        if (kept == null) {
+            kept = new SentBody(exchange.handler.kept);
+            sent = kept;
+        }
+        if (exchange.head.isConnect()) {
+            kept.forget(); // what a tunnel has carried is not carried again
+        } else {
+            kept.keep(data);
+        }
     }
 
     /** The client has ended it with trailers. */
@@ -183,7 +227,7 @@ final class RequestBody {
     }
 
     private void send(Fields trailers) {
-        sent = true;
+        sentTrailers = trailers;
         Action action = exchange.state.on(Event.REQUEST_ENDED);
         relay.trailers(trailers);
         exchange.perform(action);
@@ -213,6 +257,7 @@ final class RequestBody {
     void discard() {
         relay.end();
         held.discard();
-        heldTrailers = null;
+        onResponse();
+        heldTrailers = sentTrailers = null;
     }
 }

@@ -60,6 +60,7 @@ final class Response {
 
     /** The final head came, and no other attempt is made. */
     void onHead(ResponseHead head, boolean last) {
+        exchange.request.onResponse();
         exchange.deadlines.headCame();
         if (exchange.isUpgradeRefused()) {
             exchange.onUpgradeRefused();
@@ -127,7 +128,7 @@ final class Response {
         ByteBuf word = exchange.state.isDone() ? null : farewell.word();
         if (word != null) {
             exchange.onSent(word.readableBytes());
-            relay.insert(word);
+            relay.insert(word, false);
         }
     }
 

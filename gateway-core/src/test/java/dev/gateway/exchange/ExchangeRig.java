@@ -55,6 +55,10 @@ abstract class ExchangeRig {
     final List<ByteBuf> buffers = new ArrayList<>();
     final List<Filter> filters = new ArrayList<>();
     List<Endpoint> endpoints = List.of(FIRST, SECOND);
+
+    @Nullable
+    Balancer balancer; // null for one that takes the other endpoint after a failure
+
     boolean healthy = true;
     Route.Timeouts timeouts = Route.Timeouts.NONE;
     Route.Retry retry = Route.Retry.NONE;
@@ -119,9 +123,10 @@ abstract class ExchangeRig {
     }
 
     void route() {
-        Balancer balancer =
-                (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST;
-        health = new Health(endpoints, balancer, outliers, null, () -> now);
+        Balancer used = balancer != null
+                ? balancer
+                : (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST;
+        health = new Health(endpoints, used, outliers, null, () -> now);
         settings.route(filters, new Upstream("app", health, policy()), timeouts, retry);
     }
 

@@ -22,6 +22,8 @@ import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -550,11 +552,83 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
-    void aRequestWhoseBodyIsOnItsWayIsNotSentAgain() {
+    void aRequestWhoseBodyIsOnItsWayIsSentAgainFromWhatIsKept() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("a"), false);
+        events.onData(bytes("b"), false);
+        assertThat(client.consumed).isEqualTo(2);
+        for (int i = 0; i < 2; i++) {
+            opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+            opener.last().succeed();
+            assertThat(upstream().body).hasToString("ab");
+            assertThat(upstream().ended).isFalse();
+        }
+        assertThat(client.consumed).isEqualTo(2);
+        events.onData(bytes("c"), true);
+        assertThat(upstream().body).hasToString("abc");
+        assertThat(upstream().ended).isTrue();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        opener.last().succeed();
+        assertThat(upstream().body).hasToString("abc");
+        assertThat(upstream().ended).isTrue();
+        assertThat(client.consumed).isEqualTo(3);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(handler().kept.used()).isZero();
+    }
+
+    @Test
+    void whatComesBetweenTwoAttemptsFollowsWhatIsKept() {
+        retry = new Route.Retry(1, Set.of(), 100);
         StreamEvents events = request("PUT", "/", false);
         opener.last().succeed();
         events.onData(bytes("a"), false);
-        opener.last().events.onReset(stale(RetrySafety.ALWAYS));
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        events.onData(bytes("b"), false);
+        Fields trailers = new Fields();
+        trailers.add(new AsciiString("x-t"), new AsciiString("1"));
+        events.onTrailers(trailers);
+        pass(150);
+        opener.last().succeed();
+        assertThat(upstream().body).hasToString("ab");
+        assertThat(upstream().trailers).isNotNull();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        opener.last().succeed();
+        assertThat(upstream().body).hasToString("ab");
+        assertThat(upstream().trailers).isNotNull();
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void whatTheUpstreamHasNotTakenStaysOwedAfterAnotherAttempt() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        upstream().writable = false;
+        events.onData(bytes("abc"), false);
+        assertThat(client.consumed).isZero();
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
+        opener.last().succeed();
+        assertThat(upstream().body).hasToString("abc");
+        assertThat(client.consumed).isEqualTo(3);
+        opener.last().events.onHead(response(200), true);
+    }
+
+    @Test
+    void aBodyThatMayHaveBeenProcessedIsNotSentAgain() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("a"), true);
+        opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
+        assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+    }
+
+    @Test
+    void aBodyThatIsTooLargeToBeKeptIsNotSentAgain() {
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("a".repeat(SentBody.MOST + 1)), false);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.ALWAYS));
         assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
     }
 
@@ -570,14 +644,41 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
-    void aRequestIsSentAgainForFreeOnlyOnce() {
+    void aRequestIsSentAgainForFreeThreeTimes() {
+        get();
+        for (int i = 0; i < 4; i++) {
+            opener.last().succeed();
+            opener.last().events.onReset(stale(RetrySafety.ALWAYS));
+        }
+        assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+        assertThat(record().attempts).isEqualTo(4);
+    }
+
+    @Test
+    void attemptsThatAreFreeDoNotCountForThePolicy() {
+        retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
-        opener.last().events.onReset(stale(RetrySafety.ALWAYS));
+        opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
         opener.last().succeed();
-        opener.last().events.onReset(stale(RetrySafety.ALWAYS));
-        assertAnswered(502, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
-        assertThat(record().attempts).isEqualTo(2);
+        opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.IF_IDEMPOTENT));
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().attempts).isEqualTo(3);
+    }
+
+    @Test
+    void refusedConnectionsGoThroughTheOtherEndpoints() {
+        Endpoint third = new Endpoint(2, "c.test", 80, 1);
+        endpoints = List.of(FIRST, SECOND, third);
+        balancer = new RoundRobin(List.of(FIRST, SECOND, FIRST, third)); // as other requests may take their turns
+        get();
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+        assertThat(opener.openings).extracting(o -> o.endpoint).doesNotHaveDuplicates();
     }
 
     @Test

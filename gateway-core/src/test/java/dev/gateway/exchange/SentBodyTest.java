@@ -1,0 +1,104 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is kept of a body for another attempt. */
+class SentBodyTest {
+    private final SentBody.Budget budget = new SentBody.Budget(100_000);
+    private final SentBody sent = new SentBody(budget);
+
+    @AfterEach
+    void forget() {
+        sent.forget();
+        assertThat(budget.used()).isZero();
+    }
+
+    private static ByteBuf buffer(int capacity, int length) {
+        ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.buffer(capacity);
+        for (int i = 0; i < length; i++) {
+            buffer.writeByte('a' + i % 26);
+        }
+        return buffer;
+    }
+
+    private void keep(int capacity, int length) {
+        ByteBuf data = buffer(capacity, length);
+        sent.keep(data);
+        data.release();
+    }
+
+    private String kept() {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < sent.size(); i++) {
+            ByteBuf piece = sent.piece(i);
+            text.append(piece.toString(StandardCharsets.US_ASCII));
+            piece.release();
+        }
+        return text.toString();
+    }
+
+    @Test
+    void aPieceThatFillsItsBufferIsKeptWithoutACopy() {
+        ByteBuf data = buffer(2000, 1000);
+        sent.keep(data);
+        assertThat(data.refCnt()).isEqualTo(2);
+        assertThat(data.readableBytes()).isEqualTo(1000);
+        assertThat(kept()).isEqualTo(data.toString(StandardCharsets.US_ASCII));
+        sent.forget();
+        assertThat(data.refCnt()).isEqualTo(1);
+        data.release();
+    }
+
+    @Test
+    void aSmallPartOfALargeBufferDoesNotKeepThat() {
+        ByteBuf data = buffer(64 * 1024, 100);
+        sent.keep(data);
+        assertThat(data.refCnt()).isEqualTo(1);
+        data.release();
+        assertThat(kept()).hasSize(100);
+    }
+
+    @Test
+    void smallPiecesShareOneBufferAndStayInOrder() {
+        for (int i = 0; i < 500; i++) {
+            keep(1024, 3);
+        }
+        assertThat(sent.size()).isEqualTo(1);
+        assertThat(kept()).isEqualTo("abc".repeat(500));
+        keep(1024, 1000);
+        keep(1024, 3);
+        assertThat(sent.size()).isEqualTo(3);
+        assertThat(kept()).startsWith("abc".repeat(500)).endsWith("abc").hasSize(2503);
+    }
+
+    @Test
+    void whatIsTooMuchIsNotKeptAtAll() {
+        keep(SentBody.MOST, SentBody.MOST);
+        assertThat(sent.isWhole()).isTrue();
+        assertThat(budget.used()).isEqualTo(SentBody.MOST);
+        keep(10, 1);
+        assertThat(sent.isWhole()).isFalse();
+        assertThat(sent.size()).isZero();
+        assertThat(budget.used()).isZero();
+        keep(10, 1);
+        assertThat(sent.size()).isZero();
+    }
+
+    @Test
+    void theBudgetOfTheLoopIsShared() {
+        keep(60_000, 60_000);
+        SentBody other = new SentBody(budget);
+        ByteBuf data = buffer(60_000, 60_000);
+        other.keep(data);
+        data.release();
+        assertThat(other.isWhole()).isFalse();
+        assertThat(sent.isWhole()).isTrue();
+        assertThat(budget.used()).isEqualTo(60_000);
+    }
+}
