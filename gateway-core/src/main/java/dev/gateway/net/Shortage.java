@@ -6,7 +6,6 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +45,12 @@ public final class Shortage {
      * @param address that was dialled, null for a socket file
      */
     public static boolean isOurs(Throwable failure, @Nullable InetAddress address) {
-        return Stream.iterate(failure, each -> each != null, Throwable::getCause)
-                .anyMatch(each -> isOne(each, address));
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (isOne(each, address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isOne(Throwable failure, @Nullable InetAddress address) {

@@ -3,10 +3,12 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.ChannelException;
+import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.Errors.NativeIoException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.SocketException;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,6 +16,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Whose fault it is that a connection could not be made. */
 class ShortageTest {
     private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
+
+    @BeforeAll
+    static void loadNativeCode() {
+        Epoll.ensureAvailability(); // which makes the names of the errors
+    }
 
     @ParameterizedTest
     @ValueSource(ints = {-12, -23, -24, -28, -99, -105})
