@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Two endpoints of one upstream: whoever has no room for a request leaves it to the other. */
 @Timeout(30)
+@SuppressWarnings("NullAway.Init") // what each test sets
 class SiblingsTest extends PoolFixture {
     private Endpoint first;
     private Endpoint second;

@@ -184,7 +184,7 @@ class HangingEndpointIT {
         Semaphore free = new Semaphore(AT_A_TIME);
         CountDownLatch ended = new CountDownLatch(REQUESTS - SHARE);
         for (int i = 0; i < REQUESTS && free.tryAcquire(15, TimeUnit.SECONDS); i++) {
-            client.sendAsync(request, BodyHandlers.ofString()).whenComplete((response, failure) -> {
+            var unused = client.sendAsync(request, BodyHandlers.ofString()).whenComplete((response, failure) -> {
                 if (failure == null && response.statusCode() == 200) {
                     counts.answered.incrementAndGet();
                 } else {
@@ -194,7 +194,7 @@ class HangingEndpointIT {
                 free.release();
             });
         }
-        ended.await(15, TimeUnit.SECONDS);
+        assertThat(ended.await(15, TimeUnit.SECONDS)).as("%s ended", counts.answered).isTrue();
         return counts;
     }
 }
