@@ -59,6 +59,7 @@ final class FairShares implements Admission {
         if (admitted) {
             own.silent.add(connection);
             open++;
+            held.put(connection.network(), own); // its last one may have been forgotten to make room
         } else if (own.count() == 0) {
             held.remove(connection.network());
         }

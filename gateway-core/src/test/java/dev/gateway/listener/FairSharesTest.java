@@ -23,23 +23,27 @@ class FairSharesTest {
     private static final int MAX_PER_ADDRESS = 4;
 
     private final EmbeddedChannel first = new EmbeddedChannel();
-    private final ListenerSettings settings = new ListenerSettings(
-            0,
-            "admin",
-            new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
-            ListenerSettings.Sharing.NONE,
-            MAX,
-            MAX_PER_ADDRESS,
-            null,
-            null,
-            new ListenerSettings.Protocols(
-                    new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+    private final ListenerSettings settings = settings(MAX);
     private final FairShares shares = new FairShares(settings);
     private final LoopConnections owner = new LoopConnections(
             new ListenerLoop(first.eventLoop(), new TimerWheel(first.eventLoop()), nobody(), ConnectionObserver.NONE),
             settings,
             shares);
     private final List<EmbeddedChannel> channels = new ArrayList<>(List.of(first));
+
+    private static ListenerSettings settings(int maxConnections) {
+        return new ListenerSettings(
+                0,
+                "admin",
+                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                ListenerSettings.Sharing.NONE,
+                maxConnections,
+                MAX_PER_ADDRESS,
+                null,
+                null,
+                new ListenerSettings.Protocols(
+                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+    }
 
     private static RequestHandler nobody() {
         return (RequestHandler) Proxy.newProxyInstance(
@@ -139,6 +143,18 @@ class FairSharesTest {
             assertThat(new Client("192.0.2." + i).ask().isOpen()).isTrue();
         }
         assertThat(new Client("192.0.2.1").isOpen()).isFalse();
+    }
+
+    @Test
+    void whoMakesRoomByItsOnlyConnectionIsStillCounted() {
+        shares.change(settings(1));
+        Client one = new Client("192.0.2.1");
+        Client two = new Client("192.0.2.1");
+        assertThat(one.isOpen()).isFalse();
+        assertThat(two.isOpen()).isTrue();
+        two.channel.close();
+        assertThat(shares.open()).isZero();
+        assertThat(new Client("192.0.2.2").isOpen()).isTrue();
     }
 
     @Test
