@@ -163,8 +163,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
                 }
             }
             case WAITING -> {
-                // Once a response has begun, it goes on until the client resets the connection.
-                if (stream != null && !stream.isStarted() && fin.isAbort()) {
+                if (stream != null && hasGivenUp(stream)) {
                     output.close();
                 }
             }
@@ -175,6 +174,15 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             }
             case CLOSED -> {}
         }
+    }
+
+    /**
+     * Whether the FIN that has come says that the client does not want its response. A response that has begun goes on until
+     * the client resets the connection. A client of CONNECT that has sent bytes ahead ends its half of the tunnel.
+     */
+    private boolean hasGivenUp(Http1ServerStream open) {
+        boolean tunnelHalfEnded = open.isConnect() && !input.isEmpty();
+        return !open.isStarted() && !tunnelHalfEnded && fin.isAbort();
     }
 
     // ---- input ----

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /** What a client's FIN means while it waits for a response. */
 final class ClientFinTest {
     private static final String GET = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private static final String CONNECT = "CONNECT a.test:1 HTTP/1.1\r\nHost: a.test:1\r\n\r\n";
     private static final String CLOSING = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
     private final TestLull loop = new TestLull();
@@ -76,6 +77,24 @@ final class ClientFinTest {
         client.fin();
         assertNotNull(client.last().reset);
         assertEquals(1, client.requests.size());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aFinAfterBytesSentAheadIntoATunnelIsNone() {
+        client.send(CONNECT + "hello");
+        loop.turns();
+        client.fin();
+        assertNull(client.last().reset);
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aFinOfAClientThatWaitsForATunnelIsAnAbort() {
+        client.send(CONNECT);
+        loop.turns();
+        client.fin();
+        assertNotNull(client.last().reset);
         assertFalse(client.channel.isOpen());
     }
 
