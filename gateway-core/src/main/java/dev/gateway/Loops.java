@@ -35,7 +35,6 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,8 +62,7 @@ final class Loops {
     private final List<LoopGate> gates = new ArrayList<>();
     private final List<LoopGate> adminGates = new ArrayList<>();
     private final List<ExchangeHandler> handlers = new ArrayList<>();
-    private final ScheduledExecutorService housekeeping =
-            Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "housekeeping"));
+    private final ScheduledExecutorService housekeeping = new Housekeeping();
     private final AdminWork adminWork = new AdminWork();
     private final DirectMemoryGuard directMemory;
     private final Resolver resolver;
@@ -314,11 +312,5 @@ final class Loops {
         transport.stop().awaitUninterruptibly();
         accessLog.close();
         telemetry.close();
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
     }
 }
