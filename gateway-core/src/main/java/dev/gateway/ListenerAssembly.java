@@ -30,6 +30,7 @@ final class ListenerAssembly {
     private static final long ADMIN_HEAD_MILLIS = 5_000;
     private static final long ADMIN_MILLIS = 30_000;
     private static final int ADMIN_CONNECTIONS = 256;
+    private static final HeadLimits ADMIN_HEAD = new HeadLimits(4 * 1024, 16 * 1024, 128); // of probes and browsers
     private static final int ADMIN_CONNECTIONS_PER_ADDRESS = 64;
 
     private ListenerAssembly() {}
@@ -98,7 +99,7 @@ final class ListenerAssembly {
      */
     static ListenerSettings admin(AdminConfig config, int descriptors) {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
+                ADMIN_HEAD, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,

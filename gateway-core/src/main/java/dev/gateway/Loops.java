@@ -46,9 +46,6 @@ import java.util.function.LongUnaryOperator;
  * and used by the threads that start and stop the gateway.
  */
 final class Loops {
-    /** What connections of the admin listener may make the process hold. */
-    private static final long ADMIN_BYTES = 1024 * 1024;
-
     private static final long REVIEW_MILLIS = 100;
 
     private final GatewayConfig config; // that they were made by
@@ -60,7 +57,6 @@ final class Loops {
     private final Overload overload = new Overload();
     private final MemoryBudget budget;
     private final List<LoopGate> gates = new ArrayList<>();
-    private final List<LoopGate> adminGates = new ArrayList<>();
     private final List<ExchangeHandler> handlers = new ArrayList<>();
     private final ScheduledExecutorService housekeeping = new Housekeeping();
     private final AdminWork adminWork = new AdminWork();
@@ -88,18 +84,15 @@ final class Loops {
                 surroundings.systemd().sockets());
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
-        // Pages for operators do not wait for room that clients take, nor is there no end to what they may take.
-        MemoryBudget adminBudget = new MemoryBudget(ADMIN_BYTES, transport.loops().size());
+        this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         overload.watch(new HeapPressure());
         metrics.watchOverload(overload, budget);
         for (EventLoop loop : transport.loops()) {
             gates.add(new LoopGate(overload, budget.newLoop()));
-            adminGates.add(new LoopGate(new Overload(), adminBudget.newLoop()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
         }
-        this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         this.resolver = new Resolver(transport, config.resolver().nameServers());
         metrics.addStaleNames(resolver::staleNames);
         this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
@@ -245,8 +238,9 @@ final class Loops {
         List<ListenerLoop> loops = new ArrayList<>();
         for (int i = 0; i < wheels.size(); i++) {
             EventLoop loop = transport.loops().get(i);
+            // No budget: clients that used it up would keep probes out. Few connections and small heads bound it.
             loops.add(new ListenerLoop(
-                    loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE, adminGates.get(i)));
+                    loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE, LoopGate.OPEN));
         }
         return loops;
     }

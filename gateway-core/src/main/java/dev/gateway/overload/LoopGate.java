@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * that are there as long as there is any. Confined to its loop but for {@link Overload}, which loops share.
  */
 public final class LoopGate {
-    /** Lets everything in and counts nothing: for tests. */
+    /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */
     public static final LoopGate OPEN = new LoopGate(new Overload(), null);
 
     private final Overload overload;

@@ -54,6 +54,34 @@ class AdminUnderAttackIT {
         }
     }
 
+    /** What a client sends of heads that it does not finish must not use up the room that a probe's connection needs. */
+    @Test
+    void probesAreAnsweredThoughAClientSendsHeadsThatDoNotEnd() throws Exception {
+        byte[] head = ("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(15_000)).getBytes(StandardCharsets.US_ASCII);
+        List<Socket> sockets = new ArrayList<>();
+        try (GatewayJar gateway = GatewayJar.of(
+                        """
+                        workers: 1
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        """)
+                .start()) {
+            for (int i = 0; i < 63; i++) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.adminPort());
+                sockets.add(socket);
+                socket.getOutputStream().write(head);
+            }
+            for (String probe : List.of("/live", "/ready", "/healthz", "/startup")) {
+                assertThat(gateway.admin(probe, SOON).statusCode()).as(probe).isEqualTo(200);
+            }
+            assertThat(gateway.admin("/metrics", SOON).statusCode()).isEqualTo(200);
+        } finally {
+            for (Socket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
     @Test
     void nothingWaitsForSomethingThatIsHadDoneAndTakesLong() throws Exception {
         Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef0123456789abcdef");
