@@ -1,9 +1,11 @@
 package dev.gateway.listener;
 
+import io.netty.util.NetUtil;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Arrays;
 
 /**
  * Whom connections are counted for: an IPv4 address, an IPv6 network of 64 bits, since a host has all of its addresses,
@@ -28,6 +30,16 @@ record ClientNetwork(String text, long high) {
         for (int i = 0; i < Math.min(bytes.length, Long.BYTES); i++) {
             high = high << 8 | bytes[i] & 0xff;
         }
-        return new ClientNetwork(ip instanceof Inet6Address ? "an IPv6 network" : ip.getHostAddress(), high);
+        return new ClientNetwork(ip instanceof Inet6Address ? network(bytes) : ip.getHostAddress(), high);
+    }
+
+    private static String network(byte[] ipv6) {
+        Arrays.fill(ipv6, Long.BYTES, ipv6.length, (byte) 0);
+        return NetUtil.bytesToIpAddress(ipv6) + "/64";
+    }
+
+    @Override
+    public String toString() {
+        return text;
     }
 }

@@ -101,7 +101,7 @@ public final class Overload {
                     "Overload: {} is {} % in use; new {} are refused",
                     worst.name(), Math.round(100 * level), name(next));
         } else {
-            LOG.info("Overload is over for {}", name(before));
+            LOG.info("Overload is over for {}", next == Refusing.CONNECTIONS ? "requests" : name(before));
         }
     }
 
