@@ -12,6 +12,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Stalled;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -215,6 +216,32 @@ class ExchangeTest extends ExchangeRig {
         assertThat(upstream().consumed).isEqualTo(3);
         opener.last().events.onData(bytes("d"), true);
         assertThat(upstream().consumed).isEqualTo(4);
+    }
+
+    @Test
+    void whatIsHeldForAClientThatTakesNothingIsCutWhenMemoryRunsLow() {
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        client.writable = false;
+        opener.last().events.onData(bytes("abc"), false);
+        assertThat(Stalled.ofThisLoop().cut(1, 1, 0)).isEqualTo(3);
+        assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
+        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+    }
+
+    @Test
+    void whoHasRoomAgainIsNotCut() {
+        StreamEvents events = get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        client.writable = false;
+        opener.last().events.onData(bytes("abc"), false);
+        client.writable = true;
+        events.onWritable();
+        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        opener.last().events.onData(bytes("d"), true);
+        assertThat(record().cause).isNull();
     }
 
     @Test
