@@ -2,6 +2,7 @@ package dev.gateway.net;
 
 import java.net.InetAddress;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameCache {
     private final int maxAddresses;
-    private final Map<String, @Nullable Answer[]> names;
+    private final Map<String, Map<Family, Answer>> names;
 
     /**
      * The last answer of one family for a name.
@@ -39,25 +40,25 @@ final class NameCache {
         this.maxAddresses = maxAddresses;
         this.names = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<String, @Nullable Answer[]> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<String, Map<Family, Answer>> eldest) {
                 return size() > maxNames;
             }
         };
     }
 
     synchronized @Nullable Answer get(String name, Family family) {
-        Answer[] answers = names.get(name);
-        return answers == null ? null : answers[family.ordinal()];
+        Map<Family, Answer> answers = names.get(name);
+        return answers == null ? null : answers.get(family);
     }
 
     synchronized void put(String name, Family family, Answer answer) {
-        Answer[] answers = names.computeIfAbsent(name, key -> new Answer[Family.values().length]);
         List<InetAddress> addresses = answer.addresses;
-        answers[family.ordinal()] = new Answer(
+        Answer bounded = new Answer(
                 List.copyOf(addresses.subList(0, Math.min(addresses.size(), maxAddresses))),
                 answer.failure,
                 answer.untilNanos,
                 answer.goodNanos);
+        names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class)).put(family, bounded);
     }
 
     synchronized void keepOnly(Collection<String> wanted) {
@@ -66,14 +67,8 @@ final class NameCache {
 
     /** Counts names whose addresses stay in use though DNS fails. */
     synchronized int stale() {
-        int count = 0;
-        for (Answer[] answers : names.values()) {
-            boolean stale = false;
-            for (Answer answer : answers) {
-                stale |= answer != null && answer.isStale();
-            }
-            count += stale ? 1 : 0;
-        }
-        return count;
+        return (int) names.values().stream()
+                .filter(answers -> answers.values().stream().anyMatch(Answer::isStale))
+                .count();
     }
 }
