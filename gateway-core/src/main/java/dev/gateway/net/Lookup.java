@@ -32,7 +32,8 @@ final class Lookup {
     private final String host;
     private final NameCache cache;
     private final long maxStaleNanos;
-    private final Part[] parts = new Part[Family.values().length];
+    private final Part ipv6;
+    private final Part ipv4;
 
     /** The question for one family. */
     private final class Part {
@@ -108,9 +109,8 @@ final class Lookup {
         this.cache = cache;
         this.maxStaleNanos = maxStaleNanos;
         long now = System.nanoTime();
-        for (Family family : Family.values()) {
-            parts[family.ordinal()] = new Part(family, cache.get(host, family), now);
-        }
+        this.ipv6 = new Part(Family.IPV6, cache.get(host, Family.IPV6), now);
+        this.ipv4 = new Part(Family.IPV4, cache.get(host, Family.IPV4), now);
     }
 
     /** A resolver of one family and loop. */
@@ -119,12 +119,12 @@ final class Lookup {
     /**
      * Asks for what is not known.
      *
-     * @param ipv6 null if nobody is to be asked for it
+     * @param forIpv6 null if nobody is to be asked for it
      */
-    Resolver.Answers start(@Nullable Source ipv6, Source ipv4) {
-        ask(parts[Family.IPV6.ordinal()], ipv6);
-        ask(parts[Family.IPV4.ordinal()], ipv4);
-        return new Resolver.Answers(parts[Family.IPV6.ordinal()].promise, parts[Family.IPV4.ordinal()].promise);
+    Resolver.Answers start(@Nullable Source forIpv6, Source forIpv4) {
+        ask(ipv6, forIpv6);
+        ask(ipv4, forIpv4);
+        return new Resolver.Answers(ipv6.promise, ipv4.promise);
     }
 
     private void ask(Part part, @Nullable Source source) {
@@ -153,25 +153,17 @@ final class Lookup {
     }
 
     private void settle() {
-        boolean anyGood = false;
-        for (Part part : parts) {
-            anyGood |= part.good;
-        }
-        for (Part part : parts) {
-            Throwable why = part.failure;
-            if (why != null && (anyGood || !part.usable || allKnown())) {
-                part.failure = null;
-                part.settle(why, anyGood);
-            }
-        }
+        boolean anyGood = ipv6.good || ipv4.good;
+        boolean allKnown = ipv6.known && ipv4.known;
+        settle(ipv6, anyGood, allKnown);
+        settle(ipv4, anyGood, allKnown);
     }
 
-    private boolean allKnown() {
-        for (Part part : parts) {
-            if (!part.known) {
-                return false;
-            }
+    private static void settle(Part part, boolean anyGood, boolean allKnown) {
+        Throwable why = part.failure;
+        if (why != null && (anyGood || !part.usable || allKnown)) {
+            part.failure = null;
+            part.settle(why, anyGood);
         }
-        return true;
     }
 }

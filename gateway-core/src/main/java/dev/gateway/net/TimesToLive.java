@@ -7,7 +7,6 @@ import io.netty.resolver.dns.DnsCacheEntry;
 import java.net.InetAddress;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class TimesToLive implements DnsCache {
     private static final int MAX_NOTES = 8192; // more than answers that come at the same time have
 
-    private final Map<InetAddress, Long> seconds = new IdentityHashMap<>();
+    private final IdentityHashMap<InetAddress, Long> seconds = new IdentityHashMap<>();
 
     /** Returns how long an answer holds and forgets it, or -1 if that was not said. */
     long take(List<InetAddress> answer) {
