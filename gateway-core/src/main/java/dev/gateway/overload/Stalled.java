@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -115,7 +114,7 @@ public final class Stalled {
      */
     public long cut(long least, long wanted, long nanos) {
         long now = nanoTime.getAsLong();
-        Map<Object, Hoard> hoards = new IdentityHashMap<>();
+        IdentityHashMap<Object, Hoard> hoards = new IdentityHashMap<>();
         for (Holder holder = first; holder != null; holder = holder.next) {
             if (now - holder.sinceNanos >= nanos) {
                 hoards.computeIfAbsent(holder.culprit(), key -> new Hoard()).add(holder);
