@@ -39,7 +39,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         this.server = server;
         this.began = server.timers.nanoTime();
         this.connect = request != null && request.isConnect();
-        this.tcp = connect && request.protocol() == null;
+        this.tcp = request != null && request.isConnect() && request.protocol() == null;
     }
 
     /** The client wants the response to have this priority, as far as the response does not say another. */

@@ -28,7 +28,7 @@ record ClientNetwork(String text, long high) {
         byte[] bytes = ip.getAddress();
         long high = 0;
         for (int i = 0; i < Math.min(bytes.length, Long.BYTES); i++) {
-            high = high << 8 | bytes[i] & 0xff;
+            high = (high << 8) | (bytes[i] & 0xff);
         }
         return new ClientNetwork(ip instanceof Inet6Address ? network(bytes) : ip.getHostAddress(), high);
     }

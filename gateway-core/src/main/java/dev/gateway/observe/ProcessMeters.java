@@ -160,7 +160,7 @@ final class ProcessMeters implements Exposition.Source {
         out.gauge(
                 "gateway_overload_state",
                 "What is refused: 0 nothing, 1 new connections, 2 new requests, too.",
-                watched.refusing().ordinal());
+                watched.refusing().level());
         for (Pressure source : watched.sources()) {
             out.gauge(
                     "gateway_overload_pressure",

@@ -37,11 +37,22 @@ public final class Overload {
     /** What is refused. */
     public enum Refusing {
         /** There is enough of everything. */
-        NOTHING,
+        NOTHING(0),
         /** New connections. */
-        CONNECTIONS,
+        CONNECTIONS(1),
         /** New connections, and requests on those there are. */
-        REQUESTS
+        REQUESTS(2);
+
+        private final int level;
+
+        Refusing(int level) {
+            this.level = level;
+        }
+
+        /** Returns a number for metrics, which grows with what is refused. */
+        public int level() {
+            return level;
+        }
     }
 
     /** Looks at something more from the next review on. */
