@@ -95,7 +95,7 @@ class HeapIT {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() throws IOException {
             peer.close();
         }
     }
@@ -133,6 +133,7 @@ class HeapIT {
         }
         gateway.await("a new client is served", () -> {
             try (Neighbour fresh = new Neighbour(gateway)) {
+                fresh.ask();
                 return true;
             } catch (Exception | AssertionError e) {
                 return false;
@@ -250,7 +251,7 @@ class HeapIT {
         block.writeBytes(new byte[] {0x01, 6});
         block.writeBytes("x.test".getBytes(StandardCharsets.US_ASCII));
         if (first) { // with incremental indexing: it becomes entry 62
-            block.writeBytes(new byte[] {0x40, 1, 'a', 0x7f, (byte) (0x80 | (VALUE - 127) & 0x7f), (byte) (VALUE - 127 >> 7)});
+            block.writeBytes(new byte[] {0x40, 1, 'a', 0x7f, (byte) (0x80 | ((VALUE - 127) & 0x7f)), (byte) ((VALUE - 127) >> 7)});
             block.writeBytes("v".repeat(VALUE).getBytes(StandardCharsets.US_ASCII));
         }
         for (int i = first ? 1 : 0; i < references; i++) {
@@ -319,7 +320,7 @@ class HeapIT {
                 if (header.length < 9) {
                     return -1;
                 }
-                int length = (header[0] & 0xff) << 16 | (header[1] & 0xff) << 8 | header[2] & 0xff;
+                int length = ((header[0] & 0xff) << 16) | ((header[1] & 0xff) << 8) | (header[2] & 0xff);
                 byte[] payload = in.readNBytes(length);
                 if (header[3] == GOAWAY && payload.length >= 8) {
                     return payload[7];

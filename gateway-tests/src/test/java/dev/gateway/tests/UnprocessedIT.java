@@ -3,6 +3,7 @@ package dev.gateway.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Stream;
 import dev.gateway.tests.peer.Origin;
@@ -123,12 +124,8 @@ class UnprocessedIT {
     @ParameterizedTest
     @EnumSource
     void aRequestGoesThroughAllEndpointsThatRefuseConnections(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.echo());
-                Origin gone = Origin.start();
-                Origin goneToo = Origin.start()) {
-            int[] ports = {gone.port(), goneToo.port(), origin.port()};
-            gone.close();
-            goneToo.close();
+        try (Origin origin = Origin.start().on("/", Behaviours.echo())) {
+            int[] ports = {ClosedPort.number(), ClosedPort.number(), origin.port()};
             try (GatewayJar gateway = gateway(pairing, ports);
                     Peer client = pairing.client.connect(gateway.port("web"))) {
                 for (int i = 0; i < 30; i++) {
