@@ -200,9 +200,10 @@ final class FloodGuard {
      * naming the same fields again and again makes many more, which takes memory and time for nothing.
      *
      * @param bytes of names and values
+     * @param block its bytes before
      */
-    void onUnpacked(int bytes) throws Http2Exception {
-        long repeated = bytes - MAX_RATIO * headerBlock - TABLE;
+    void onUnpacked(int bytes, int block) throws Http2Exception {
+        long repeated = bytes - (long) MAX_RATIO * block - TABLE;
         if (repeated > 0) {
             onRepeated(repeated);
         }

@@ -136,7 +136,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
-        guard().onUnpacked(headers.unpacked());
+        guard().onUnpacked(headers.unpacked(), headerBlockLength());
         MultiplexedStream known = stream(h2);
         if (known != null) {
             onTrailers(h2, known, headers);

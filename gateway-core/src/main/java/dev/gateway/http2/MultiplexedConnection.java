@@ -500,6 +500,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         return codec.guard();
     }
 
+    /** Returns the compressed size of the header block that was unpacked last. */
+    final int headerBlockLength() {
+        return codec.headers().blockLength();
+    }
+
     final FrameReader frameReader() {
         return codec.reader();
     }

@@ -229,6 +229,33 @@ class Http2AbuseTest {
     }
 
     @Test
+    void headsThatRepeatTheSameFieldsBeforeALargeOneInTheSameRead() {
+        ByteArrayOutputStream repeating = new ByteArrayOutputStream();
+        repeating.writeBytes(get());
+        repeating.writeBytes(tableAndReferences(1, 10));
+        byte[] large = get("p", "p".repeat(16_000));
+        flood(40, i -> new ByteBuf[] {
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 1, repeating.toByteArray()),
+            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 3, large)
+        });
+        assertEnded(Violation.HEADER_BOMB);
+    }
+
+    @Test
+    void largeHeadsBeforeSmallOnesInTheSameReadRepeatNothing() {
+        byte[] large = get("p", "p".repeat(16_000));
+        for (int i = 0; i < 100; i++) {
+            attacker.send(
+                    frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 1, large),
+                    frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 4 * i + 3, get()));
+            answer(2 * i);
+            answer(2 * i + 1);
+        }
+        assertEquals(List.of(), attacker.counts.violations);
+        assertTrue(attacker.channel.isOpen());
+    }
+
+    @Test
     void headsThatAreTooLargeDoNotGoBeyondTheLimitOfStreams() {
         attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
         attacker.recorder.holdRefused = true;
