@@ -267,7 +267,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         waiter.callback.onMoved(way.endpoint());
         supply.dialReserved();
         if (waiter.queued) {
-            serve();
+            serveOwn();
         }
         if (waiter.queued) {
             limit(waiter);
@@ -288,6 +288,13 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     }
 
     private void serve() {
+        serveOwn();
+        if (flexible && waiters.first() == null) {
+            owner.siblings.serveFrom(this);
+        }
+    }
+
+    private void serveOwn() {
         Waiter waiter;
         PooledConnection connection;
         while ((waiter = waiters.first()) != null && (connection = takeUsable()) != null) {
@@ -300,9 +307,6 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
             } else {
                 openByHttp1(waiter);
             }
-        }
-        if (waiter == null && flexible) {
-            owner.siblings.serveFrom(this);
         }
     }
 

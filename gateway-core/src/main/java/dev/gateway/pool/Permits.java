@@ -107,6 +107,7 @@ final class Permits {
             askNext(loops.iterator(), wanted);
         } else {
             askAgain = true;
+            askAgain(); // whoever was asking may have ended without seeing this
         }
     }
 
@@ -117,6 +118,10 @@ final class Permits {
             return;
         }
         asking.set(false);
+        askAgain();
+    }
+
+    private void askAgain() {
         if (askAgain && asking.compareAndSet(false, true)) {
             askAgain = false;
             askNext(loops.iterator(), starving.size());
@@ -151,8 +156,10 @@ final class Permits {
                     next.loopPools.loop.execute(
                             () -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
-                    granted.connections().release(); // another thread was faster
-                    handOut(free); // who came meanwhile may have found none
+                    release(granted); // another thread was faster, and who came meanwhile may have found none
+                    if (granted != free) {
+                        handOut(free);
+                    }
                     return;
                 }
             }

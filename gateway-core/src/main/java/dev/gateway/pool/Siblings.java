@@ -147,12 +147,20 @@ final class Siblings {
             }
         }
         permits.release(granted);
+        if (!granted.isChosen()) { // it has left service meanwhile, so nobody is given the same again
+            from.supply.meetDemand();
+        }
     }
 
-    /** Other endpoints are chosen than before: whoever waits for one that is not had better wait elsewhere. */
+    /**
+     * Other endpoints are chosen than before: whoever waits for one that is not had better wait elsewhere, and what is free
+     * at one that is again had better be used.
+     */
     void onChoice() {
         for (EndpointPool pool : pools) {
-            if (!pool.host.isChosen()) {
+            if (pool.host.isChosen()) {
+                serveFrom(pool);
+            } else {
                 pool.copyOfWaiters().forEach(waiter -> {
                     if (waiter.queued && waiter.pool == pool) {
                         move(waiter);

@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -148,6 +149,39 @@ class SiblingsTest extends PoolFixture {
         ahead.addAndGet(TimeUnit.SECONDS.toNanos(40));
         while (counted().connecting() > 0) {
             Thread.onSpinWait(); // until it has failed
+        }
+    }
+
+    @Test
+    void whoIsGivenTheRightToAnEndpointThatLeavesServiceMeanwhileGetsInLineAgain() throws Exception {
+        settings.maxConnections = 2;
+        Origin a = http1();
+        Origin b = http1();
+        to(a.port(), b.port());
+        Reply heldByA = getFrom(first, "/hold");
+        Reply heldByB = getFrom(second, "/hold");
+        Runnable answerA = heldBy(a);
+        heldBy(b);
+        Reply waits = get(1, "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        CountDownLatch outOfService = new CountDownLatch(1);
+        transport.loops().get(1).execute(() -> awaitUninterruptibly(outOfService));
+        heldByB.cancel();
+        awaitEvent("closed"); // so the right to another connection is on its way to the other loop
+        upstream.health().drain(second.toString(), true);
+        outOfService.countDown();
+        waits.connection();
+        assertThat(a.connections).hasSize(2);
+        assertThat(b.connections).hasSize(1);
+        answerA.run();
+        heldByA.connection();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
