@@ -32,7 +32,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
     private @Nullable ResponseEvents touched; // who is to be told at read-complete
-    private boolean reused;
+    private boolean kept; // idle for a while, so that the peer may be closing it when it is used
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
     private boolean outputEnded; // a write has failed
@@ -58,6 +58,12 @@ public final class Http1ClientConnection extends Http1Connection {
 
         /** The connection has closed or is about to; called once, whether or not an exchange was in progress. */
         void onClosed(Http1ClientConnection connection);
+
+        /**
+         * Once closed, it turns out that the peer most likely did not want to keep it any longer. Comes before the exchange
+         * is told.
+         */
+        void onStale(Http1ClientConnection connection);
     }
 
     /**
@@ -74,6 +80,11 @@ public final class Http1ClientConnection extends Http1Connection {
         requestReceived = false;
         input.expect();
         return open;
+    }
+
+    /** Nobody has a request for it at present. */
+    public void keep() {
+        kept = true;
     }
 
     /** Whether {@link #open} may be called. */
@@ -158,7 +169,10 @@ public final class Http1ClientConnection extends Http1Connection {
         RetrySafety retry =
                 unsent ? RetrySafety.ALWAYS : input.isBegun() ? RetrySafety.NEVER : RetrySafety.IF_IDEMPOTENT;
         Cause cause = Cause.UPSTREAM_RESET_BEFORE_HEADERS;
-        boolean stale = reused && retry != RetrySafety.NEVER;
+        boolean stale = kept && retry != RetrySafety.NEVER;
+        if (stale) {
+            listener.onStale(this);
+        }
         open.events().onReset(new Failure(cause, cause.status(), retry, stale, detail));
     }
 
@@ -277,7 +291,7 @@ public final class Http1ClientConnection extends Http1Connection {
         }
         stream = null;
         input.rest();
-        reused = true;
+        kept = true;
         listener.onReusable(this, input.keepAliveMillis());
     }
 

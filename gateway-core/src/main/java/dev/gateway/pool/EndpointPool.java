@@ -470,6 +470,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         if (retired || mustGiveUp() || !connection.isUsable(now)) {
             retire(connection);
         } else {
+            connection.onKept();
             countIdle(connection, true);
             sweep.watch(connection, now);
         }
@@ -490,6 +491,18 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     void onGoingAway(PooledConnection connection) {
         retire(connection);
         supply.meetDemand(); // who waited for room on it
+    }
+
+    /**
+     * The endpoint has closed a connection that was kept for it, and a request was lost by that. Those that have been idle for
+     * longer are likely to be closed, too: another attempt would only be lost again.
+     */
+    void onStale(PooledConnection lost) {
+        connections.forEachAvailable(each -> {
+            if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
+                retire(each);
+            }
+        });
     }
 
     /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */

@@ -108,6 +108,16 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         pool.retire(this);
     }
 
+    @Override
+    public void onStale(Http1ClientConnection closed) {
+        pool.onStale(this);
+    }
+
+    @Override
+    void onKept() {
+        connection.keep();
+    }
+
     private void endLease() {
         if (leased) {
             leased = false;

@@ -62,6 +62,9 @@ abstract class PooledConnection {
     /** Whether no stream is open. */
     abstract boolean isIdle();
 
+    /** It is idle, and kept for later requests. */
+    void onKept() {}
+
     /** Closes it now if it is idle, else when its last stream has ended. */
     abstract void finish();
 

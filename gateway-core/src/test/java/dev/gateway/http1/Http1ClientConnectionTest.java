@@ -198,6 +198,15 @@ class Http1ClientConnectionTest {
     }
 
     @Test
+    void callsAConnectionStaleThatWasKeptBeforeItsFirstRequest() {
+        upstream.connection.keep();
+        Received exchange = upstream.get();
+        upstream.channel.close();
+        assertTrue(failure(exchange).stale());
+        assertEquals(1, upstream.stale);
+    }
+
+    @Test
     void reportsABodyCutShort() {
         Received exchange = upstream.get();
         upstream.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok");

@@ -25,6 +25,7 @@ final class Upstream implements Http1ClientConnection.Listener {
     final Http1ClientConnection connection;
     int reusable;
     int closed;
+    int stale;
     long keepAliveMillis;
 
     Upstream() {
@@ -98,6 +99,11 @@ final class Upstream implements Http1ClientConnection.Listener {
     @Override
     public void onClosed(Http1ClientConnection connection) {
         closed++;
+    }
+
+    @Override
+    public void onStale(Http1ClientConnection connection) {
+        stale++;
     }
 
     /** A response as the core was told of it. */

@@ -80,6 +80,50 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void whatWasIdleForLongerThanALostConnectionIsNotUsed() throws Exception {
+        Origin origin = http1();
+        to(origin);
+        Reply first = get("/hold");
+        Runnable answerFirst = heldBy(origin);
+        Reply second = get("/hold");
+        Runnable answerSecond = heldBy(origin);
+        Reply third = get("/hold");
+        Runnable answerThird = heldBy(origin);
+        answerFirst.run();
+        first.connection();
+        answerSecond.run();
+        int lost = second.connection();
+        Reply stale = get("/hold"); // on the second, which was used last
+        heldBy(origin);
+        answerThird.run();
+        int later = third.connection();
+        assertThat(counted()).isEqualTo(new PoolCounts(2, 1, 0, 0));
+        origin.connections.get(lost - 1).close();
+        assertThat(stale.failure().stale()).isTrue();
+        assertThat(counted()).isEqualTo(new PoolCounts(1, 0, 0, 0));
+        assertThat(get("/").connection()).isEqualTo(later);
+    }
+
+    @Test
+    void aConnectionThatNobodyHadUsedYetCanBeStale() throws Exception {
+        Origin origin = http1();
+        to(origin);
+        Reply.getAndCancel(
+                pools.opener(0),
+                transport.loops().get(0),
+                upstream,
+                upstream.endpoints().get(0),
+                "/");
+        while (counted().idle() == 0) {
+            Thread.onSpinWait(); // until the connection is there that nobody waits for any more
+        }
+        Reply stale = get("/hold");
+        heldBy(origin);
+        origin.connections.get(0).close();
+        assertThat(stale.failure().stale()).isTrue();
+    }
+
+    @Test
     void anIdleConnectionIsClosedInTime() throws Exception {
         settings.idleMillis = 60_000;
         to(http1());

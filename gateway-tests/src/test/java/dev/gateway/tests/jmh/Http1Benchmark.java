@@ -148,6 +148,11 @@ public class Http1Benchmark {
         public void onClosed(Http1ClientConnection closed) {
             throw new IllegalStateException("an upstream connection was closed");
         }
+
+        @Override
+        public void onStale(Http1ClientConnection closed) {
+            throw new IllegalStateException("an upstream connection was stale");
+        }
     }
 
     /** Opens streams on connections, the last used first, and makes more of them if all are busy. */
