@@ -85,6 +85,7 @@ final class Loops {
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
+        overload.watch(directMemory);
         overload.watch(new HeapPressure());
         metrics.watchOverload(overload, budget);
         for (EventLoop loop : transport.loops()) {
