@@ -41,6 +41,9 @@ final class Listeners {
     /** How long a client whose first packet has come here may take for the next one. */
     private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** How long accepting those who have connected may take: a busy machine needs seconds for some thousand. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     /** How long a client may take for its next request on a connection that it keeps, to be told that it is the last. */
     private static final long LAST_WORD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -263,14 +266,21 @@ final class Listeners {
             pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
         }
         all.forEach(Listener::turnAway);
-        all.forEach(Listener::leave);
-        loops.transport().inherited().close(); // whoever does not get in here should not wait, unless for a successor
+        acceptRest(all, Math.min(REST_NANOS, nanos / 4));
+        stopAccepting(all);
         awaitAskers(start + Math.min(LAST_WORD_NANOS - toldNanos, nanos / 4));
         CompletableFuture<Void> drained = drained(all);
         if (!await(drained, nanos - (System.nanoTime() - start))) {
             log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
         }
         closeConnections(all, drained);
+    }
+
+    /** All listeners at the same time, so that many of them take no longer than one. */
+    private static void acceptRest(List<Listener> all, long nanos) {
+        CompletableFuture.allOf(
+                        all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
+                .join();
     }
 
     /** Lets kept connections tell of the end by their next answer: closed now, they may have a request on its way. */

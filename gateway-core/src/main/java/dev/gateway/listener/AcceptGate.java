@@ -19,8 +19,6 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     private final Channel socket;
     private final Door door;
     private final @Nullable DescriptorShare share;
@@ -87,15 +85,16 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Waits until nobody waits to be accepted, where nobody new comes; not for ever.
+     * Waits until nobody waits to be accepted, where nobody new comes.
      *
+     * @param nanos for how long at most
      * @return done on the event loop
      */
-    CompletableFuture<Void> emptied() {
+    CompletableFuture<Void> emptied(long nanos) {
         CompletableFuture<Void> emptied = new CompletableFuture<>();
         socket.eventLoop().execute(() -> {
             lastNanos = System.nanoTime();
-            look(emptied, lastNanos + LONGEST_NANOS);
+            look(emptied, lastNanos + nanos);
         });
         return emptied;
     }
@@ -107,7 +106,8 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         if (now - quietAt >= 0 || now - deadline >= 0 || !socket.isOpen()) {
             emptied.complete(null);
         } else {
-            socket.eventLoop().schedule(() -> look(emptied, deadline), quietAt - now, TimeUnit.NANOSECONDS);
+            long wait = Math.min(quietAt, deadline) - now;
+            socket.eventLoop().schedule(() -> look(emptied, deadline), wait, TimeUnit.NANOSECONDS);
         }
     }
 }

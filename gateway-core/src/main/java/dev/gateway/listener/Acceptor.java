@@ -181,28 +181,31 @@ final class Acceptor {
         return shared != null && !closed && shared.giveWay();
     }
 
-    /** Turns new clients away where that can be done without losing any; {@link #leave} is to follow. */
+    /** Turns new clients away where that can be done without losing any; {@link #acceptRest} is to follow. */
     synchronized void turnAway() {
         if (accepting && !closed && !inherited && (shared == null || shared.isAlone())) {
             sockets.forEach(SynFilter::attach);
         }
     }
 
-    /** Accepts what has come, then closes the sockets, and waits until they are; connections stay. */
-    synchronized void leave() {
-        if (accepting && !closed && !inherited) { // what waits in a socket that others have waits for them
-            if (file != null) {
-                file.remove();
-            }
-            acceptAll();
+    /**
+     * Accepts what has come; {@link #close} is to follow.
+     *
+     * @param nanos for how long at most, where others come all the time
+     * @return done on an event loop, or at once
+     */
+    synchronized CompletableFuture<Void> acceptRest(long nanos) {
+        if (!accepting || closed || inherited) { // what waits in a socket that others have waits for them
+            return CompletableFuture.completedFuture(null);
         }
-        close();
-    }
-
-    private void acceptAll() {
-        CompletableFuture.allOf(gates.stream().map(AcceptGate::emptied).toArray(CompletableFuture<?>[]::new))
-                .join();
-        LoopConnections.awaitTurn(loops); // for connections that were handed to other loops
+        if (file != null) {
+            file.remove();
+        }
+        return CompletableFuture.allOf(
+                        gates.stream().map(gate -> gate.emptied(nanos)).toArray(CompletableFuture<?>[]::new))
+                .thenCompose(done -> CompletableFuture.allOf(loops.stream() // to which connections were handed
+                        .map(loop -> CompletableFuture.runAsync(() -> {}, loop))
+                        .toArray(CompletableFuture<?>[]::new)));
     }
 
     /** Closes the sockets, and waits until they are; connections stay. */

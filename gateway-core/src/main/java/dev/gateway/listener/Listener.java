@@ -118,7 +118,7 @@ public final class Listener {
                 .toList();
     }
 
-    /** Turns new clients away, unless another listener has the sockets; {@link #leave} is to follow. */
+    /** Turns new clients away, unless another listener has the sockets; {@link #acceptRest} is to follow. */
     public void turnAway() {
         if (!succeeded) {
             acceptor.turnAway();
@@ -126,13 +126,13 @@ public final class Listener {
     }
 
     /**
-     * Accepts what has come and closes the listening sockets, unless another listener has them. Returns when they are
-     * closed, after a moment; connections stay.
+     * Accepts what has come, unless another listener has the sockets; {@link #stopAccepting} is to follow.
+     *
+     * @param nanos for how long at most, where new clients cannot be turned away
+     * @return done when nobody waits any more, on some event loop
      */
-    public void leave() {
-        if (!succeeded) {
-            acceptor.leave();
-        }
+    public CompletableFuture<Void> acceptRest(long nanos) {
+        return succeeded ? CompletableFuture.completedFuture(null) : acceptor.acceptRest(nanos);
     }
 
     /** Closes the listening sockets, unless another listener has them, and waits until they are; connections stay. */
