@@ -146,8 +146,15 @@ abstract class MultiplexedStream implements Stream {
         }
         unsent += data.readableBytes();
         connection.enqueue(stream, new PendingData(this, data, last));
-        if (last && connection.hasPending(stream) && !connection.isWritable(stream)) {
-            armStallTimer(); // nobody asks isWritable any more
+        if (last) {
+            watchRest(stream);
+        }
+    }
+
+    /** All was handed over, so that nobody asks any more whether the peer has room for it. */
+    private void watchRest(Http2Stream stream) {
+        if (connection.hasPending(stream) && !connection.isWritable(stream)) {
+            armStallTimer();
             holdUnsent();
         }
     }
@@ -161,6 +168,7 @@ abstract class MultiplexedStream implements Stream {
         localEnded();
         if (connection.hasPending(stream)) {
             connection.enqueue(stream, new PendingTrailers(this, trailers));
+            watchRest(stream);
         } else {
             writeTrailers(trailers);
         }

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.message.Fields;
+import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
@@ -506,6 +508,19 @@ class Http2AbuseTest {
         assertTrue(attacker.all(Frames.DATA, 1).isEmpty());
         attacker.advance(61_000);
         assertEquals(CANCEL, attacker.reset(1));
+    }
+
+    @Test
+    void aResponseWithTrailersThatIsNeverTakenIsCutWhenMemoryRunsOut() {
+        attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
+        attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 1, get());
+        attacker.request(0).server().head(Http2ConnectionsTest.response(200), false);
+        attacker.request(0).server().data(Buffers.of(new byte[10_000]), false);
+        attacker.request(0).server().trailers(new Fields());
+        attacker.request(0).server().flush();
+        Stalled.ofThisLoop().cut(10_000, 10_000, 0);
+        attacker.collect();
+        assertEquals(ENHANCE_YOUR_CALM, attacker.reset(1));
     }
 
     @Test
