@@ -284,7 +284,7 @@ class HeapIT {
 
     @Test
     void manyHeadsThatUnpackToALittleMoreAreBoundedWhileTheyWait() throws Exception {
-        try (GatewayJar gateway = start("64m");
+        try (GatewayJar gateway = start("32m");
                 Neighbour neighbour = new Neighbour(gateway)) {
             for (int i = 0; i < 60; i++) {
                 openStreams(connectHttp2(gateway), "/hang", 1);
