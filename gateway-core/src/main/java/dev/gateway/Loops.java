@@ -258,7 +258,12 @@ final class Loops {
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
-        housekeeping.scheduleWithFixedDelay(() -> directMemory.trim(transport::trimMemory), 1, 1, TimeUnit.SECONDS);
+        housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
+    }
+
+    private void tidyMemory() {
+        directMemory.trim(transport::trimMemory);
+        directMemory.gather(transport::pinnedMemory, transport::gatherMemory);
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

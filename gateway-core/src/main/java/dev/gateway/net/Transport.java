@@ -152,6 +152,11 @@ public final class Transport {
         allocator.trimCurrentThreadCache();
     }
 
+    /** Lets go of memory that the calling event loop keeps because empty pages lie all over it. */
+    public void gatherMemory() {
+        EmptyPages.gather(allocator);
+    }
+
     /**
      * Returns the address of a Unix-domain socket, as this kind of transport wants it.
      *

@@ -75,6 +75,18 @@ public final class DirectMemoryGuard implements Pressure {
         }
     }
 
+    /**
+     * Has event loops free what buffers have left behind, while memory is not ample and buffers hold less than half of it.
+     *
+     * @param held returns how many bytes buffers hold
+     * @param task frees what it can of the event loop that runs it
+     */
+    public void gather(LongSupplier held, Runnable task) {
+        if (!DirectMemory.isAmple() && held.getAsLong() < DirectMemory.used() / 2) {
+            loops.forEach(loop -> loop.execute(task));
+        }
+    }
+
     /** Looks at the memory, and has somebody cut if there is too little. */
     public void review() {
         double level = level();
