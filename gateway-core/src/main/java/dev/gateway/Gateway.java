@@ -203,14 +203,20 @@ public final class Gateway implements AutoCloseable {
     /**
      * Drains when the process is told to end, as by SIGTERM, and ends it with exit code 0. A JVM that a signal ends
      * exits with 143 unless a hook halts it first; the alternative, {@code sun.misc.Signal}, is not part of the platform.
+     *
+     * @param starting completes with the gateway once it has started, with null if it cannot: a signal that comes
+     *     earlier waits for that
      */
-    public void closeOnTermination() {
+    static void closeOnTermination(CompletableFuture<@Nullable Gateway> starting) {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
-                            drain();
-                            Logging.flush();
-                            Runtime.getRuntime().halt(0);
+                            Gateway gateway = starting.join();
+                            if (gateway != null) {
+                                gateway.drain();
+                                Logging.flush();
+                                Runtime.getRuntime().halt(0);
+                            }
                         },
                         "drain"));
     }

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -115,15 +116,19 @@ final class RunCommand implements Callable<Integer> {
         // The JVM would print to System.err, which may block.
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
+        CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
+        Gateway.closeOnTermination(starting); // before anybody can know that it serves
         Gateway gateway;
         try {
             gateway = start.start();
+            starting.complete(gateway);
         } catch (StartException e) {
             Logging.flush(); // what led to it comes first
             err.println("cannot start: " + e.getMessage());
             return Main.CANNOT_START;
+        } finally {
+            starting.complete(null); // unless it has started
         }
-        gateway.closeOnTermination();
         started.on(gateway);
         gateway.awaitStopped();
         return Main.OK;

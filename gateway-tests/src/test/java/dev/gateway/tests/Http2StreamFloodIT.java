@@ -129,12 +129,17 @@ class Http2StreamFloodIT {
         return client.awaitFrame(Http2Peer.PING, before + 1);
     }
 
-    private void assertEndedAsAbuse(Http2Peer client, String kind) throws Exception {
+    /** One of these kinds of abuse: what is refused for want of memory, on a slow machine, is one of its own. */
+    private void assertEndedAsAbuse(Http2Peer client, String... kinds) throws Exception {
         client.awaitClosed();
         if (client.received(Http2Peer.GOAWAY) > 0) { // a reset may overtake it
             assertThat(client.awaitGoAway().code()).isEqualTo(ENHANCE_YOUR_CALM);
         }
-        assertThat(violations("kind=\"" + kind + "\"")).isPositive();
+        double violations = 0;
+        for (String kind : kinds) {
+            violations += violations("kind=\"" + kind + "\"");
+        }
+        assertThat(violations).isPositive();
         try (Http2Peer other = Http2Peer.connect(gateway.port("web"))) {
             Http2Stream stream = other.open();
             stream.send(Head.request("GET", "/"), true);
@@ -161,7 +166,7 @@ class Http2StreamFloodIT {
                         peer.frame(Http2Peer.RST_STREAM, 0, 2 * i + 1, number(CANCEL));
                     }))
                     .isFalse();
-            assertEndedAsAbuse(client, "h2_rapid_reset");
+            assertEndedAsAbuse(client, "h2_rapid_reset", "h2_provoked_resets");
         }
     }
 
@@ -176,7 +181,7 @@ class Http2StreamFloodIT {
                         peer.frame(Http2Peer.RST_STREAM, 0, 4 * i + 3, number(CANCEL));
                     }))
                     .isFalse();
-            assertEndedAsAbuse(client, "h2_rapid_reset");
+            assertEndedAsAbuse(client, "h2_rapid_reset", "h2_provoked_resets");
         }
     }
 
