@@ -278,8 +278,7 @@ final class Listeners {
 
     /** All listeners at the same time, so that many of them take no longer than one. */
     private static void acceptRest(List<Listener> all, long nanos) {
-        CompletableFuture.allOf(
-                        all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
+        CompletableFuture.allOf(all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
                 .join();
     }
 

@@ -75,10 +75,7 @@ final class StreamErrors {
             return; // its stream is not taken, whatever the head
         }
         connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
-        if (known == null
-                && limit != null
-                && codec.headers().blockLength() < limit
-                && isTooOftenRepeated(ctx, limit)) {
+        if (known == null && limit != null && codec.headers().blockLength() < limit && isTooOftenRepeated(ctx, limit)) {
             return;
         }
         Http2Stream h2 = known;

@@ -232,7 +232,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     }
 
     private ConnectionInfo info(HttpVersion version) {
-        return new ConnectionInfo(settings().index(), settings().name(), version, peer, peerIp(peer), local, tls, account);
+        return new ConnectionInfo(
+                settings().index(), settings().name(), version, peer, peerIp(peer), local, tls, account);
     }
 
     private static AsciiString peerIp(@Nullable InetSocketAddress peer) {

@@ -16,8 +16,7 @@ import io.netty.channel.EventLoop;
 public record ListenerLoop(
         EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer, LoopGate gate) {
     /** Makes one that has room for any connection: for tests. */
-    public ListenerLoop(
-            EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer) {
+    public ListenerLoop(EventLoop eventLoop, TimerWheel timers, RequestHandler handler, ConnectionObserver observer) {
         this(eventLoop, timers, handler, observer, LoopGate.OPEN);
     }
 }

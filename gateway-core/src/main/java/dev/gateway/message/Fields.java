@@ -110,7 +110,8 @@ public final class Fields {
         int lineEnd = valueStart + valueLength + 2;
         if (lineEnd > bytes.length) {
             // A new array, never a resize in place: views into the old one stay valid.
-            bytes = Arrays.copyOf(bytes, Math.max(lineEnd, bytes.length + bytes.length / (bytes.length < LARGE ? 1 : 4)));
+            bytes = Arrays.copyOf(
+                    bytes, Math.max(lineEnd, bytes.length + bytes.length / (bytes.length < LARGE ? 1 : 4)));
         }
         System.arraycopy(name.array(), name.arrayOffset(), bytes, nameStart, nameLength);
         bytes[valueStart - 2] = ':';

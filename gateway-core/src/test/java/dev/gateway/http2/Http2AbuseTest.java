@@ -224,9 +224,7 @@ class Http2AbuseTest {
     @Test
     void headsThatRepeatTheSameFieldsAndAreTooLarge() {
         byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100, 20);
-        flood(40, i -> new ByteBuf[] {
-            frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)
-        });
+        flood(40, i -> new ByteBuf[] {frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)});
         assertEnded(Violation.HEADER_BOMB);
     }
 

@@ -12,8 +12,7 @@ class EmptyPagesTest {
     private static final int CHUNK = 1 << 20;
     private static final int[] SMALL = {16, 48, 112, 256, 320, 1024, 2048, 4096, 16384, 28672};
 
-    private final PooledByteBufAllocator allocator =
-            new PooledByteBufAllocator(true, 0, 1, 8192, 7, 64, 16, true);
+    private final PooledByteBufAllocator allocator = new PooledByteBufAllocator(true, 0, 1, 8192, 7, 64, 16, true);
 
     /** Returns buffers of which each small one has a chunk for itself. */
     private List<ByteBuf> spread() {

@@ -57,7 +57,8 @@ class AdminUnderAttackIT {
     /** What a client sends of heads that it does not finish must not use up the room that a probe's connection needs. */
     @Test
     void probesAreAnsweredThoughAClientSendsHeadsThatDoNotEnd() throws Exception {
-        byte[] head = ("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(15_000)).getBytes(StandardCharsets.US_ASCII);
+        byte[] head =
+                ("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(15_000)).getBytes(StandardCharsets.US_ASCII);
         List<Socket> sockets = new ArrayList<>();
         try (GatewayJar gateway = GatewayJar.of(
                         """

@@ -61,9 +61,13 @@ class FaultsIT {
         JsonNode result = run(fault);
         assertThat(result.get("alive").asBoolean()).as("%s", result).isTrue();
         assertThat(result.get("answers").asInt()).as("answers: %s", result).isPositive();
-        assertThat(result.get("answersAfter").asInt()).as("afterwards: %s", result).isPositive();
+        assertThat(result.get("answersAfter").asInt())
+                .as("afterwards: %s", result)
+                .isPositive();
         assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
-        assertThat(result.get("healthErrors").asInt()).as("/healthz: %s", result).isZero();
+        assertThat(result.get("healthErrors").asInt())
+                .as("/healthz: %s", result)
+                .isZero();
         assertThat(result.get("worst").asDouble()).as("worst: %s", result).isLessThan(WORST_SECONDS);
         assertThat(result.get("healthWorst").asDouble())
                 .as("/healthz: %s", result)

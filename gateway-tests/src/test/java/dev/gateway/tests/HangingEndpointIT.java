@@ -194,7 +194,9 @@ class HangingEndpointIT {
                 free.release();
             });
         }
-        assertThat(ended.await(15, TimeUnit.SECONDS)).as("%s ended", counts.answered).isTrue();
+        assertThat(ended.await(15, TimeUnit.SECONDS))
+                .as("%s ended", counts.answered)
+                .isTrue();
         return counts;
     }
 }

@@ -156,7 +156,8 @@ class HeapIT {
             }
             settle(gateway);
             neighbour.ask();
-            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode()).isEqualTo(200);
+            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
+                    .isEqualTo(200);
             double refused = gateway.metric("gateway_downstream_requests_total", "cause=\"overload\"");
             double shed = gateway.metric("gateway_downstream_connections_shed_total");
             assertThat(refused + shed).isPositive();
@@ -178,7 +179,8 @@ class HeapIT {
             }
             settle(gateway);
             neighbour.ask();
-            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode()).isEqualTo(200);
+            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
+                    .isEqualTo(200);
             assertThatItRecovers(gateway);
         }
     }
@@ -214,7 +216,8 @@ class HeapIT {
                 socket.getInputStream().read(); // it is answered, or refused
             }
             neighbour.ask();
-            assertThat(gateway.metric("gateway_downstream_requests_total", "code=\"404\"")).isGreaterThan(1_000);
+            assertThat(gateway.metric("gateway_downstream_requests_total", "code=\"404\""))
+                    .isGreaterThan(1_000);
         }
     }
 
@@ -251,7 +254,9 @@ class HeapIT {
         block.writeBytes(new byte[] {0x01, 6});
         block.writeBytes("x.test".getBytes(StandardCharsets.US_ASCII));
         if (first) { // with incremental indexing: it becomes entry 62
-            block.writeBytes(new byte[] {0x40, 1, 'a', 0x7f, (byte) (0x80 | ((VALUE - 127) & 0x7f)), (byte) ((VALUE - 127) >> 7)});
+            block.writeBytes(
+                    new byte[] {0x40, 1, 'a', 0x7f, (byte) (0x80 | ((VALUE - 127) & 0x7f)), (byte) ((VALUE - 127) >> 7)
+                    });
             block.writeBytes("v".repeat(VALUE).getBytes(StandardCharsets.US_ASCII));
         }
         for (int i = first ? 1 : 0; i < references; i++) {
@@ -277,7 +282,8 @@ class HeapIT {
             }
             settle(gateway);
             neighbour.ask();
-            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode()).isEqualTo(200);
+            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
+                    .isEqualTo(200);
             assertThatItRecovers(gateway);
         }
     }
@@ -294,7 +300,8 @@ class HeapIT {
             }
             settle(gateway);
             neighbour.ask();
-            assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"overload\"")).isPositive();
+            assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"overload\""))
+                    .isPositive();
             assertThatItRecovers(gateway);
         }
     }
