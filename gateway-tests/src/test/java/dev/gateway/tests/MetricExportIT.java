@@ -40,7 +40,8 @@ class MetricExportIT {
     private static final Pattern SAMPLE = Pattern.compile("(gateway_[a-z0-9_]+)(?:\\{(.*)})? (\\S+)");
 
     /** What differs between a scrape and an export a moment later. */
-    private static final Pattern MOVING = Pattern.compile("gateway_(eventloop|direct_memory|metrics_exports).*");
+    private static final Pattern MOVING =
+            Pattern.compile("gateway_(eventloop|direct_memory|overload_pressure|metrics_exports).*");
 
     @TempDir
     private Path directory;
