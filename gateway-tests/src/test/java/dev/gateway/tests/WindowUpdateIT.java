@@ -42,8 +42,8 @@ class WindowUpdateIT {
             Http2Peer upstream = (Http2Peer) origin.peers().get(0);
             long window = upstream.awaitSettings().getOrDefault(4, 65_535L);
             long windows = BODY / window + 1;
-            // A stream's and the connection's, and one that raises the connection's at the start. Windows are narrower, and
-            // updates up to twice as many, where earlier tests of this JVM have left direct memory less than ample.
+            // A stream's and the connection's, and one that raises the connection's at the start. Windows are narrower,
+            // with up to twice as many updates, where earlier tests of this JVM have left direct memory less than ample.
             assertThat((long) upstream.received(Http2Peer.WINDOW_UPDATE)).isLessThanOrEqualTo(7 * windows + 1);
         }
     }
