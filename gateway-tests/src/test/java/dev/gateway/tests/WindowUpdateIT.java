@@ -43,7 +43,7 @@ class WindowUpdateIT {
             long window = upstream.awaitSettings().getOrDefault(4, 65_535L);
             long windows = BODY / window + 1;
             // A stream's and the connection's, and one that raises the connection's at the start. Windows are narrower,
-            // with up to twice as many updates, where earlier tests of this JVM have left direct memory less than ample.
+            // with up to twice as many updates, where earlier tests have left direct memory less than ample.
             assertThat((long) upstream.received(Http2Peer.WINDOW_UPDATE)).isLessThanOrEqualTo(7 * windows + 1);
         }
     }
