@@ -100,6 +100,7 @@ class PoolsTest extends PoolFixture {
         assertThat(counted()).isEqualTo(new PoolCounts(2, 1, 0, 0));
         origin.connections.get(lost - 1).close();
         assertThat(stale.failure().stale()).isTrue();
+        awaitEvents("closed", "closed"); // the lost one, and the one that was idle for longer
         assertThat(counted()).isEqualTo(new PoolCounts(1, 0, 0, 0));
         assertThat(get("/").connection()).isEqualTo(later);
     }
