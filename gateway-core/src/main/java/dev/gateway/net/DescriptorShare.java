@@ -22,7 +22,7 @@ public final class DescriptorShare {
         wake();
     }
 
-    /** Takes one, unless there is clearly none left; who takes it gives it back by {@link #release}. */
+    /** Takes one, unless there is clearly none left; {@link #release} gives it back. */
     boolean tryTake() {
         if (taken.incrementAndGet() - MARGIN > max) {
             taken.decrementAndGet();
@@ -55,6 +55,11 @@ public final class DescriptorShare {
     public void whenFree(Runnable task) {
         waiting.add(task);
         wake(); // one may have been given back meanwhile
+    }
+
+    /** Whether somebody waits for one. */
+    public boolean isAwaited() {
+        return !waiting.isEmpty();
     }
 
     private void wake() {

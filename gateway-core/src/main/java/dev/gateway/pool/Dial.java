@@ -45,7 +45,10 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     private final Alpn alpn;
     private final @Nullable Introduction introduction;
     private final Callback callback;
+    private final DialRoom.Claim claim;
     private @Nullable Race race;
+    private int turn;
+    private long claimedNanos;
     private long startNanos;
     private long connectedNanos;
     private long tlsNanos;
@@ -90,31 +93,47 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         this.alpn = alpn;
         this.introduction = introduction;
         this.callback = callback;
+        this.claim = claimant.loopPools.room.claim(this::onRoom);
     }
 
     /**
      * Begins.
      *
-     * @param turn which of several addresses is the first to be tried
+     * @param addressTurn which of several addresses is the first to be tried
      */
-    void start(int turn) {
-        claimant.loopPools.room.claim(free -> {
-            if (done) {
-                return;
-            }
-            if (!free) {
-                fail(Cause.OVERLOAD, "no file descriptor is left for connections to upstreams");
-                return;
-            }
-            try {
-                connect(turn);
-            } catch (Throwable e) { // or whoever waits would never hear of it
-                fail(Cause.CONNECT_FAILED, describe(e));
-            }
-        });
+    void start(int addressTurn) {
+        turn = addressTurn;
+        claimedNanos = now();
+        claim();
     }
 
-    private void connect(int turn) {
+    /** Waits for a file descriptor, if there is none, as long as connecting may take. */
+    private void claim() {
+        long limit = claimant.settings.connectMillis();
+        long left = limit - (now() - claimedNanos) / 1_000_000;
+        if (limit > 0 && left <= 0) {
+            onRoom(false);
+        } else {
+            claim.begin(limit == 0 ? 0 : left);
+        }
+    }
+
+    private void onRoom(boolean found) {
+        if (done) {
+            return;
+        }
+        if (!found) {
+            fail(Cause.OVERLOAD, "no file descriptor is left for connections to upstreams");
+            return;
+        }
+        try {
+            connect();
+        } catch (Throwable e) { // or whoever waits would never hear of it
+            fail(Cause.CONNECT_FAILED, describe(e));
+        }
+    }
+
+    private void connect() {
         String host = way.host();
         if (host.startsWith(UNIX)) {
             connectToFile(Path.of(host.substring(UNIX.length())));
@@ -156,6 +175,10 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
 
     @Override
     public void onFailed(Cause cause, String detail) {
+        if (cause == Cause.OVERLOAD && claimant.loopPools.room.isFull() && !done) {
+            claim(); // another event loop has taken the descriptor meanwhile
+            return;
+        }
         // That a parent must not be dialled is the configuration's fault, not the client's.
         fail(way.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
     }
@@ -275,6 +298,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         if (!done) {
             done = true;
             parentTimer.cancel();
+            claim.withdraw();
             if (race != null) {
                 race.cancel();
             }

@@ -1,17 +1,23 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.DescriptorShare;
+import dev.gateway.time.Timer;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.function.Consumer;
 
 /**
- * Finds a file descriptor for a connection to an upstream. Where there is none left, an idle connection is closed for it:
- * one of the same event loop, or else of another. Confined to its loop.
+ * Finds a file descriptor for a connection to an upstream. Where none is left, an idle connection is closed for it: one of
+ * the same event loop, else one of another. Where none is idle, the new connection waits until another ends. Confined to
+ * its loop.
  */
 final class DialRoom {
     private final LoopPools here;
     private final DescriptorShare share;
+    private final Queue<Claim> waiting = new ArrayDeque<>();
     private List<LoopPools> others = List.of();
+    private boolean listening; // the share tells when a descriptor may be free
 
     DialRoom(LoopPools here, DescriptorShare share) {
         this.here = here;
@@ -24,31 +30,98 @@ final class DialRoom {
     }
 
     /**
-     * Asks for room for one connection.
+     * Prepares to ask for room for one connection.
      *
-     * @param then told whether there is some, on this loop, maybe before this returns
+     * @param then told whether there is some, on this loop, maybe before {@link Claim#begin} returns
      */
-    void claim(Consumer<Boolean> then) {
-        if (!share.isFull() || here.giveUpIdle()) {
-            then.accept(true);
-        } else if (others.isEmpty()) {
-            then.accept(false);
-        } else {
-            ask(0, then);
+    Claim claim(Consumer<Boolean> then) {
+        return new Claim(then);
+    }
+
+    /** Whether no descriptor is left now. */
+    boolean isFull() {
+        return share.isFull();
+    }
+
+    /** Whether connections of this loop wait for a descriptor. */
+    boolean isAwaitedHere() {
+        return !waiting.isEmpty();
+    }
+
+    /** Whether connections of any loop wait for a descriptor, so that none is to be kept idle. */
+    boolean isAwaited() {
+        return share.isAwaited() || isAwaitedHere();
+    }
+
+    private void askOthers(int position) {
+        if (position < others.size()) {
+            LoopPools asked = others.get(position);
+            asked.loop.execute(() -> {
+                if (share.isFull() && !asked.giveUpIdle()) {
+                    askOthers(position + 1);
+                }
+            });
         }
     }
 
-    private void ask(int position, Consumer<Boolean> then) {
-        LoopPools asked = others.get(position);
-        asked.loop.execute(() -> {
-            boolean found = !share.isFull() || asked.giveUpIdle();
-            here.loop.execute(() -> {
-                if (found || position + 1 == others.size()) {
-                    then.accept(found);
-                } else {
-                    ask(position + 1, then);
-                }
-            });
-        });
+    private void listen() {
+        if (!listening) {
+            listening = true;
+            share.whenFree(() -> here.loop.execute(this::serve)); // never on this stack, which may be another loop's
+        }
+    }
+
+    private void serve() {
+        listening = false;
+        while (!waiting.isEmpty() && !share.isFull()) {
+            waiting.remove().onFound();
+        }
+        if (!waiting.isEmpty()) {
+            listen();
+        }
+    }
+
+    /** The wait of one connection. */
+    final class Claim extends Timer {
+        private final Consumer<Boolean> then;
+
+        private Claim(Consumer<Boolean> then) {
+            this.then = then;
+        }
+
+        /**
+         * Asks. Another loop may be faster to use what was found: then the socket cannot be made, and the caller asks again.
+         *
+         * @param millis how long to wait, 0 for no limit
+         */
+        void begin(long millis) {
+            if (waiting.isEmpty() && (!share.isFull() || here.giveUpIdle())) {
+                then.accept(true);
+                return;
+            }
+            waiting.add(this);
+            if (millis > 0) {
+                here.wheel.arm(this, millis);
+            }
+            askOthers(0);
+            listen();
+        }
+
+        private void onFound() {
+            cancel();
+            then.accept(true);
+        }
+
+        @Override
+        protected void onExpired() {
+            waiting.remove(this);
+            then.accept(false);
+        }
+
+        /** Waits no longer; nobody is told. */
+        void withdraw() {
+            cancel();
+            waiting.remove(this);
+        }
     }
 }

@@ -215,7 +215,9 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        if (supply.dialing() > 0 && supply.onLate()) {
+        boolean isOurs =
+                loopPools.room.isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
+        if (supply.dialing() > 0 && !isOurs && supply.onLate()) {
             shared.upstream.health().onTried(way.endpoint(), false);
         }
     }
@@ -554,6 +556,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
         return shared.permits.isWanted(host)
+                || loopPools.room.isAwaited()
                 || (shared.permits.isExceeded(host) && !(connections.serving() == 1 && supply.multiplexes()));
     }
 

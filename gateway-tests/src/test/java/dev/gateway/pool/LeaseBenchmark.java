@@ -3,6 +3,8 @@ package dev.gateway.pool;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.Transport;
+import dev.gateway.net.TransportKind;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
@@ -49,6 +51,7 @@ public class LeaseBenchmark {
     @Param({"1", "64"})
     int kept = 1;
 
+    private final Transport transport = Transport.start(TransportKind.NIO, 1);
     private final EmbeddedChannel loop = new EmbeddedChannel();
     private final PooledConnections connections = new PooledConnections();
     private final ResponseEvents events = new NoEvents();
@@ -74,7 +77,7 @@ public class LeaseBenchmark {
                 Dialling.DIRECT);
         SharedUpstream shared =
                 new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
-        LoopPools pools = new LoopPools(null, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
+        LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
         EndpointPool made = new EndpointPool(owner, Way.straight(endpoints.get(0)), true);
         Sweep lives = new Sweep(made, connections);

@@ -1,0 +1,97 @@
+package dev.gateway.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.net.DescriptorShare;
+import dev.gateway.stream.Cause;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.RoundRobin;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections to upstreams while the process has no file descriptor left for them. */
+class DialRoomTest extends PoolFixture {
+    private final DescriptorShare share = transport.descriptors().upstreams();
+    private int taken;
+
+    /** Takes what is left, as other connections would. */
+    private void takeAll() {
+        while (!share.isFull()) {
+            share.take();
+            taken++;
+        }
+    }
+
+    private void giveBackOne() {
+        taken--;
+        share.release();
+    }
+
+    @AfterEach
+    void giveBack() {
+        while (taken > 0) {
+            giveBackOne();
+        }
+    }
+
+    @Test
+    void aNewConnectionWaitsUntilAnotherEnds() throws Exception {
+        to(http1());
+        takeAll();
+        Reply first = get(0, "/");
+        Reply second = get(1, "/");
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 2, 2));
+        giveBackOne();
+        int one = first.connection() + second.connection(); // the first is closed for the second once it is idle
+        assertThat(one).isEqualTo(1 + 2);
+        awaitEvent("closed");
+        assertThat(share.isAwaited()).isFalse();
+    }
+
+    @Test
+    void anIdleConnectionOfAnotherEventLoopIsClosedForIt() throws Exception {
+        to(http1());
+        assertThat(get(0, "/").connection()).isEqualTo(1);
+        takeAll();
+        assertThat(get(1, "/").connection()).isEqualTo(2);
+        awaitEvent("closed");
+    }
+
+    @Test
+    void aConnectionThatBecomesIdleIsClosedForAnotherEndpoint() throws Exception {
+        Origin busy = http1();
+        Origin other = http1();
+        List<Endpoint> endpoints =
+                List.of(new Endpoint(0, "127.0.0.1", busy.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1));
+        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        Reply held = getFrom(endpoints.get(0), "/hold");
+        Runnable answer = heldBy(busy);
+        takeAll();
+        Reply waiting = getFrom(endpoints.get(1), "/");
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 1, 1, 1));
+        answer.run();
+        assertThat(held.connection()).isEqualTo(1);
+        assertThat(waiting.connection()).isEqualTo(1);
+        awaitEvent("closed");
+    }
+
+    @Test
+    void theWaitEndsInOverloadAndBlamesNoEndpoint() throws Exception {
+        settings.maxConnections = 10;
+        to(http1());
+        takeAll();
+        Reply reply = get("/");
+        assertThat(counted().pending()).isEqualTo(1);
+        ahead.addAndGet(
+                TimeUnit.MILLISECONDS.toNanos(settings.connectMillis / 2)); // as long as patience with an endpoint
+        assertThat(counted().pending()).isEqualTo(1);
+        ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(settings.connectMillis));
+        assertFailure(reply.failure(), Cause.OVERLOAD);
+        assertThat(upstream.hosts().get(0).isUnreached()).isFalse();
+        giveBackOne();
+        assertThat(get("/").connection()).isEqualTo(1);
+    }
+}
