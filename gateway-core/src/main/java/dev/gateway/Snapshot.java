@@ -9,6 +9,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -114,9 +115,8 @@ record Snapshot(
     @Override
     public boolean trusts(ConnectionInfo connection) {
         CidrSet trusted = policy(connection.listener()).trustedProxies;
-        return connection.peer() != null
-                && !trusted.isEmpty()
-                && trusted.contains(connection.peer().getAddress());
+        InetAddress ip = connection.client().ip();
+        return ip != null && !trusted.isEmpty() && trusted.contains(ip);
     }
 
     @Override

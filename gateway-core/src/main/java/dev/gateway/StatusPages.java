@@ -103,6 +103,7 @@ final class StatusPages {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", connection.number());
         json.put("listener", connection.listener());
+        json.put("client", connection.client());
         json.put("peer", connection.peer());
         json.put("protocol", connection.protocol());
         TlsInfo tls = connection.tls();
@@ -151,6 +152,7 @@ final class StatusPages {
         json.put("id", numbered.number);
         json.put("kind", tunnel.kind().name().toLowerCase(Locale.ROOT));
         json.put("listener", tunnel.listener());
+        json.put("client", tunnel.client());
         json.put("peer", tunnel.peer());
         json.put("protocol", tunnel.protocol());
         json.put("target", tunnel.target());

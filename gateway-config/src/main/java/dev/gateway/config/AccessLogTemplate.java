@@ -46,8 +46,10 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("kind", "http, tunnel, websocket or upgrade");
         fields.put("record", "open, interim or close; templates have lines of close only");
         fields.put("listener", "the listener's name");
-        fields.put("peer", "the client's address");
-        fields.put("peerPort", "the client's port");
+        fields.put("client", "the client's address, as trusted proxies or the PROXY protocol tell it");
+        fields.put("clientPort", "the client's port, if it is known");
+        fields.put("peer", "the address at the socket's other end: the client's, or that of a proxy");
+        fields.put("peerPort", "the port at the socket's other end");
         fields.put("clientSubject", "the subject of the client's certificate");
         fields.put("tlsProtocol", "such as TLSv1.3");
         fields.put("tlsCipher", "the cipher suite");

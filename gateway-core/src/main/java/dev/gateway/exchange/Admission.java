@@ -163,7 +163,11 @@ final class Admission {
         if (forwarded != null) {
             InetSocketAddress local = connection.local();
             forwarded.apply(
-                    head, connection.peerIp(), connection.scheme(), local == null ? 0 : local.getPort(), trusted);
+                    head,
+                    connection.client().text(),
+                    connection.scheme(),
+                    local == null ? 0 : local.getPort(),
+                    trusted);
         }
         AsciiString via = settings.via(connection.version());
         if (via != null) {

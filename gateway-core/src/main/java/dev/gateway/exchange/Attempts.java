@@ -122,7 +122,7 @@ final class Attempts {
 
     private Introduction introduction(RequestHead head) {
         AsciiString via = head.fields().first(FieldName.VIA); // one line, as whoever signs the request has made it
-        return new Introduction(record.connection, via == null ? "" : via.toString());
+        return new Introduction(record.client, record.connection.local(), via == null ? "" : via.toString());
     }
 
     private static Demand demand(RequestHead head) {

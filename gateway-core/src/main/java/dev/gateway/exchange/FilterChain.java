@@ -8,6 +8,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
+import dev.gateway.stream.SourceAddress;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -40,6 +41,11 @@ final class FilterChain implements FilterContext {
     @Override
     public ConnectionInfo connection() {
         return exchange.record.connection;
+    }
+
+    @Override
+    public SourceAddress client() {
+        return exchange.record.client;
     }
 
     @Override

@@ -7,7 +7,6 @@ import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
-import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -136,7 +135,8 @@ final class Tunnel {
                 record.kind,
                 connection.listenerName(),
                 connection.version().text().toString(),
-                connection.peer() == null ? "unix" : NetUtil.toSocketAddressString(connection.peer()),
+                record.client.toString(),
+                connection.peer().toString(),
                 record.kind == Kind.TUNNEL ? record.authority.toString() : record.authority + visible,
                 record.identity,
                 record.route,

@@ -2,6 +2,7 @@ package dev.gateway.filter;
 
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Identity;
+import dev.gateway.stream.SourceAddress;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 public interface FilterContext {
     /** Returns the downstream connection. */
     ConnectionInfo connection();
+
+    /** Returns where the request comes from: whom limits for each client count it for. */
+    SourceAddress client();
 
     /** Returns how much of the path the route's PathPrefix match covered, in bytes; 0 for other matches. */
     int matchedPrefixLength();

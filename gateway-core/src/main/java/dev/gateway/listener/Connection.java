@@ -10,12 +10,14 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
+import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.tcp.TcpServerConnection;
 import dev.gateway.tcp.TcpServerSettings;
 import dev.gateway.time.Timer;
@@ -23,8 +25,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.NotSslRecordException;
-import io.netty.util.AsciiString;
-import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
@@ -46,7 +46,6 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     /** How long a client that has just connected may take for its first byte once the listener drains. */
     private static final long FIRST_BYTE_MILLIS = 1000;
 
-    private static final AsciiString UNIX = new AsciiString("unix");
     private static final byte[] HTTP_ON_TLS = String.join(
                     "\r\n",
                     "HTTP/1.1 400 Bad Request",
@@ -61,12 +60,13 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     final LoopConnections owner;
     final Terms terms; // those in force when it was accepted, to its end
     private final Channel channel;
+    private final SourceAddress peer;
     private final ClientNetwork network;
     private final ByteCounter bytes;
     private final Account account;
     private long fixed = Cost.CONNECTION; // what is charged for the connection itself
     private final long number = NUMBERS.incrementAndGet();
-    private @Nullable InetSocketAddress peer;
+    private SourceAddress client; // the peer, until the PROXY protocol tells another one
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
     private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
@@ -88,9 +88,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         this.account = account;
         this.owner = owner;
         this.terms = owner.terms();
-        this.network = settings().maxConnectionsPerAddress() == 0
-                ? ClientNetwork.NONE
-                : ClientNetwork.of(channel.remoteAddress());
+        this.peer = SourceAddress.of(channel.remoteAddress());
+        this.client = peer;
+        this.network = settings().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
     }
 
     /** Returns whom it is counted for; any event loop may ask. */
@@ -108,18 +108,22 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         if (proxyProtocol != null) {
             proxyProtocol.expect(channel.pipeline(), this);
         } else {
-            onAddresses(
-                    channel,
-                    channel.remoteAddress() instanceof InetSocketAddress inet ? inet : null,
-                    channel.localAddress() instanceof InetSocketAddress inet ? inet : null);
+            local = channel.localAddress() instanceof InetSocketAddress inet ? inet : null;
+            begin();
         }
     }
 
     @Override
     public void onAddresses(
             Channel channel, @Nullable InetSocketAddress clientAddress, @Nullable InetSocketAddress localAddress) {
-        peer = clientAddress;
+        if (clientAddress == null || !clientAddress.equals(channel.remoteAddress())) {
+            client = SourceAddress.of(clientAddress);
+        }
         local = localAddress;
+        begin();
+    }
+
+    private void begin() {
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
         if (bytes != null) {
@@ -232,15 +236,7 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     }
 
     private ConnectionInfo info(HttpVersion version) {
-        return new ConnectionInfo(
-                settings().index(), settings().name(), version, peer, peerIp(peer), local, tls, account);
-    }
-
-    private static AsciiString peerIp(@Nullable InetSocketAddress peer) {
-        if (peer == null) {
-            return UNIX;
-        }
-        return new AsciiString(NetUtil.toAddressString(peer.getAddress())); // as RFC 5952 writes it, without zone
+        return new ConnectionInfo(settings().index(), settings().name(), version, peer, client, local, tls, account);
     }
 
     @Override
@@ -256,7 +252,8 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
                 number,
                 settings().name(),
                 version == null ? "" : version.text().toString(),
-                peer == null ? "unix" : NetUtil.toSocketAddressString(peer),
+                client.toString(),
+                peer.toString(),
                 tls,
                 owner.isDraining(),
                 now - bytes.openedNanos(),

@@ -1,5 +1,6 @@
 package dev.gateway.listener;
 
+import dev.gateway.stream.ClientNetwork;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param number unique in the process; later ones have higher ones
  * @param protocol what is spoken, empty while that is not known
- * @param peer the client's address and port, {@code unix} for a socket file
+ * @param client the client's address and port, {@code unix} for a socket file
+ * @param peer the same of the socket's other end, which may be a proxy that tells the client's by the PROXY protocol
  * @param tls null for cleartext, or before the handshake has ended
  * @param draining whether it ends as soon as what runs on it has
  * @param receivedBytes on the socket, with all that TLS and framing add
@@ -18,6 +19,7 @@ public record OpenConnection(
         long number,
         String listener,
         String protocol,
+        String client,
         String peer,
         @Nullable TlsInfo tls,
         boolean draining,

@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Hop;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,9 @@ public final class ExchangeRecord {
 
     /** The downstream connection. */
     public final ConnectionInfo connection;
+
+    /** Where the request comes from: the connection's client, unless that is a trusted proxy and names another. */
+    public SourceAddress client;
 
     /** What is asked for, whether or not it is got; a request whose wish to upgrade was refused is HTTP. */
     public Kind kind = Kind.HTTP;
@@ -144,5 +148,6 @@ public final class ExchangeRecord {
     /** Makes a record of a request on a connection. */
     public ExchangeRecord(ConnectionInfo connection) {
         this.connection = connection;
+        this.client = connection.client();
     }
 }

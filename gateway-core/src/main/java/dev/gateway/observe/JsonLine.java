@@ -48,6 +48,7 @@ final class JsonLine extends LogLine {
             put(LogField.RECORD, exchange);
         }
         put(LogField.LISTENER, exchange);
+        put(LogField.CLIENT, exchange);
         put(LogField.PEER, exchange);
         put(LogField.CLIENT_SUBJECT, exchange);
         put(LogField.IDENTITY, exchange);

@@ -4,6 +4,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.Hop;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -34,15 +35,11 @@ record LogField(String text, String key, Writer writer) {
     static final LogField RECORD = field("record", (exchange, line) -> line.word(word(line.moment())));
     static final LogField LISTENER =
             field("listener", (exchange, line) -> line.name(exchange.connection.listenerName()));
-    static final LogField PEER = field("peer", (exchange, line) -> line.text(exchange.connection.peerIp()));
-    static final LogField PEER_PORT = field("peerPort", (exchange, line) -> {
-        var peer = exchange.connection.peer();
-        if (peer == null) {
-            line.absent();
-        } else {
-            line.number(peer.getPort());
-        }
-    });
+    static final LogField CLIENT = field("client", (exchange, line) -> line.text(exchange.client.text()));
+    static final LogField CLIENT_PORT = field("clientPort", (exchange, line) -> port(line, exchange.client));
+    static final LogField PEER = field(
+            "peer", (exchange, line) -> line.text(exchange.connection.peer().text()));
+    static final LogField PEER_PORT = field("peerPort", (exchange, line) -> port(line, exchange.connection.peer()));
     static final LogField CLIENT_SUBJECT = field("clientSubject", (exchange, line) -> {
         TlsInfo tls = exchange.connection.tls();
         line.text(tls == null ? null : tls.clientSubject());
@@ -174,6 +171,14 @@ record LogField(String text, String key, Writer writer) {
 
     private static long now(ExchangeRecord exchange, LogLine line) {
         return line.moment() == LogLine.Moment.CLOSE ? exchange.endNanos : exchange.reportedNanos;
+    }
+
+    private static void port(LogLine line, SourceAddress of) {
+        if (of.port() == 0) {
+            line.absent();
+        } else {
+            line.number(of.port());
+        }
     }
 
     /** What took no time is left out: most requests find a connection at once. */

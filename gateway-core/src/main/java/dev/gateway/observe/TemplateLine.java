@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TemplateLine extends LogLine {
     private static final List<AccessLogSettings.Part> COMBINED = List.of(
-            new AccessLogSettings.Field("peer"),
+            new AccessLogSettings.Field("client"),
             new AccessLogSettings.Literal(" - "),
             new AccessLogSettings.Field("identity"),
             new AccessLogSettings.Literal(" ["),

@@ -19,6 +19,7 @@ final class HttpKeys {
     static final AttributeKey<String> SERVER_ADDRESS = stringKey("server.address");
     static final AttributeKey<Long> SERVER_PORT = longKey("server.port");
     static final AttributeKey<String> CLIENT_ADDRESS = stringKey("client.address");
+    static final AttributeKey<Long> CLIENT_PORT = longKey("client.port");
     static final AttributeKey<String> PEER_ADDRESS = stringKey("network.peer.address");
     static final AttributeKey<Long> PEER_PORT = longKey("network.peer.port");
     static final AttributeKey<String> PROTOCOL_NAME = stringKey("network.protocol.name");

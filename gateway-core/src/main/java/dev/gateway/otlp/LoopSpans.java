@@ -6,6 +6,7 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.Redaction;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
@@ -155,11 +156,14 @@ final class LoopSpans implements ExchangeObserver {
             attributes.put(HttpKeys.QUERY, target.substring(query + 1));
         }
         address(attributes, exchange.authority.toString());
-        attributes.put(HttpKeys.CLIENT_ADDRESS, exchange.connection.peerIp().toString());
-        var peer = exchange.connection.peer();
-        if (peer != null) {
-            attributes.put(HttpKeys.PEER_ADDRESS, exchange.connection.peerIp().toString());
-            attributes.put(HttpKeys.PEER_PORT, (long) peer.getPort());
+        attributes.put(HttpKeys.CLIENT_ADDRESS, exchange.client.text().toString());
+        if (exchange.client.port() != 0) {
+            attributes.put(HttpKeys.CLIENT_PORT, (long) exchange.client.port());
+        }
+        SourceAddress peer = exchange.connection.peer();
+        if (peer.ip() != null) {
+            attributes.put(HttpKeys.PEER_ADDRESS, peer.text().toString());
+            attributes.put(HttpKeys.PEER_PORT, (long) peer.port());
         }
         HttpVersion version = exchange.connection.version();
         if (version != HttpVersion.TCP) {

@@ -9,7 +9,6 @@ import dev.gateway.net.ProxyHeader;
 import dev.gateway.net.Shortage;
 import dev.gateway.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
@@ -29,6 +28,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.nio.file.Path;
+import java.net.InetSocketAddress;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -259,11 +259,12 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     /** Tells the endpoint of the client, before anything else. */
     private void introduce(Channel connected) {
         if (introduction != null) {
-            ConnectionInfo client = introduction.client();
+            InetSocketAddress client = introduction.client().socketAddress();
+            InetSocketAddress local = introduction.local();
             switch (claimant.settings.dialling().proxyHeader()) {
                 case NONE -> {}
-                case V1 -> connected.writeAndFlush(ProxyHeader.version1(client.peer(), client.local()));
-                case V2 -> connected.writeAndFlush(ProxyHeader.version2(client.peer(), client.local()));
+                case V1 -> connected.writeAndFlush(ProxyHeader.version1(client, local));
+                case V2 -> connected.writeAndFlush(ProxyHeader.version2(client, local));
             }
         }
     }

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param listener the position of the listener in its generation, an index into per-listener tables
  * @param listenerName the listener's name
  * @param version the protocol; an HTTP/1 connection may carry requests of either minor version
- * @param peer the client's address as its socket or the PROXY protocol tells, null for a Unix-domain socket
- * @param peerIp the client's address without port, as {@code X-Forwarded-For} writes it; {@code unix} for a socket file
+ * @param peer the socket's other end
+ * @param client whose connection it is: the address that the PROXY protocol tells, else the peer's. Behind trusted proxies
+ *     each request has a client of its own.
  * @param local the address the client connected to, null for a Unix-domain socket
  * @param tls how the connection is secured, null for cleartext
  * @param account what is charged for what the connection makes us hold; to be used on its event loop only
@@ -23,21 +24,28 @@ public record ConnectionInfo(
         int listener,
         String listenerName,
         HttpVersion version,
-        @Nullable InetSocketAddress peer,
-        AsciiString peerIp,
+        SourceAddress peer,
+        SourceAddress client,
         @Nullable InetSocketAddress local,
         @Nullable TlsInfo tls,
         Account account) {
-    /** Makes a connection that may make us hold any amount: for tests. */
+    /** Makes a connection of a client that is the peer, and may make us hold any amount: for tests. */
     public ConnectionInfo(
             int listener,
             String listenerName,
             HttpVersion version,
-            @Nullable InetSocketAddress peer,
-            AsciiString peerIp,
+            @Nullable InetSocketAddress client,
             @Nullable InetSocketAddress local,
             @Nullable TlsInfo tls) {
-        this(listener, listenerName, version, peer, peerIp, local, tls, Account.UNLIMITED);
+        this(
+                listener,
+                listenerName,
+                version,
+                SourceAddress.of(client),
+                SourceAddress.of(client),
+                local,
+                tls,
+                Account.UNLIMITED);
     }
 
     /** Returns the scheme a request without one is taken to have. */

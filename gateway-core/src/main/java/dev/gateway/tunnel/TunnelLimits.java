@@ -5,9 +5,9 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
-import java.net.InetSocketAddress;
 
 /**
  * Limits how many tunnels, and requests forwarded like them, are open at a time. Comes after what refuses requests for
@@ -25,7 +25,7 @@ public final class TunnelLimits implements Filter {
      * The limits of an entry; 0 for none.
      *
      * @param maxTunnels in all
-     * @param maxTunnelsPerClient from one address
+     * @param maxTunnelsPerClient from one address, or one IPv6 network of 64 bits
      * @param maxTunnelsPerIdentity of one identity
      */
     public record Settings(int maxTunnels, int maxTunnelsPerClient, int maxTunnelsPerIdentity) {}
@@ -42,7 +42,7 @@ public final class TunnelLimits implements Filter {
         if (!counts.tryAdd(settings.maxTunnels)) {
             return OVERLOAD;
         }
-        Object client = client(context);
+        ClientNetwork client = context.client().network();
         if (!counts.clients().tryAdd(client, settings.maxTunnelsPerClient)) {
             counts.remove();
             return limited("this client's address");
@@ -70,13 +70,8 @@ public final class TunnelLimits implements Filter {
             counts.identities().remove(identity.name());
         }
         counts.policies().remove(policies.of(identity).settings().name());
-        counts.clients().remove(client(context));
+        counts.clients().remove(context.client().network());
         counts.remove();
-    }
-
-    private static Object client(FilterContext context) {
-        InetSocketAddress peer = context.connection().peer();
-        return peer == null ? "unix" : peer.getAddress();
     }
 
     private static Verdict limited(String whose) {

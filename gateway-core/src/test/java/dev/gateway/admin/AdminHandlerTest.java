@@ -121,7 +121,7 @@ class AdminHandlerTest {
 
         @Override
         public ConnectionInfo connection() {
-            return new ConnectionInfo(0, "admin", HttpVersion.HTTP_1_1, null, new AsciiString("unix"), null, null);
+            return new ConnectionInfo(0, "admin", HttpVersion.HTTP_1_1, null, null, null);
         }
     }
 

@@ -131,7 +131,6 @@ final class Fakes {
                 "web",
                 HttpVersion.HTTP_1_1,
                 new InetSocketAddress("192.0.2.7", 5555),
-                new AsciiString("192.0.2.7"),
                 new InetSocketAddress("127.0.0.1", 8080),
                 null);
 
@@ -167,7 +166,7 @@ final class Fakes {
                             info.listenerName(),
                             info.version(),
                             info.peer(),
-                            info.peerIp(),
+                            info.client(),
                             info.local(),
                             info.tls(),
                             account);

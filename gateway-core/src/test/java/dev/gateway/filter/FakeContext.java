@@ -3,7 +3,7 @@ package dev.gateway.filter;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
-import io.netty.util.AsciiString;
+import dev.gateway.stream.SourceAddress;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -49,7 +49,7 @@ public final class FakeContext implements FilterContext {
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException(e);
         }
-        return new ConnectionInfo(0, "egress", HttpVersion.HTTP_1_1, address, new AsciiString(peer), null, tls);
+        return new ConnectionInfo(0, "egress", HttpVersion.HTTP_1_1, address, null, tls);
     }
 
     /** Says who the client is. */
@@ -74,6 +74,11 @@ public final class FakeContext implements FilterContext {
     @Override
     public ConnectionInfo connection() {
         return connection;
+    }
+
+    @Override
+    public SourceAddress client() {
+        return connection.client();
     }
 
     @Override

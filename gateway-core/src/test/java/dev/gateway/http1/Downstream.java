@@ -16,7 +16,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,8 +58,7 @@ final class Downstream implements RequestHandler {
     }
 
     Downstream(Http1ServerSettings settings) {
-        ConnectionInfo info =
-                new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, new AsciiString("127.0.0.1"), null, null);
+        ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
         ConnectionObserver observer = new ConnectionObserver() {
             @Override
             public void onViolation(String kind) {

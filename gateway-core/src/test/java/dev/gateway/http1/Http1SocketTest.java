@@ -28,7 +28,6 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -70,8 +69,7 @@ class Http1SocketTest {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel child) {
-                        ConnectionInfo info = new ConnectionInfo(
-                                0, "test", HttpVersion.HTTP_1_1, null, new AsciiString("127.0.0.1"), null, null);
+                        ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
                         child.pipeline()
                                 .addLast(new Http1ServerConnection(
                                         info,

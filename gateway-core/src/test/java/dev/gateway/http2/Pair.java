@@ -15,7 +15,6 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +54,7 @@ final class Pair implements AutoCloseable {
     }
 
     static ConnectionInfo info() {
-        return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, null, new AsciiString("unix"), null, null);
+        return new ConnectionInfo(0, "test", HttpVersion.HTTP_2, null, null, null);
     }
 
     Http2ClientConnection.Listener listener() {

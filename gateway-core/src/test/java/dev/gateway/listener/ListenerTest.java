@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
+import dev.gateway.stream.SourceAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -318,7 +319,9 @@ class ListenerTest {
         try (Socket socket = Rig.connect(listener)) {
             Clients.send(socket, PROXY_LINE + Clients.get("/held"));
             Rig.Call call = rig.heldCall();
-            assertThat(call.stream().connection().peer()).isEqualTo(new InetSocketAddress("192.0.2.7", 4711));
+            assertThat(call.stream().connection().client())
+                    .isEqualTo(SourceAddress.of(new InetSocketAddress("192.0.2.7", 4711)));
+            assertThat(call.stream().connection().peer().port()).isEqualTo(socket.getLocalPort());
             assertThat(call.stream().connection().local()).isEqualTo(new InetSocketAddress("198.51.100.1", 443));
             call.answer();
             assertThat(Clients.response(socket.getInputStream())).contains("peer=192.0.2.7 ", "tls=false");

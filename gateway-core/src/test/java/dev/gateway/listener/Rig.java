@@ -76,8 +76,8 @@ final class Rig {
 
         private void reply() {
             var info = stream.connection();
-            String text = "peer=" + info.peerIp() + " local=" + info.local() + " tls=" + (info.tls() != null) + " loop="
-                    + System.identityHashCode(loop);
+            String text = "peer=" + info.client().text() + " local=" + info.local() + " tls=" + (info.tls() != null)
+                    + " loop=" + System.identityHashCode(loop);
             byte[] body = text.getBytes(StandardCharsets.US_ASCII);
             stream.head(new ResponseHead(200, null, new Fields(), body.length), false);
             stream.data(Buffers.of(body), true);

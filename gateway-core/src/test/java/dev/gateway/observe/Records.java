@@ -19,13 +19,7 @@ final class Records {
 
     static ExchangeRecord record(String path, int status, @Nullable Cause cause) {
         ConnectionInfo connection = new ConnectionInfo(
-                0,
-                "web",
-                HttpVersion.HTTP_1_1,
-                new InetSocketAddress("192.0.2.7", 5555),
-                new AsciiString("192.0.2.7"),
-                null,
-                null);
+                0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);
         ExchangeRecord record = new ExchangeRecord(connection);
         record.method = Method.GET;
         record.scheme = new AsciiString("http");

@@ -6,11 +6,10 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.testing.Buffers;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
@@ -32,14 +31,8 @@ import org.jspecify.annotations.Nullable;
 /** A tunnel opened through the pools, and what came of it. Its methods may be called on any thread. */
 final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     static final Introduction INTRODUCTION = new Introduction(
-            new ConnectionInfo(
-                    0,
-                    "egress",
-                    HttpVersion.HTTP_1_1,
-                    new InetSocketAddress("192.0.2.7", 4711),
-                    new AsciiString("192.0.2.7"),
-                    new InetSocketAddress("198.51.100.1", 443),
-                    null),
+            SourceAddress.of(new InetSocketAddress("192.0.2.7", 4711)),
+            new InetSocketAddress("198.51.100.1", 443),
             "1.1 a, 1.1 b");
 
     /** Everything but data, in order: opened, 200, writable, end, reset CAUSE, failed CAUSE. */

@@ -127,7 +127,8 @@ class ProxyProtocolIT {
             assertThat(requests).allSatisfy(request -> assertThat(request.get("x-forwarded-port"))
                     .contains(port));
         }
-        assertThat(rig.awaitAccessLog(before + 2).get(before + 1)).contains("\"peer\":\"" + address + "\"");
+        assertThat(rig.awaitAccessLog(before + 2).get(before + 1))
+                .contains("\"client\":\"" + address + "\",\"peer\":\"127.0.0.1\"");
     }
 
     @ParameterizedTest

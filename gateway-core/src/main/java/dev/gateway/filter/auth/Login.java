@@ -4,9 +4,9 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.filter.auth.AccountFiles.State;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * for a look at the files and for hashing. Nothing is answered once it is cancelled.
  */
 final class Login {
-    private static final int IPV6_NETWORK_BYTES = 8; // a /64
-
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many passwords wait to be checked"));
     private static final Verdict LIMITED = new Verdict.Refuse(
@@ -90,14 +88,9 @@ final class Login {
         };
     }
 
-    /** Returns whose passwords count together: an address, or the network that one client has of IPv6. */
-    Object client() {
-        InetSocketAddress peer = context.connection().peer();
-        if (peer == null) {
-            return "unix";
-        }
-        byte[] address = peer.getAddress().getAddress();
-        return ByteBuffer.wrap(address, 0, Math.min(address.length, IPV6_NETWORK_BYTES));
+    /** Returns whose passwords count together. */
+    ClientNetwork client() {
+        return context.client().network();
     }
 
     void waitsFor(PasswordChecks.Check made) {

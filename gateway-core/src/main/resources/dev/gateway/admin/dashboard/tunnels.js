@@ -69,8 +69,9 @@ export class Tunnels {
 const openRow = tunnel => ({
   key: String(tunnel.id),
   cells: [
-    tunnel.target, tunnel.kind, tunnel.identity ? `${tunnel.identity} (${tunnel.peer})` : tunnel.peer, tunnel.endpoint ?? '',
-    age(tunnel.ageMillis / 1000), age(tunnel.idleMillis / 1000), bytes(tunnel.receivedBytes), bytes(tunnel.sentBytes),
+    tunnel.target, tunnel.kind, tunnel.identity ? `${tunnel.identity} (${tunnel.client})` : tunnel.client,
+    tunnel.endpoint ?? '', age(tunnel.ageMillis / 1000), age(tunnel.idleMillis / 1000),
+    bytes(tunnel.receivedBytes), bytes(tunnel.sentBytes),
   ],
 });
 

@@ -16,6 +16,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
+import dev.gateway.stream.SourceAddress;
 import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +30,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RewriteTest {
     private record Context(ConnectionInfo connection, int matchedPrefixLength) implements FilterContext {
+        @Override
+        public SourceAddress client() {
+            return connection.client();
+        }
+
         @Override
         public @Nullable Identity identity() {
             return null;
@@ -58,9 +64,7 @@ class RewriteTest {
     private static Context context(int prefixLength, int localPort, boolean tls) {
         ConnectionInfo.TlsInfo tlsInfo = tls ? new ConnectionInfo.TlsInfo("TLSv1.3", "x", null, null, false, 0) : null;
         InetSocketAddress local = localPort == 0 ? null : new InetSocketAddress("127.0.0.1", localPort);
-        return new Context(
-                new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, new AsciiString("unix"), local, tlsInfo),
-                prefixLength);
+        return new Context(new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, null, local, tlsInfo), prefixLength);
     }
 
     private static FieldEdits.Field field(String name, String value) {

@@ -145,7 +145,6 @@ public class ExchangeBenchmark {
                 "web",
                 HttpVersion.HTTP_1_1,
                 new InetSocketAddress("192.0.2.7", 5555),
-                new AsciiString("192.0.2.7"),
                 new InetSocketAddress("127.0.0.1", 8080),
                 null);
 

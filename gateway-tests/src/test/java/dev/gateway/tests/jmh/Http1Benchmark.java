@@ -27,7 +27,6 @@ import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -183,7 +182,6 @@ public class Http1Benchmark {
                     "web",
                     HttpVersion.HTTP_1_1,
                     new InetSocketAddress("192.0.2.7", 5555),
-                    new AsciiString("192.0.2.7"),
                     new InetSocketAddress("192.0.2.1", 80),
                     null);
             channel.pipeline()

@@ -10,7 +10,6 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
-import io.netty.util.AsciiString;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -58,13 +57,7 @@ public class MetricsBenchmark {
     public void count() {
         records = new ExchangeRecord[routes];
         ConnectionInfo client = new ConnectionInfo(
-                0,
-                "web",
-                HttpVersion.HTTP_1_1,
-                new InetSocketAddress("192.0.2.7", 5555),
-                new AsciiString("192.0.2.7"),
-                null,
-                null);
+                0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);
         for (int i = 0; i < routes; i++) {
             ExchangeRecord record = new ExchangeRecord(client);
             record.method = Method.GET;

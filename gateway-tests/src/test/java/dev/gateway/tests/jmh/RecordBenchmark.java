@@ -68,14 +68,8 @@ public class RecordBenchmark {
     private final TimerWheel wheel = new TimerWheel(loop.eventLoop());
     private final AccessLog accessLog = new AccessLog();
     private final Traces maker = new Traces();
-    private final ConnectionInfo connection = new ConnectionInfo(
-            0,
-            "web",
-            HttpVersion.HTTP_1_1,
-            new InetSocketAddress("192.0.2.7", 5555),
-            new AsciiString("192.0.2.7"),
-            null,
-            null);
+    private final ConnectionInfo connection =
+            new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);
     private final AsciiString authority = new AsciiString("shop.example.com");
     private final AsciiString path = new AsciiString("/api/v1/orders/4711?expand=lines");
     private ExchangeObserver lines = ExchangeObserver.NONE;

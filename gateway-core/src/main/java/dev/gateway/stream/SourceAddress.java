@@ -1,0 +1,50 @@
+package dev.gateway.stream;
+
+import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a connection or a request comes from. Immutable.
+ *
+ * @param ip null for a Unix-domain socket
+ * @param port 0 if it is not known
+ * @param text the address without port, as RFC 5952 writes it and without a zone; {@code unix} for a socket file
+ */
+public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text) {
+    /** A Unix-domain socket, whose other end has no address. */
+    public static final SourceAddress UNIX = new SourceAddress(null, 0, new AsciiString("unix"));
+
+    /** Makes an address of an IP address and a port, 0 for one that is not known. */
+    public SourceAddress(InetAddress ip, int port) {
+        this(ip, port, new AsciiString(NetUtil.toAddressString(ip)));
+    }
+
+    /** Returns the address of a socket's other end; {@link #UNIX} for any that is not of IP, and for null. */
+    public static SourceAddress of(@Nullable SocketAddress address) {
+        return address instanceof InetSocketAddress inet && inet.getAddress() != null
+                ? new SourceAddress(inet.getAddress(), inet.getPort())
+                : UNIX;
+    }
+
+    /** Returns the IP address and the port, null for a Unix-domain socket. */
+    public @Nullable InetSocketAddress socketAddress() {
+        return ip == null ? null : new InetSocketAddress(ip, port);
+    }
+
+    /** Returns whom this counts for where there are limits for each client. */
+    public ClientNetwork network() {
+        return ClientNetwork.of(ip);
+    }
+
+    /** Returns the address with its port, if that is known, for people. */
+    @Override
+    public String toString() {
+        return ip == null || port == 0
+                ? text.toString()
+                : NetUtil.toSocketAddressString(new InetSocketAddress(ip, port));
+    }
+}
