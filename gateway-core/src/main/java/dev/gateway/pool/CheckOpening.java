@@ -40,10 +40,10 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
         }
         connection.permitted = permitted;
         connection.retiring = !permitted;
-        pool.admit(connection);
+        pool.kept.admit(connection);
         callback.onDialed(nanos);
         pool.openOn(connection, events, callback);
-        pool.offer(connection);
+        pool.kept.offer(connection);
     }
 
     @Override

@@ -5,12 +5,10 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,22 +16,17 @@ import org.jspecify.annotations.Nullable;
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool extends Claimant implements Arrival.Callback {
-    /** What part of the time for connecting a request waits at one endpoint while others have room; a lost SYN fits in. */
-    private static final int PATIENCE_DIVISOR = 4;
-
     final Way way;
     final KeepAlive keepAlive;
+    final KeptConnections kept;
+    final PendingRequests pending;
+    final Supply supply;
     private final LoopUpstream owner;
     private final boolean http1Only;
-    private final WaitQueue waiters = new WaitQueue();
-    private final PooledConnections connections = new PooledConnections();
-    private final Sweep sweep = new Sweep(this, connections);
-    final Supply supply;
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
     private int checking; // connections being made for checks, and for others afterwards
-    private boolean retired;
     private boolean closed;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
@@ -56,6 +49,8 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         this.http1Only = http1Only;
         this.keepAlive = shared.keepAlive(way.endpoint());
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
+        this.kept = new KeptConnections(this);
+        this.pending = new PendingRequests(this, owner.siblings);
         this.supply = new Supply(this, shared, http1Only || !shared.isNegotiated() ? known : null);
     }
 
@@ -70,8 +65,8 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
             EndpointPool other = flexible ? owner.siblings.acquireRequest(this) : null;
             if (other == null) {
                 observer.onPendingOverflow();
-                callback.onOpenFailed(
-                        notAgain(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+                callback.onOpenFailed(PendingRequests.notAgain(
+                        Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
                 return StreamOpener.Opening.DONE;
             }
             callback.onMoved(other.way.endpoint());
@@ -83,14 +78,14 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     private StreamOpener.Opening openCounted(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
         opening++;
         StreamOpener.Opening answer = StreamOpener.Opening.DONE;
-        PooledConnection connection = takeUsable();
+        PooledConnection connection = kept.takeUsable();
         if (connection != null && connection.takes(demand)) {
             openOn(connection, events, callback);
         } else if (demand == Demand.CHECK) {
             answer = openForCheck(events, callback);
         } else {
             Waiter waiter = new Waiter(this, demand, events, callback);
-            answer = connection == null ? enqueue(waiter) : openByHttp1(waiter);
+            answer = connection == null ? pending.enqueue(waiter) : openByHttp1(waiter);
         }
         opening--;
         checkEmpty();
@@ -120,166 +115,17 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     private StreamOpener.Opening adopt(Waiter waiter) {
         waiter.pool = this;
-        PooledConnection connection = takeUsable();
+        PooledConnection connection = kept.takeUsable();
         if (connection == null) {
-            return enqueue(waiter);
+            return pending.enqueue(waiter);
         }
         openOn(connection, waiter.events, waiter.callback);
         return StreamOpener.Opening.DONE;
     }
 
     void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
-        countIdle(connection, false);
-        ClientStream stream = connection.open(events);
-        if (connection.room() <= 0) {
-            connections.withdraw(connection);
-        }
+        ClientStream stream = kept.open(connection, events);
         callback.onOpened(stream, connection.hop);
-    }
-
-    private @Nullable PooledConnection takeUsable() {
-        PooledConnection connection;
-        while ((connection = connections.top()) != null) {
-            if (connection.room() <= 0) {
-                connections.withdraw(connection); // the peer allows fewer streams than before
-            } else if (connection.isUsable(now())) {
-                return connection;
-            } else {
-                retire(connection);
-            }
-        }
-        return null;
-    }
-
-    // Waiting
-
-    private StreamOpener.Opening enqueue(Waiter waiter) {
-        waiters.add(waiter);
-        observer.onPending();
-        if (flexible && isWorseThanOthers() && owner.siblings.move(waiter)) {
-            return waiter;
-        }
-        supply.meetDemand();
-        if (waiter.queued) {
-            limit(waiter);
-        }
-        return waiter.queued ? waiter : StreamOpener.Opening.DONE;
-    }
-
-    /** Whether whoever waits here had better look for room elsewhere. */
-    private boolean isWorseThanOthers() {
-        return supply.waitsForPermit() || (host.isUnreached() && supply.dialing() > 0) || !host.isChosen();
-    }
-
-    /** Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. */
-    private void limit(Waiter waiter) {
-        if (waiters.size() <= supply.expected()) {
-            if (patienceMillis() > 0) {
-                loopPools.wheel.arm(waiter.timer, patienceMillis());
-            }
-            return;
-        }
-        if (!shared.upstream.pendingRequests().tryAcquire()) {
-            observer.onPendingOverflow();
-            fail(waiter, notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + way));
-            return;
-        }
-        waiter.counted = true;
-        if (flexible) {
-            owner.siblings.onPending(1);
-        }
-        if (settings.poolAcquireMillis() > 0) {
-            loopPools.wheel.arm(waiter.timer, settings.poolAcquireMillis());
-        }
-    }
-
-    /** How long a request waits for a connection that is being made before it looks for another endpoint. */
-    private long patienceMillis() {
-        return settings.connectMillis() / PATIENCE_DIVISOR;
-    }
-
-    /** Waiting again, at this endpoint or another, would only make it worse. */
-    private static Failure notAgain(Cause cause, String detail) {
-        return Failure.of(cause, RetrySafety.NEVER, detail);
-    }
-
-    void onCancelled(Waiter waiter) {
-        leave(waiter);
-        onStreamsEnded(1);
-    }
-
-    void onExpired(Waiter waiter) {
-        onLate();
-        onCancelled(waiter);
-    }
-
-    /** A connection that is being made takes too long for somebody who waits for it. */
-    private void onLate() {
-        boolean isOurs =
-                loopPools.room.isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
-        if (supply.dialing() > 0 && !isOurs && supply.onLate()) {
-            shared.upstream.health().onTried(way.endpoint(), false);
-        }
-    }
-
-    void onWaited(Waiter waiter) {
-        if (!waiter.counted && supply.dialing() > 0) {
-            onLate();
-            if (!(flexible && owner.siblings.move(waiter)) && waiter.queued) {
-                loopPools.wheel.arm(waiter.timer, patienceMillis()); // what is being made tells when it fails
-            }
-        } else if (!waiter.counted) { // what was being made for it has failed
-            if (!(flexible && owner.siblings.move(waiter)) && waiter.queued) {
-                limit(waiter);
-            }
-        } else {
-            observer.onPendingTimeout();
-            fail(waiter, notAgain(Cause.PENDING_TIMEOUT, "no connection to " + way + " became free in time"));
-        }
-    }
-
-    private void leave(Waiter waiter) {
-        observer.onPendingEnded(now() - waiter.sinceNanos);
-        letGo(waiter);
-    }
-
-    private void letGo(Waiter waiter) {
-        waiters.remove(waiter);
-        waiter.timer.cancel();
-        if (waiter.counted) {
-            waiter.counted = false;
-            shared.upstream.pendingRequests().release();
-            if (flexible) {
-                owner.siblings.onPending(-1);
-            }
-        }
-        if (waiters.first() == null) {
-            supply.leaveLine(); // or connections would be closed for us that we do not need
-        }
-        checkEmpty();
-    }
-
-    /** Takes a waiting request over from another endpoint's pool; it counts as one in flight here already. */
-    void receive(Waiter waiter) {
-        EndpointPool from = waiter.pool;
-        from.letGo(waiter);
-        from.onStreamsEnded(1);
-        waiter.pool = this;
-        waiters.add(waiter);
-        waiter.callback.onMoved(way.endpoint());
-        supply.dialReserved();
-        if (waiter.queued) {
-            serveOwn();
-        }
-        if (waiter.queued) {
-            limit(waiter);
-        }
-    }
-
-    private void fail(Waiter waiter, Failure failure) {
-        leave(waiter);
-        onStreamsEnded(1);
-        waiter.callback.onOpenFailed(failure);
     }
 
     /** So many requests that were opened here have ended, or were given up. */
@@ -289,26 +135,23 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         }
     }
 
-    private void serve() {
-        serveOwn();
-        if (flexible && waiters.first() == null) {
+    /** There may be room for those who wait, here or for this endpoint's siblings. */
+    void serve() {
+        pending.serve();
+        if (flexible && pending.first() == null) {
             owner.siblings.serveFrom(this);
         }
     }
 
-    private void serveOwn() {
-        Waiter waiter;
-        PooledConnection connection;
-        while ((waiter = waiters.first()) != null && (connection = takeUsable()) != null) {
-            leave(waiter);
-            if (dialNanos != 0) {
-                waiter.callback.onDialed(dialNanos);
-            }
-            if (connection.takes(waiter.demand)) {
-                openOn(connection, waiter.events, waiter.callback);
-            } else {
-                openByHttp1(waiter);
-            }
+    /** Answers somebody who has waited. */
+    void serve(Waiter waiter, PooledConnection connection) {
+        if (dialNanos != 0) {
+            waiter.callback.onDialed(dialNanos);
+        }
+        if (connection.takes(waiter.demand)) {
+            openOn(connection, waiter.events, waiter.callback);
+        } else {
+            openByHttp1(waiter);
         }
     }
 
@@ -321,34 +164,14 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Whether there is a connection with room, and nobody waits for it. */
     boolean hasFree(Demand demand) {
-        if (waiters.first() != null) {
+        if (pending.first() != null) {
             return false;
         }
-        PooledConnection connection = takeUsable();
+        PooledConnection connection = kept.takeUsable();
         return connection != null && connection.takes(demand);
     }
 
-    @Nullable
-    Waiter firstWaiting() {
-        return waiters.first();
-    }
-
-    /** Returns who has waited for longest if more wait than will be served by connections being made, or null. */
-    @Nullable
-    Waiter firstPending() {
-        return waiters.size() > supply.expected() ? waiters.first() : null;
-    }
-
-    List<Waiter> copyOfWaiters() {
-        return waiters.copy();
-    }
-
     // Making connections
-
-    /** Returns how many requests wait. */
-    int waiting() {
-        return waiters.size();
-    }
 
     @Override
     boolean hasNone() {
@@ -357,7 +180,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Whether no connection takes requests, nor is one being made for them. */
     boolean servesNone() {
-        return supply.dialing() == 0 && connections.serving() == 0;
+        return supply.dialing() == 0 && kept.serving() == 0;
     }
 
     /** A connection is being made for a check within the limit: whoever waits here gets it afterwards. */
@@ -392,13 +215,9 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         }
         if (servesNone()) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
-            for (Waiter waiter : waiters.copy()) {
-                if (waiter.queued) {
-                    fail(waiter, failure);
-                }
-            }
-        } else if (waiters.first() != null) {
-            fail(waiters.first(), failure);
+            pending.failAll(failure);
+        } else {
+            pending.failFirst(failure);
         }
         shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
         supply.meetDemand();
@@ -421,154 +240,20 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     @Override
     public void onArrived(PooledConnection connection, long nanos) {
         supply.onDialEnded();
-        admit(connection);
+        kept.admit(connection);
         dialNanos = nanos;
-        offer(connection); // it serves at least once before it is given up for others
+        kept.offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
         supply.meetDemand();
     }
 
-    // What becomes of connections
+    // The end
 
-    /** A connection was made, for whomever, and is this pool's from now on. */
-    void admit(PooledConnection connection) {
-        shared.upstream.health().onTried(way.endpoint(), true);
-        sweep.begin(connection);
-        connections.add(connection);
-        observer.onOpened(connection.version(), isSecured());
-        connection.channel.closeFuture().addListener(closed -> onClosed(connection));
-    }
-
-    /** The connection has room for a stream, maybe because one ended. */
-    void onRoom(PooledConnection connection) {
-        Waiter waiter = waiters.first();
-        if (waiter != null
-                && connection.permitted
-                && connection.isIdle()
-                && shared.permits.isOwedToOthers(this, waiter.sinceNanos)) {
-            supply.leaveLine(); // what is given up here is for others, so get in line again
-            retire(connection);
-        } else {
-            offer(connection);
-        }
-    }
-
-    void offer(PooledConnection connection) {
-        if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
-            connections.push(connection);
-            if (connection.isIdle()) {
-                sweep.onIdle(connection); // may be leased at once all the same
-            }
-            serve();
-        }
-        if (connection.isIdle()) {
-            onIdle(connection);
-        }
-    }
-
-    private void onIdle(PooledConnection connection) {
-        long now = now();
-        sweep.onIdle(connection);
-        if (retired || mustGiveUp() || !connection.isUsable(now)) {
-            retire(connection);
-        } else {
-            connection.onKept();
-            countIdle(connection, true);
-            sweep.watch(connection, now);
-        }
-    }
-
-    private void countIdle(PooledConnection connection, boolean idle) {
-        if (connection.countedIdle != idle) {
-            connection.countedIdle = idle;
-            if (idle) {
-                observer.onIdle(connection.version());
-            } else {
-                observer.onIdleEnded(connection.version());
-            }
-        }
-    }
-
-    /** The peer lets the connection take no new stream. */
-    void onGoingAway(PooledConnection connection) {
-        retire(connection);
-        supply.meetDemand(); // who waited for room on it
-    }
-
-    /**
-     * The endpoint has closed a connection that was kept for it, and a request was lost by that. Those that have been idle for
-     * longer are likely to be closed, too: another attempt would only be lost again.
-     */
-    void onStale(PooledConnection lost) {
-        connections.forEachAvailable(each -> {
-            if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
-                retire(each);
-            }
-        });
-    }
-
-    /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
-    void retire(PooledConnection connection) {
-        if (!connection.retiring) {
-            connection.retiring = true;
-            connections.withdraw(connection);
-            countIdle(connection, false);
-        }
-        connection.finish();
-    }
-
-    private void onClosed(PooledConnection connection) {
-        connection.retiring = true;
-        connections.remove(connection);
-        if (connection.permitted) {
-            shared.permits.release(host);
-        }
-        countIdle(connection, false);
-        observer.onClosed(connection.version(), isSecured());
-        supply.meetDemand();
-        checkEmpty();
-    }
-
-    private void checkEmpty() {
-        if (opening == 0 && connections.isEmpty() && supply.dialing() == 0 && waiters.first() == null) {
+    /** Tells the owner if nothing is left here. */
+    void checkEmpty() {
+        if (opening == 0 && kept.isEmpty() && supply.dialing() == 0 && pending.first() == null) {
             owner.onEmpty(this);
         }
-    }
-
-    /** Closes the connection that has been idle for longest, if others need it; returns whether it did. */
-    boolean giveUpOne() {
-        PooledConnection idle = mustGiveUp() ? connections.longestIdle() : null;
-        if (idle != null) {
-            retire(idle);
-        }
-        return idle != null;
-    }
-
-    /** Closes the connection that has been idle for longest, for whomever; returns whether there was one. */
-    boolean giveUpIdle() {
-        PooledConnection idle = connections.longestIdle();
-        if (idle != null) {
-            retire(idle);
-        }
-        return idle != null;
-    }
-
-    /** Whether an idle connection is more than this pool may keep. */
-    private boolean mustGiveUp() {
-        return shared.permits.isWanted(host)
-                || loopPools.room.isAwaited()
-                || (shared.permits.isExceeded(host) && !(connections.serving() == 1 && supply.multiplexes()));
-    }
-
-    /** Keeps no connection any longer than it is used. */
-    void retire() {
-        retired = true;
-        connections.forEachAvailable(this::retire);
-    }
-
-    /** Keeps connections again, after {@link #retire()}. */
-    void restore() {
-        retired = false;
     }
 
     /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
@@ -579,15 +264,9 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Ends everything at once. */
     void close() {
-        retired = true;
         closed = true;
-        for (Waiter waiter : waiters.copy()) {
-            if (waiter.queued) {
-                fail(waiter, removed());
-            }
-        }
-        connections.forEach(connection -> connection.end(removed()));
-        sweep.cancel();
+        pending.failAll(removed());
+        kept.end(removed());
     }
 
     private Failure removed() {
@@ -601,7 +280,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         return closed;
     }
 
-    private boolean isSecured() {
+    boolean isSecured() {
         return shared.isSecured() || way.isSecured();
     }
 
@@ -622,6 +301,6 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
     }
 
     PoolCounts counts() {
-        return connections.counts(supply.dialing(), waiters.size());
+        return kept.counts(supply.dialing(), pending.size());
     }
 }

@@ -96,7 +96,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         }
         served = true;
         endLease();
-        pool.onRoom(this);
+        pool.kept.onRoom(this);
     }
 
     @Override
@@ -105,12 +105,12 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
             pool.keepAlive.onClosed(idleSinceNanos, pool.now());
         }
         endLease();
-        pool.retire(this);
+        pool.kept.retire(this);
     }
 
     @Override
     public void onStale(Http1ClientConnection closed) {
-        pool.onStale(this);
+        pool.kept.onStale(this);
     }
 
     @Override

@@ -77,18 +77,18 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     public void onCapacityChanged() {
         arrival.onReady();
         countEnded(connection.activeStreams());
-        pool.onRoom(this);
+        pool.kept.onRoom(this);
     }
 
     @Override
     public void onGoingAway() {
-        pool.onGoingAway(this);
+        pool.kept.onGoingAway(this);
     }
 
     @Override
     public void onClosed() {
         countEnded(0);
-        pool.retire(this);
+        pool.kept.retire(this);
     }
 
     private void countEnded(int active) {

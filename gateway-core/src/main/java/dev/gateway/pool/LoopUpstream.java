@@ -99,13 +99,13 @@ final class LoopUpstream {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
                 named.remove(eldest.way);
-                eldest.retire(); // what it has is closed as soon as it is idle
+                eldest.kept.retireAll(); // what it has is closed as soon as it is idle
             }
             pool = new EndpointPool(this, way, false);
             pools.add(pool);
             named.put(way, pool);
             if (retired) {
-                pool.retire();
+                pool.kept.retireAll();
             }
         }
         return pool;
@@ -117,9 +117,9 @@ final class LoopUpstream {
             if (pool.way.endpoint().index() != NamedByRequest.INDEX
                     && pool.way.endpoint().toString().equals(address)) {
                 if (drain) {
-                    pool.retire();
+                    pool.kept.retireAll();
                 } else if (!retired) {
-                    pool.restore();
+                    pool.kept.restore();
                 }
             }
         }
@@ -150,7 +150,7 @@ final class LoopUpstream {
         EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
         if (retired || shared.upstream.health().isDraining(way.endpoint())) {
-            pool.retire();
+            pool.kept.retireAll();
         }
         return pool;
     }
@@ -158,7 +158,7 @@ final class LoopUpstream {
     /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
     boolean giveUpIdle() {
         for (EndpointPool pool : pools) {
-            if (pool.giveUpIdle()) {
+            if (pool.kept.giveUpIdle()) {
                 return true;
             }
         }
@@ -191,7 +191,7 @@ final class LoopUpstream {
     int giveUp(int wanted) {
         int given = 0;
         for (EndpointPool pool : List.copyOf(pools)) {
-            while (given < wanted && pool.giveUpOne()) {
+            while (given < wanted && pool.kept.giveUpOne()) {
                 given++;
             }
         }
@@ -221,7 +221,7 @@ final class LoopUpstream {
 
     void retire() {
         retired = true;
-        List.copyOf(pools).forEach(EndpointPool::retire);
+        List.copyOf(pools).forEach(pool -> pool.kept.retireAll());
     }
 
     void close() {

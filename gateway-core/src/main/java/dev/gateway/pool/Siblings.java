@@ -86,7 +86,7 @@ final class Siblings {
             if (isFor(waiter, to)
                     && to.hasFree(waiter.demand)
                     && to.host.requests().tryAcquire()) {
-                to.receive(waiter);
+                to.pending.receive(waiter);
                 return true;
             }
         }
@@ -96,7 +96,7 @@ final class Siblings {
                     && !to.host.isUnreached()
                     && to.host.requests().tryAcquire()) {
                 if (to.supply.reserve()) {
-                    to.receive(waiter);
+                    to.pending.receive(waiter);
                     return true;
                 }
                 to.host.requests().release();
@@ -118,14 +118,14 @@ final class Siblings {
                     || !free.host.requests().tryAcquire()) {
                 return;
             }
-            free.receive(waiter);
+            free.pending.receive(waiter);
         }
     }
 
     private @Nullable Waiter longestWaiting() {
         Waiter longest = null;
         for (EndpointPool pool : pools) {
-            Waiter first = pool.firstPending();
+            Waiter first = pool.pending.firstWithoutDial();
             if (first != null && (longest == null || first.sinceNanos - longest.sinceNanos < 0)) {
                 longest = first;
             }
@@ -136,12 +136,12 @@ final class Siblings {
     /** A pool in line for a permit has got one for another endpoint. */
     void onPermit(EndpointPool from, Host granted) {
         from.supply.onLineLeft();
-        Waiter waiter = from.firstWaiting();
+        Waiter waiter = from.pending.first();
         for (EndpointPool to : pools) {
             if (to.host == granted && waiter != null && to.takesFromOthers()) {
                 to.host.requests().acquireBeyond(); // who has waited is not sent away again
                 to.supply.reserved();
-                to.receive(waiter);
+                to.pending.receive(waiter);
                 from.supply.meetDemand();
                 return;
             }
@@ -161,7 +161,7 @@ final class Siblings {
             if (pool.host.isChosen()) {
                 serveFrom(pool);
             } else {
-                pool.copyOfWaiters().forEach(waiter -> {
+                pool.pending.copy().forEach(waiter -> {
                     if (waiter.queued && waiter.pool == pool) {
                         move(waiter);
                     }

@@ -61,7 +61,7 @@ final class Supply {
     }
 
     private boolean isNeeded() {
-        return !pool.isClosed() && pool.waiting() > expected() && !(dialing > 0 && mayMultiplex());
+        return !pool.isClosed() && pool.pending.size() > expected() && !(dialing > 0 && mayMultiplex());
     }
 
     /** Makes what is needed, or gets in line for it. */
@@ -95,7 +95,7 @@ final class Supply {
      * @return whether it can have one without waiting for a permit; {@link #dialReserved} follows once it waits here
      */
     boolean reserve() {
-        if (pool.waiting() < expected()) {
+        if (pool.pending.size() < expected()) {
             return true;
         }
         if (mayGoBeyond()) {

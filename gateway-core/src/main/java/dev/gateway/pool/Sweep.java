@@ -12,11 +12,13 @@ final class Sweep extends Timer {
     private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
 
     private final EndpointPool pool;
+    private final KeptConnections kept;
     private final PooledConnections connections;
     private long armedFor;
 
-    Sweep(EndpointPool pool, PooledConnections connections) {
+    Sweep(EndpointPool pool, KeptConnections kept, PooledConnections connections) {
         this.pool = pool;
+        this.kept = kept;
         this.connections = connections;
     }
 
@@ -71,6 +73,6 @@ final class Sweep extends Timer {
         if (connection.idleUntilNanos - now <= 0) {
             pool.observer.onIdleClosed();
         }
-        pool.retire(connection);
+        kept.retire(connection);
     }
 }

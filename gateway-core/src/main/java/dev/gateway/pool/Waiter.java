@@ -20,7 +20,7 @@ final class Waiter implements StreamOpener.Opening {
     final Timer timer = new Timer() {
         @Override
         protected void onExpired() {
-            pool.onWaited(Waiter.this);
+            pool.pending.onWaited(Waiter.this);
         }
     };
 
@@ -46,14 +46,14 @@ final class Waiter implements StreamOpener.Opening {
     @Override
     public void expire() {
         if (queued) {
-            pool.onExpired(this);
+            pool.pending.onExpired(this);
         }
     }
 
     @Override
     public void cancel() {
         if (queued) {
-            pool.onCancelled(this);
+            pool.pending.onCancelled(this);
         }
     }
 }

@@ -80,7 +80,7 @@ public class LeaseBenchmark {
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
         EndpointPool made = new EndpointPool(owner, Way.straight(endpoints.get(0)), true);
-        Sweep lives = new Sweep(made, connections);
+        Sweep lives = new Sweep(made, made.kept, connections);
         for (int i = 0; i < kept; i++) {
             Kept connection = new Kept(loop, made);
             lives.begin(connection);

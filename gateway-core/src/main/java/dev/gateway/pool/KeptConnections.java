@@ -1,0 +1,201 @@
+package dev.gateway.pool;
+
+import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of a pool, from their arrival to their end: they are offered to requests, kept while idle, given up for
+ * others, retired and closed. Part of the pool, confined to its event loop.
+ */
+final class KeptConnections {
+    private final EndpointPool pool;
+    private final SharedUpstream shared;
+    private final PooledConnections connections = new PooledConnections();
+    private final Sweep sweep;
+    private boolean retired;
+
+    KeptConnections(EndpointPool pool) {
+        this.pool = pool;
+        this.shared = pool.shared;
+        this.sweep = new Sweep(pool, this, connections);
+    }
+
+    boolean isEmpty() {
+        return connections.isEmpty();
+    }
+
+    /** Counts connections that take requests, now or when one has ended. */
+    int serving() {
+        return connections.serving();
+    }
+
+    PoolCounts counts(int dialing, int waiting) {
+        return connections.counts(dialing, waiting);
+    }
+
+    /** Returns the connection that a request had better use, null if none has room. */
+    @Nullable
+    PooledConnection takeUsable() {
+        PooledConnection connection;
+        while ((connection = connections.top()) != null) {
+            if (connection.room() <= 0) {
+                connections.withdraw(connection); // the peer allows fewer streams than before
+            } else if (connection.isUsable(pool.now())) {
+                return connection;
+            } else {
+                retire(connection);
+            }
+        }
+        return null;
+    }
+
+    /** Opens a stream on a connection that has room. */
+    ClientStream open(PooledConnection connection, ResponseEvents events) {
+        countIdle(connection, false);
+        ClientStream stream = connection.open(events);
+        if (connection.room() <= 0) {
+            connections.withdraw(connection);
+        }
+        return stream;
+    }
+
+    /** A connection was made, for whomever, and is one of these from now on. */
+    void admit(PooledConnection connection) {
+        shared.upstream.health().onTried(pool.way.endpoint(), true);
+        sweep.begin(connection);
+        connections.add(connection);
+        pool.observer.onOpened(connection.version(), pool.isSecured());
+        connection.channel.closeFuture().addListener(closed -> onClosed(connection));
+    }
+
+    /** The connection has room for a stream, maybe because one ended. */
+    void onRoom(PooledConnection connection) {
+        Waiter waiter = pool.pending.first();
+        if (waiter != null
+                && connection.permitted
+                && connection.isIdle()
+                && shared.permits.isOwedToOthers(pool, waiter.sinceNanos)) {
+            pool.supply.leaveLine(); // what is given up here is for others, so get in line again
+            retire(connection);
+        } else {
+            offer(connection);
+        }
+    }
+
+    void offer(PooledConnection connection) {
+        if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
+            connections.push(connection);
+            if (connection.isIdle()) {
+                sweep.onIdle(connection); // may be leased at once all the same
+            }
+            pool.serve();
+        }
+        if (connection.isIdle()) {
+            onIdle(connection);
+        }
+    }
+
+    private void onIdle(PooledConnection connection) {
+        long now = pool.now();
+        sweep.onIdle(connection);
+        if (retired || mustGiveUp() || !connection.isUsable(now)) {
+            retire(connection);
+        } else {
+            connection.onKept();
+            countIdle(connection, true);
+            sweep.watch(connection, now);
+        }
+    }
+
+    private void countIdle(PooledConnection connection, boolean idle) {
+        if (connection.countedIdle != idle) {
+            connection.countedIdle = idle;
+            if (idle) {
+                pool.observer.onIdle(connection.version());
+            } else {
+                pool.observer.onIdleEnded(connection.version());
+            }
+        }
+    }
+
+    /** The peer lets the connection take no new stream. */
+    void onGoingAway(PooledConnection connection) {
+        retire(connection);
+        pool.supply.meetDemand(); // who waited for room on it
+    }
+
+    /**
+     * The endpoint has closed a connection that was kept for it, and a request was lost by that. Those that have been idle for
+     * longer are likely to be closed, too: another attempt would only be lost again.
+     */
+    void onStale(PooledConnection lost) {
+        connections.forEachAvailable(each -> {
+            if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
+                retire(each);
+            }
+        });
+    }
+
+    /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
+    void retire(PooledConnection connection) {
+        if (!connection.retiring) {
+            connection.retiring = true;
+            connections.withdraw(connection);
+            countIdle(connection, false);
+        }
+        connection.finish();
+    }
+
+    private void onClosed(PooledConnection connection) {
+        connection.retiring = true;
+        connections.remove(connection);
+        if (connection.permitted) {
+            shared.permits.release(pool.host);
+        }
+        countIdle(connection, false);
+        pool.observer.onClosed(connection.version(), pool.isSecured());
+        pool.supply.meetDemand();
+        pool.checkEmpty();
+    }
+
+    /** Closes the connection that has been idle for longest, if others need it; returns whether it did. */
+    boolean giveUpOne() {
+        return mustGiveUp() && giveUpIdle();
+    }
+
+    /** Closes the connection that has been idle for longest, for whomever; returns whether there was one. */
+    boolean giveUpIdle() {
+        PooledConnection idle = connections.longestIdle();
+        if (idle != null) {
+            retire(idle);
+        }
+        return idle != null;
+    }
+
+    /** Whether an idle connection is more than this pool may keep. */
+    private boolean mustGiveUp() {
+        return shared.permits.isWanted(pool.host)
+                || pool.loopPools.room.isAwaited()
+                || (shared.permits.isExceeded(pool.host) && !(connections.serving() == 1 && pool.supply.multiplexes()));
+    }
+
+    /** Keeps no connection any longer than it is used. */
+    void retireAll() {
+        retired = true;
+        connections.forEachAvailable(this::retire);
+    }
+
+    /** Keeps connections again, after {@link #retireAll}. */
+    void restore() {
+        retired = false;
+    }
+
+    /** Ends all at once; their streams are told why. */
+    void end(Failure failure) {
+        retired = true;
+        connections.forEach(connection -> connection.end(failure));
+        sweep.cancel();
+    }
+}
