@@ -14,10 +14,12 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Who gives up is believed at once, on the other side too. */
+@Tag("platform")
 class AbortIT {
     @ParameterizedTest
     @EnumSource

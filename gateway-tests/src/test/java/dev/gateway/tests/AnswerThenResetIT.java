@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** An upstream that answers amid an upload, and resets the connection instead of reading the rest, has answered. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class AnswerThenResetIT {
     private static final int UPLOADS = 40;
 

@@ -14,10 +14,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Bodies stream: who reads slowly slows the sender, nobody else, and costs little memory. */
+@Tag("platform")
 class BackpressureIT {
     private static final int BODY = 128 << 20;
 

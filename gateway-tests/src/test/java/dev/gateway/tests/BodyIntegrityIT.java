@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Bodies arrive as they were sent: random sizes, random parts, of known length or not, both ways at once, side by side
  * with exchanges that are cut off. The sums are made at both ends; seeds are fixed, so a failure can be had again.
  */
+@Tag("platform")
 class BodyIntegrityIT {
     private static final int WORKERS = 6;
     private static final int EXCHANGES = 25;

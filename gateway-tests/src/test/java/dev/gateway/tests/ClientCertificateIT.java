@@ -22,12 +22,14 @@ import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that show a certificate are known by it; one that must and does not, or shows a wrong one, gets nothing. */
+@Tag("platform")
 class ClientCertificateIT {
     @TempDir
     Path directory;

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A client that closes its connection while it waits for a response has given up; one that has only finished has not. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class ClientGivesUpIT {
     private static final String GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 

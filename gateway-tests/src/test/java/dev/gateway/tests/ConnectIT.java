@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** curl through tunnels, to proxies in cleartext and over TLS, and what it is told when there is no tunnel to be had. */
+@Tag("platform")
 class ConnectIT {
     /** Of "secret". */
     private static final String USER = "ann:$apr1$abcdefgh$h9FWgUz3n9YxylKLlR5SQ/\n";

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Timeout;
 /** Netty counts direct memory, not the JDK, which stops an event loop when there is none left. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class DirectMemoryCounterIT {
     private static final String CONFIG =
             """

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class DirectMemoryIT {
     /** Long for one small request on a busy machine, and much less than event loops that sleep take. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);

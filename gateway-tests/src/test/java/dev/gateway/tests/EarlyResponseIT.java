@@ -8,10 +8,12 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.StreamResetException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A response may come before its request has ended. */
+@Tag("platform")
 class EarlyResponseIT {
     @ParameterizedTest
     @EnumSource

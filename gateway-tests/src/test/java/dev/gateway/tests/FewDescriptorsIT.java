@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Clients that want more file descriptors than the process may open wait; nothing else suffers from them. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class FewDescriptorsIT {
     private static final int LIMIT = 160;
 

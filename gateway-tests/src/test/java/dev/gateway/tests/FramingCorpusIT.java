@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The corpus of raw requests, over a socket and through the whole gateway: what is refused is answered with its status,
  * closed and not forwarded, not even in part; what is accepted before it is.
  */
+@Tag("platform")
 class FramingCorpusIT {
     private static final Path CORPUS =
             Path.of("..", "gateway-core", "src", "test", "resources", "http1", "requests.txt");

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 /** The jar starts with few descriptors and little memory, and tells its ports. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class GatewayJarIT {
     @Test
     void theJarServesWithLittleOfEverything() throws Exception {

@@ -22,10 +22,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each way into a whole gateway, once: what must work before anything else is worth testing. */
+@Tag("platform")
 class GatewaySmokeIT {
     @TempDir
     private static Path directory;

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 /** A process that is told to end answers everybody who has reached it, and then ends soon. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class GracefulStopIT {
     private static final String REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 

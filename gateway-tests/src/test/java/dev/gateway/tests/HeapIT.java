@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** What clients make the process hold on its heap ends neither the process nor what others get of it. */
 @Tag("jar")
 @Timeout(120)
+@Tag("platform")
 class HeapIT {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int HEADERS = 1;

@@ -11,12 +11,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How HTTP/1.1 connections of clients are kept, shared and ended (RFC 9112). */
+@Tag("platform")
 class Http1ConnectionIT {
     private static final CountDownLatch earlierOnesCame = new CountDownLatch(1);
     private static Origin origin;

@@ -8,11 +8,13 @@ import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Interim responses and {@code Expect: 100-continue} (RFC 9110, sections 10.1.1 and 15.2). */
+@Tag("platform")
 class InterimResponsesIT {
     @ParameterizedTest
     @EnumSource

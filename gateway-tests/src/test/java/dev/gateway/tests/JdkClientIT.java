@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The JDK's client, which begins cleartext HTTP/2 by {@code Upgrade: h2c}. */
+@Tag("platform")
 class JdkClientIT {
     @ParameterizedTest
     @CsvSource({

@@ -18,12 +18,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code bin/gateway} on the JVM that runs the tests, as an operator starts it. */
 @Timeout(120)
+@Tag("platform")
 class LauncherIT {
     private static final Path LAUNCHER = Path.of("../bin/gateway");
     private static final Pattern ADMIN = Pattern.compile("Admin at (http://\\S+)/");

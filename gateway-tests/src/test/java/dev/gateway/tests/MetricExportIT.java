@@ -32,10 +32,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a receiver of OTLP is sent of metrics: what a scrape reads. */
+@Tag("platform")
 class MetricExportIT {
     private static final Pattern SAMPLE = Pattern.compile("(gateway_[a-z0-9_]+)(?:\\{(.*)})? (\\S+)");
 

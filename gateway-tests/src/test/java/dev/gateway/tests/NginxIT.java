@@ -9,10 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** nginx as the upstream: files, ranges, conditions, and connections that it ends after some requests. */
+@Tag("platform")
 class NginxIT {
     private static final byte[] FILE = new byte[3_000_000];
     private static NginxServer nginx;

@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS that is routed by the name it asks for, and TCP, through a whole gateway. */
 @Timeout(120)
+@Tag("platform")
 class PassedOnIT {
     private static final int MANY = 8 << 20; // more than the kernel holds
 

@@ -13,12 +13,14 @@ import java.nio.file.Path;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A listener of several certificates shows each client the one for the name that it asks for. */
+@Tag("platform")
 class ServerNameIT {
     @TempDir
     static Path directory;

@@ -21,12 +21,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A gateway that inherits its listening sockets, as from systemd. */
 @Timeout(180)
+@Tag("platform")
 class SocketActivationIT {
     private static final String ROUTES =
             """

@@ -10,10 +10,12 @@ import dev.gateway.tests.peer.PeerStream;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Trailers pass in both directions. */
+@Tag("platform")
 class TrailersIT {
     @ParameterizedTest
     @EnumSource

@@ -10,10 +10,12 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** However bytes move between process and kernel, the same is served; what a machine lacks is fallen back from. */
+@Tag("platform")
 class TransportIT {
     private static final String BODY = "0123456789abcdef".repeat(64 << 10);
 

@@ -27,6 +27,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A tunnel ends as its ends do: each direction by itself, whichever is first, or both at once by a reset. WebSockets are
  * tunnels, and so is what a CONNECT leads to.
  */
+@Tag("platform")
 class TunnelEndsIT {
     /** More than the windows and most buffers on the way hold, so that the end comes while bytes are under way. */
     private static final int LENGTH = 8 << 20;

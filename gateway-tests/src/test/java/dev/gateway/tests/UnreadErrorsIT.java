@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Standard error that nobody reads any more, as a log driver that hangs leaves it. */
 @Tag("jar")
 @Timeout(90)
+@Tag("platform")
 class UnreadErrorsIT {
     private static final String CONFIG =
             """

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** WebSockets pass byte for byte, whatever is spoken on either side. */
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+@Tag("platform")
 class WebSocketIT {
     @TempDir
     Path directory;

@@ -9,10 +9,12 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Flow control is paid for in bulk: frames are counted at the upstream, against the payload it sent. */
+@Tag("platform")
 class WindowUpdateIT {
     private static final int BODY = 64 << 20;
 
