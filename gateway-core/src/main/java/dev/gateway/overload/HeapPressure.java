@@ -9,15 +9,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How full the old generation of the heap was when it was last collected. Garbage does not count. A collection that is
- * long ago tells nothing of what has been freed since; so while it says that the heap is full, another one is asked for
- * now and then, without which an idle process would stay overloaded. Used by one thread.
+ * long ago tells nothing of what has been freed since. So this class asks for another one now and then while new work is
+ * refused; without that an idle process would stay overloaded. Below that it asks for none. Used by one thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;
 
+    /** A collection that takes long is repeated less often: at most this part of the time goes into collections. */
+    private static final int PART = 20;
+
     private final Heap heap;
     private final LongSupplier nanoTime;
-    private long askedNanos;
+    private boolean full; // new work is refused because of it
+    private long nextNanos; // not before then another collection
     private boolean asked;
 
     /** What the JVM tells of its heap. */
@@ -47,17 +51,24 @@ public final class HeapPressure implements Pressure {
     @Override
     public double level() {
         double level = heap.livedOn();
-        if (level <= Overload.CONNECTIONS - Overload.CALM) {
+        if (!isFull(level)) {
             return level;
         }
-        long now = nanoTime.getAsLong();
-        if (!asked || now - askedNanos > FRESH_NANOS) {
+        long began = nanoTime.getAsLong();
+        if (!asked || began - nextNanos > 0) {
             asked = true;
             heap.collect();
-            askedNanos = nanoTime.getAsLong();
+            long ended = nanoTime.getAsLong();
+            nextNanos = ended + Math.max(FRESH_NANOS, PART * (ended - began));
             level = heap.livedOn();
+            isFull(level);
         }
         return level;
+    }
+
+    private boolean isFull(double level) {
+        full = level > (full ? Overload.CONNECTIONS - Overload.CALM : Overload.CONNECTIONS);
+        return full;
     }
 
     /** The pool that holds what lives long, whatever the collector calls it. */

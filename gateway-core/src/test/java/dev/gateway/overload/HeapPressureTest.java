@@ -9,6 +9,7 @@ class HeapPressureTest {
     private double lives;
     private int collections;
     private long nanos;
+    private long collectionNanos;
     private final HeapPressure pressure = new HeapPressure(
             new HeapPressure.Heap() {
                 @Override
@@ -19,16 +20,49 @@ class HeapPressureTest {
                 @Override
                 public void collect() {
                     collections++;
+                    nanos += collectionNanos;
                     livedOn = lives;
                 }
             },
             () -> nanos);
 
     @Test
-    void asksForNoCollectionWhileThereIsRoom() {
-        livedOn = 0.79;
-        assertThat(pressure.level()).isEqualTo(0.79);
+    void asksForNoCollectionWhileNothingIsRefused() {
+        livedOn = Overload.CONNECTIONS;
+        assertThat(pressure.level()).isEqualTo(Overload.CONNECTIONS);
         assertThat(collections).isZero();
+    }
+
+    @Test
+    void asksForCollectionsUntilNothingIsRefusedAnyMore() {
+        livedOn = lives = 0.86;
+        pressure.level();
+        assertThat(collections).isOne();
+        nanos += 6_000_000_000L;
+        lives = 0.81;
+        assertThat(pressure.level()).isEqualTo(0.81);
+        nanos += 6_000_000_000L;
+        lives = 0.79;
+        assertThat(pressure.level()).isEqualTo(0.79);
+        assertThat(collections).isEqualTo(3);
+        livedOn = lives = 0.82;
+        nanos += 6_000_000_000L;
+        pressure.level();
+        nanos += 6_000_000_000L;
+        pressure.level();
+        assertThat(collections).isEqualTo(3);
+    }
+
+    @Test
+    void collectionsThatTakeLongTakeASmallPartOfTheTime() {
+        collectionNanos = 2_000_000_000L;
+        livedOn = lives = 0.95;
+        long began = nanos;
+        while (nanos - began < 400_000_000_000L) {
+            pressure.level();
+            nanos += 100_000_000L;
+        }
+        assertThat(collections).isBetween(5, 10);
     }
 
     @Test
