@@ -2,6 +2,7 @@ package dev.gateway.overload;
 
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -113,10 +114,18 @@ public final class DirectMemoryGuard implements Pressure {
         long nanos = level > URGENT ? URGENT_NANOS : PATIENCE_NANOS;
         asked.set(loops.size());
         for (Executor loop : loops) {
+            ask(loop, () -> Stalled.ofThisLoop().cut(from, wanted, nanos));
+        }
+    }
+
+    private void ask(Executor loop, Runnable task) {
+        try {
             loop.execute(() -> {
                 asked.decrementAndGet();
-                Stalled.ofThisLoop().cut(from, wanted, nanos);
+                task.run();
             });
+        } catch (RejectedExecutionException e) { // it has ended, and holds nothing any more
+            asked.decrementAndGet();
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +102,20 @@ class DirectMemoryGuardTest {
         assertThat(tasks).hasSize(1);
         tasks.remove(0).run();
         guard.review();
+        assertThat(tasks).hasSize(1);
+    }
+
+    @Test
+    void aLoopThatHasEndedDoesNotKeepTheOthersFromBeingAsked() {
+        Executor ended = task -> {
+            throw new RejectedExecutionException("event executor terminated");
+        };
+        DirectMemoryGuard both = new DirectMemoryGuard(() -> held, MAX, List.of(ended, loop));
+        held = MAX;
+        both.review();
+        assertThat(tasks).hasSize(1);
+        tasks.remove(0).run();
+        both.review();
         assertThat(tasks).hasSize(1);
     }
 }
