@@ -24,6 +24,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final int MAX_LINES = 4096;
     private static final int MAX_BYTES = 1024 * 1024;
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final byte[] NOTHING = {};
 
     private final Encoder<ILoggingEvent> encoder;
     private final OutputStream out;
@@ -54,7 +55,13 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     @Override
     protected void append(ILoggingEvent event) {
-        byte[] line = encoder.encode(event);
+        byte[] line;
+        try {
+            line = encoder.encode(event);
+        } catch (OutOfMemoryError e) { // whoever logs goes on
+            dropped.incrementAndGet();
+            return;
+        }
         if (held.addAndGet(line.length) > MAX_BYTES || !queue.offer(line)) {
             held.addAndGet(-line.length);
             dropped.incrementAndGet();
@@ -85,16 +92,26 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private void run() {
         try {
             while (true) {
-                byte[] line = queue.take();
-                if (!write(line)) {
-                    dropped.incrementAndGet();
-                } else if (dropped.get() != toldDropped && hasRoom()) {
-                    tellDropped();
-                }
-                held.addAndGet(-line.length);
+                writeNext();
             }
         } catch (InterruptedException e) {
             addInfo("The thread that writes the log was interrupted", e);
+        }
+    }
+
+    private void writeNext() throws InterruptedException {
+        byte[] line = NOTHING;
+        try {
+            line = queue.take();
+            if (!write(line)) {
+                dropped.incrementAndGet();
+            } else if (dropped.get() != toldDropped && hasRoom()) {
+                tellDropped();
+            }
+        } catch (OutOfMemoryError e) {
+            dropped.incrementAndGet(); // there may be memory for the next one
+        } finally {
+            held.addAndGet(-line.length);
         }
     }
 

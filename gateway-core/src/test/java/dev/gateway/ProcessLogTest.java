@@ -118,4 +118,34 @@ class ProcessLogTest {
         assertThat(log.flush(LONG)).isTrue();
         assertThat(log.dropped()).isEqualTo(1);
     }
+
+    @Test
+    void aLineForWhichThereIsNoMemoryEndsNothing() {
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        ProcessLog log = start(new OutputStream() {
+            private boolean failed;
+
+            @Override
+            public void write(int b) {
+                throw new AssertionError("a line is written at once");
+            }
+
+            @Override
+            public void write(byte[] line) {
+                if (!failed) {
+                    failed = true;
+                    throw new OutOfMemoryError("Java heap space");
+                }
+                written.writeBytes(line);
+            }
+        });
+        log(log, "lost");
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(log.dropped()).isEqualTo(1);
+        log(log, "next");
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(written.toString(StandardCharsets.UTF_8))
+                .contains("next")
+                .contains("1 lines of this log were dropped");
+    }
 }
