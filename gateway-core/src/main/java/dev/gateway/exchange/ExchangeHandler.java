@@ -27,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  * is in force when it begins. Confined to its loop, as is all it is made with but the settings.
  */
 public final class ExchangeHandler implements RequestHandler {
-    /** What the exchanges of a loop keep of bodies that they may have to send again. */
-    private static final int MAX_KEPT_BYTES = 4 * 1024 * 1024;
-
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
     final StreamOpener opener;
@@ -39,7 +36,6 @@ public final class ExchangeHandler implements RequestHandler {
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
-    final SentBody.Budget kept = new SentBody.Budget(MAX_KEPT_BYTES);
     private @Nullable Tenure[] tenures = {}; // by listener
     private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
     private long tunnelsOpened;

@@ -196,7 +196,7 @@ final class RequestBody {
     private void keep(ByteBuf data) {
         SentBody kept = sent;
         if (kept == null) {
-            kept = new SentBody(exchange.handler.kept);
+            kept = new SentBody(exchange.record.connection.account());
             sent = kept;
         }
         if (exchange.head.isConnect()) {

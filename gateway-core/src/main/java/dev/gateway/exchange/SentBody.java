@@ -1,5 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.overload.Account;
+import dev.gateway.overload.DirectMemory;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,85 +9,84 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What of a request's body went upstream, kept so that another attempt can send it if the upstream says that it did not
- * look at it. Nothing is kept beyond {@link #MOST} bytes, nor of what all exchanges of the loop may keep; then there is no
- * other attempt. A piece is kept without a copy, unless it would keep a buffer that is mostly something else's. Owns what
- * it keeps until {@link #forget}. Makes no object before there is a piece.
+ * look at it. Nothing is kept beyond {@link #MOST} bytes, nor where the process or the connection holds much already; then
+ * there is no other attempt. A piece is kept without a copy, unless most of the buffer that it lies in is something else's.
+ * Charged with the buffers that it keeps from reuse. Owns what it keeps until {@link #forget}. Makes no object before there
+ * is a piece.
  */
 final class SentBody {
     /** What is kept of one request. */
     static final int MOST = 64 * 1024;
 
     /** A piece that is a smaller part of the buffer it lies in is copied. */
-    private static final int PART = 4;
+    private static final int PART = 2;
 
     /** Room for small pieces that follow each other. */
     private static final int COPIES = 2048;
 
-    private final Budget budget;
+    private final Account account;
     private @Nullable List<ByteBuf> pieces;
     private @Nullable ByteBuf copies; // the last piece, if it was made here
+    private int length;
     private int charged;
     private boolean incomplete; // more was sent than is kept
 
-    /** What all exchanges of an event loop may keep together. Confined to that loop. */
-    static final class Budget {
-        private final int capacity;
-        private int used;
-
-        Budget(int capacity) {
-            this.capacity = capacity;
-        }
-
-        private boolean tryCharge(int bytes) {
-            if (bytes > capacity - used) {
-                return false;
-            }
-            used += bytes;
-            return true;
-        }
-
-        /** Returns how many bytes are kept now. */
-        int used() {
-            return used;
-        }
-    }
-
-    SentBody(Budget budget) {
-        this.budget = budget;
+    /**
+     * Makes one that keeps nothing yet.
+     *
+     * @param account of the connection that the request came by
+     */
+    SentBody(Account account) {
+        this.account = account;
     }
 
     /** Keeps what is about to be sent; the buffer stays its owner's. */
     void keep(ByteBuf data) {
-        int length = data.readableBytes();
-        if (incomplete || length == 0) {
+        int more = data.readableBytes();
+        if (incomplete || more == 0) {
             return;
         }
-        if (length > MOST - charged || !budget.tryCharge(length)) {
+        length += more;
+        if (length > MOST || DirectMemory.isScarce() || !add(data, more)) {
             forget();
-            return;
         }
-        charged += length;
-        add(data, length);
     }
 
-    private void add(ByteBuf data, int length) {
+    private boolean add(ByteBuf data, int more) {
+        int capacity = capacity(data);
+        if (more >= capacity / PART) {
+            copies = null;
+            return tryCharge(capacity) && pieces().add(data.retainedSlice());
+        }
+        ByteBuf room = copies;
+        if (room == null || room.maxWritableBytes() < more) {
+            int size = Math.max(COPIES, more);
+            if (!tryCharge(size)) {
+                return false;
+            }
+            room = data.alloc().buffer(size, size);
+            copies = room;
+            pieces().add(room);
+        }
+        room.writeBytes(data, data.readerIndex(), more);
+        return true;
+    }
+
+    private boolean tryCharge(int bytes) {
+        if (!account.tryChargeSpare(bytes)) {
+            return false;
+        }
+        charged += bytes;
+        return true;
+    }
+
+    private List<ByteBuf> pieces() {
         List<ByteBuf> all = pieces;
         if (all == null) {
             all = new ArrayList<>(4);
             pieces = all;
         }
-        if (length >= capacity(data) / PART) {
-            copies = null;
-            all.add(data.retainedSlice());
-            return;
-        }
-        ByteBuf room = copies;
-        if (room == null || room.maxWritableBytes() < length) {
-            room = data.alloc().buffer(Math.max(COPIES, length), Math.max(COPIES, length));
-            copies = room;
-            all.add(room);
-        }
-        room.writeBytes(data, data.readerIndex(), length);
+        return all;
     }
 
     private static int capacity(ByteBuf data) {
@@ -120,9 +121,9 @@ final class SentBody {
         List<ByteBuf> all = pieces;
         pieces = null;
         copies = null;
+        account.release(charged);
+        charged = 0;
         if (all != null) {
-            budget.used -= charged;
-            charged = 0;
             for (int i = 0; i < all.size(); i++) {
                 all.get(i).release();
             }

@@ -20,6 +20,9 @@ public final class Account {
     /** The part of the capacity that is kept for connections that hold no more than is ordinary. */
     private static final int RESERVE = 8;
 
+    /** The part of the capacity that is kept from what one can do without. */
+    private static final int SPARE = 2;
+
     private final @Nullable LoopBudget loop;
     private long held;
 
@@ -47,6 +50,11 @@ public final class Account {
      */
     public boolean tryChargeUnfinished(long bytes) {
         return (loop == null || loop.left() - bytes >= loop.capacity() / RESERVE) && tryCharge(bytes);
+    }
+
+    /** Charges bytes of something that one can do without; half of the capacity is left to what is needed. */
+    public boolean tryChargeSpare(long bytes) {
+        return (loop == null || loop.left() - bytes >= loop.capacity() / SPARE) && tryCharge(bytes);
     }
 
     /** Whether the connection holds more than an ordinary one does. */

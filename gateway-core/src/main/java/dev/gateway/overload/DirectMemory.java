@@ -57,6 +57,11 @@ public final class DirectMemory {
         return supply() == Supply.AMPLE;
     }
 
+    /** Whether there is so little that whatever is not needed is to be done without. */
+    public static boolean isScarce() {
+        return supply().compareTo(Supply.SCARCE) >= 0;
+    }
+
     /** Who is asked first when a buffer needs more memory than was taken before, and what happens when there is none. */
     public enum Counter {
         /** Netty counts, then allocates. It fails at once when its limit is reached. */

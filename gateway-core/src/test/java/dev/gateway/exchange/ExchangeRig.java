@@ -88,6 +88,7 @@ abstract class ExchangeRig {
     @AfterEach
     void nothingIsLeftBehind() {
         assertThat(handler().active()).as("exchanges in flight").isZero();
+        assertThat(client.account.held()).as("bytes held for the client").isZero();
         assertThat(records.completed).as("records of completed exchanges").hasSize(records.begun);
         assertThat(records.attempts).as("ended attempts").hasSize(records.attemptsBegun);
         assertThat(buffers).as("buffers").allSatisfy(buffer -> assertThat(buffer.refCnt())

@@ -8,6 +8,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.MemoryBudget;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
@@ -136,7 +137,7 @@ final class Fakes {
 
         final List<ResponseHead> heads = new ArrayList<>();
 
-        Account account = Account.UNLIMITED;
+        Account account = new MemoryBudget(1L << 40, 1).newLoop().newAccount();
 
         /** Whether its protocol has a word for a request with which nothing was done. */
         boolean canRefuse;
@@ -159,17 +160,15 @@ final class Fakes {
         @Override
         public ConnectionInfo connection() {
             ConnectionInfo info = CONNECTION;
-            return account == Account.UNLIMITED
-                    ? info
-                    : new ConnectionInfo(
-                            info.listener(),
-                            info.listenerName(),
-                            info.version(),
-                            info.peer(),
-                            info.client(),
-                            info.local(),
-                            info.tls(),
-                            account);
+            return new ConnectionInfo(
+                    info.listener(),
+                    info.listenerName(),
+                    info.version(),
+                    info.peer(),
+                    info.client(),
+                    info.local(),
+                    info.tls(),
+                    account);
         }
 
         int status() {

@@ -2,21 +2,29 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What is kept of a body for another attempt. */
 class SentBodyTest {
-    private final SentBody.Budget budget = new SentBody.Budget(100_000);
-    private final SentBody sent = new SentBody(budget);
+    private final MemoryBudget budget = new MemoryBudget(400_000, 1);
+    private final LoopBudget loop = budget.newLoop();
+    private final Account account = loop.newAccount();
+    private final SentBody sent = new SentBody(account);
 
     @AfterEach
     void forget() {
         sent.forget();
-        assertThat(budget.used()).isZero();
+        assertThat(account.held()).isZero();
+        assertThat(loop.held()).isZero();
     }
 
     private static ByteBuf buffer(int capacity, int length) {
@@ -65,6 +73,20 @@ class SentBodyTest {
     }
 
     @Test
+    void whatIsKeptFromReuseIsAtMostTwiceWhatIsKept() {
+        ByteBuf data = buffer(64 * 1024, 64 * 1024);
+        sent.keep(data.slice(0, 16 * 1024));
+        assertThat(data.refCnt()).isEqualTo(1);
+        assertThat(account.held()).isEqualTo(16 * 1024);
+        sent.keep(data.slice(16 * 1024, 32 * 1024));
+        assertThat(data.refCnt()).isEqualTo(2);
+        assertThat(account.held()).as("with all that it keeps from reuse").isEqualTo(80 * 1024);
+        assertThat(kept()).isEqualTo(data.toString(0, 48 * 1024, StandardCharsets.US_ASCII));
+        sent.forget();
+        data.release();
+    }
+
+    @Test
     void smallPiecesShareOneBufferAndStayInOrder() {
         for (int i = 0; i < 500; i++) {
             keep(1024, 3);
@@ -81,24 +103,42 @@ class SentBodyTest {
     void whatIsTooMuchIsNotKeptAtAll() {
         keep(SentBody.MOST, SentBody.MOST);
         assertThat(sent.isWhole()).isTrue();
-        assertThat(budget.used()).isEqualTo(SentBody.MOST);
+        assertThat(account.held()).isEqualTo(SentBody.MOST);
         keep(10, 1);
         assertThat(sent.isWhole()).isFalse();
         assertThat(sent.size()).isZero();
-        assertThat(budget.used()).isZero();
+        assertThat(account.held()).isZero();
         keep(10, 1);
         assertThat(sent.size()).isZero();
     }
 
     @Test
-    void theBudgetOfTheLoopIsShared() {
-        keep(60_000, 60_000);
-        SentBody other = new SentBody(budget);
+    void halfOfTheBudgetIsLeftToRequestsThemselves() {
+        List<SentBody> all = new ArrayList<>();
+        ByteBuf data = buffer(60_000, 60_000);
+        SentBody last;
+        do {
+            last = new SentBody(loop.newAccount());
+            all.add(last);
+            last.keep(data);
+        } while (last.isWhole());
+        assertThat(loop.held()).isEqualTo(180_000);
+        assertThat(loop.tryCharge(200_000)).isTrue();
+        loop.release(200_000);
+        all.forEach(SentBody::forget);
+        data.release();
+    }
+
+    @Test
+    void oneClientDoesNotKeepAllThatThereIsForCopies() {
+        keep(40_000, 40_000);
+        SentBody other = new SentBody(account);
+        account.charge(100_000);
         ByteBuf data = buffer(60_000, 60_000);
         other.keep(data);
         data.release();
         assertThat(other.isWhole()).isFalse();
         assertThat(sent.isWhole()).isTrue();
-        assertThat(budget.used()).isEqualTo(60_000);
+        account.release(100_000);
     }
 }
