@@ -10,6 +10,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 @Tag("platform")
 class LauncherIT {
-    private static final Path LAUNCHER = Path.of("../bin/gateway");
+    private static final Path LAUNCHER = Path.of(System.getProperty("gateway.launcher", "../bin/gateway"));
     private static final Pattern ADMIN = Pattern.compile("Admin at (http://\\S+)/");
 
     @TempDir
@@ -77,6 +78,97 @@ class LauncherIT {
         ProcessBuilder second = gateway("version");
         second.environment().put("JAVA_OPTS", "-Xlog:class+load");
         assertThat(output(second.start())).containsPattern("dev\\.gateway\\.Main source: shared objects file");
+    }
+
+    @Test
+    void theDirectoryOfTheArchiveIsTheUsersOwn() throws Exception {
+        assertThat(gateway("version").start().waitFor()).isZero();
+        assertThat(Files.getPosixFilePermissions(directory.resolve("cache")))
+                .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+    }
+
+    @Test
+    void anArchiveInADirectoryThatOthersMayWriteIsNotUsed() throws Exception {
+        Path cache = directory.resolve("cache");
+        assertThat(gateway("version").start().waitFor()).isZero();
+        Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(command()).contains("starts without its class archive: others may write to " + cache);
+    }
+
+    @Test
+    void aStickyDirectoryIsNoPlaceForAnArchiveEither() throws Exception {
+        Path cache = Files.createDirectory(directory.resolve("cache"));
+        assertThat(Tools.run("chmod", "1777", cache.toString()).exit()).isZero();
+        assertThat(command()).contains("starts without its class archive: others may write to " + cache);
+    }
+
+    @Test
+    void noDirectoryOnTheWayMayBeWritableForOthers() throws Exception {
+        assertThat(gateway("version").start().waitFor()).isZero();
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwx---"));
+        assertThat(command()).contains("starts without its class archive: others may write to " + directory + "/");
+    }
+
+    @Test
+    void anArchiveThatOthersMayHaveWrittenIsNotUsed() throws Exception {
+        Path cache = directory.resolve("cache");
+        assertThat(gateway("version").start().waitFor()).isZero();
+        Path archive = onlyFile(cache);
+        Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(archive, PosixFilePermissions.fromString("rw-rw-r--"));
+        assertThat(command()).contains("starts without its class archive: others may write to " + archive);
+    }
+
+    @Test
+    void anArchiveOfAnotherUserIsNotUsed() throws Exception {
+        assertThat(gateway("version").start().waitFor()).isZero();
+        Path archive = onlyFile(directory.resolve("cache"));
+        if (Files.getAttribute(directory, "unix:uid").equals(0)) {
+            Files.setAttribute(archive, "unix:uid", 65534);
+            assertThat(command()).contains("starts without its class archive: " + archive + " belongs to another user");
+        } else { // only root can give files away, but anybody can lead to somebody else's
+            Path elsewhere = Files.move(archive, directory.resolve("elsewhere"));
+            Files.createSymbolicLink(archive, elsewhere);
+            assertThat(command()).contains("starts without its class archive: " + archive + " is a symbolic link");
+        }
+    }
+
+    @Test
+    void nothingIsPreparedWhereOthersMayWrite() throws Exception {
+        Path cache = Files.createDirectory(directory.resolve("cache"));
+        Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Process process = gateway("prepare").start();
+        assertThat(output(process)).contains("nothing is kept in " + cache + ": others may write to " + cache);
+        assertThat(process.waitFor()).isEqualTo(3);
+        try (Stream<Path> files = Files.list(cache)) {
+            assertThat(files).isEmpty();
+        }
+    }
+
+    @Test
+    void whereArchivesAreLoadedIsAChoice() throws Exception {
+        ProcessBuilder random = gateway("version");
+        random.environment().put("GATEWAY_DEBUG", "1");
+        random.environment().put("GATEWAY_ARCHIVE_ADDRESS", "random");
+        assertThat(output(random.start())).contains("-XX:ArchiveRelocationMode=1");
+        ProcessBuilder misspelt = gateway("version");
+        misspelt.environment().put("GATEWAY_ARCHIVE_ADDRESS", "any");
+        assertThat(output(misspelt.start())).contains("expected fixed or random");
+    }
+
+    /** Starts it once more, and checks that it runs without an archive. */
+    private String command() throws IOException {
+        ProcessBuilder builder = gateway("version");
+        builder.environment().put("GATEWAY_DEBUG", "1");
+        String output = output(builder.start());
+        assertThat(output).contains("gateway 0.").doesNotContain("SharedArchiveFile", "ArchiveClassesAtExit", "AOTCache");
+        return output;
+    }
+
+    private static Path onlyFile(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.findFirst().orElseThrow();
+        }
     }
 
     @Test
