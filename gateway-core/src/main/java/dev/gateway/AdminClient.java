@@ -1,7 +1,6 @@
 package dev.gateway;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -20,7 +19,13 @@ final class AdminClient {
     private static final int MAX_ANSWER = 64 << 20;
     private static final String EXPECTED = "expected an address such as 127.0.0.1:9901, not ";
 
-    private final URI address;
+    /** Begins an address that is a socket file. */
+    static final String UNIX = "unix:";
+
+    private static final URI LOCAL = URI.create("http://localhost:9901");
+
+    private final URI address; // of a socket file, where it would be with a port
+    private final @Nullable Path socketFile;
     private final int timeoutMillis;
     private final @Nullable Path tokenFile;
 
@@ -34,12 +39,21 @@ final class AdminClient {
      * @throws IllegalArgumentException if that is no address
      */
     AdminClient(String address, @Nullable Path tokenFile) {
-        this(uri(address), TIMEOUT_MILLIS, tokenFile);
+        this(
+                address.startsWith(UNIX) ? LOCAL : uri(address),
+                address.startsWith(UNIX) ? Path.of(address.substring(UNIX.length())) : null,
+                TIMEOUT_MILLIS,
+                tokenFile);
     }
 
     /** Makes a client of a URL's host and port. */
     AdminClient(URI address, int timeoutMillis, @Nullable Path tokenFile) {
+        this(address, null, timeoutMillis, tokenFile);
+    }
+
+    private AdminClient(URI address, @Nullable Path socketFile, int timeoutMillis, @Nullable Path tokenFile) {
         this.address = address;
+        this.socketFile = socketFile;
         this.timeoutMillis = timeoutMillis;
         this.tokenFile = tokenFile;
     }
@@ -76,14 +90,22 @@ final class AdminClient {
                 "\r\nConnection: close\r\n",
                 authorization(),
                 "\r\n");
+        byte[] bytes = request.getBytes(StandardCharsets.US_ASCII);
+        if (socketFile != null) {
+            try {
+                return answer(UnixExchange.ask(socketFile, bytes, MAX_ANSWER, timeoutMillis));
+            } catch (IOException e) {
+                throw new IOException(String.join(": ", socketFile.toString(), e.getMessage()), e);
+            }
+        }
         try (Socket socket = new Socket()) {
             String host = address.getHost();
             socket.connect(
                     new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port),
                     timeoutMillis);
             socket.setSoTimeout(timeoutMillis);
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-            return read(socket.getInputStream());
+            socket.getOutputStream().write(bytes);
+            return answer(socket.getInputStream().readNBytes(MAX_ANSWER));
         } catch (IOException e) {
             throw new IOException(String.join(": ", authority, e.getMessage()), e);
         }
@@ -95,9 +117,8 @@ final class AdminClient {
                 : "Authorization: Bearer " + Files.readString(tokenFile).strip() + "\r\n";
     }
 
-    /** Reads to the end, which is that of the connection; the admin listener sends no chunks. */
-    private static Answer read(InputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(MAX_ANSWER);
+    /** Takes an answer apart that ends with the connection; the admin listener sends no chunks. */
+    private static Answer answer(byte[] bytes) throws IOException {
         String head = new String(bytes, StandardCharsets.ISO_8859_1);
         int body = head.indexOf("\r\n\r\n");
         int status = head.startsWith("HTTP/1.1 ") ? status(head) : -1;
@@ -122,6 +143,6 @@ final class AdminClient {
 
     @Override
     public String toString() {
-        return address.getHost() + ":" + address.getPort();
+        return socketFile != null ? UNIX + socketFile : address.getHost() + ":" + address.getPort();
     }
 }

@@ -14,7 +14,7 @@ final class AdminOptions {
     @Option(
             names = "--admin",
             paramLabel = "ADDRESS",
-            description = "The admin listener. Default: that of --config, else " + DEFAULT)
+            description = "The admin listener, also unix:FILE. Default: that of --config, else " + DEFAULT)
     private @Nullable String address;
 
     @Option(
@@ -55,13 +55,19 @@ final class AdminOptions {
         if (loaded == null) {
             return null;
         }
-        AdminConfig admin = loaded.admin();
-        if (admin == null) {
+        AdminConfig admin = loaded.withAdmin().admin();
+        if (admin == null || !admin.enabled()) {
             throw new IllegalArgumentException(config + " has no admin listener: name one with --admin");
         }
-        String host = admin.address().equals("0.0.0.0") || admin.address().equals("::") ? "127.0.0.1" : admin.address();
-        String configured = (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + admin.port();
         return new AdminClient(
-                address == null ? configured : address, tokenFile == null ? admin.tokenFile() : tokenFile);
+                address == null ? address(admin) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
+    }
+
+    private static String address(AdminConfig admin) {
+        if (admin.unix() != null) {
+            return AdminClient.UNIX + admin.unix();
+        }
+        String host = admin.address().equals("0.0.0.0") || admin.address().equals("::") ? "127.0.0.1" : admin.address();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + admin.port();
     }
 }

@@ -248,9 +248,19 @@ public final class Gateway implements AutoCloseable {
         }
 
         @Override
-        public String detail() {
+        public String word() {
             return switch (lifecycle.phase()) {
                 case STARTING -> "starting";
+                case SERVING -> "ready";
+                case DRAINING -> "draining";
+                case DRAINED, STOPPED -> "drained";
+            };
+        }
+
+        @Override
+        public String detail() {
+            return switch (lifecycle.phase()) {
+                case STARTING, DRAINED, STOPPED -> word();
                 case SERVING -> {
                     List<String> lines = new ArrayList<>(List.of("ready"));
                     if (reloads != null && !reloads.failure().isEmpty()) {
@@ -264,7 +274,6 @@ public final class Gateway implements AutoCloseable {
                     yield String.join("\n", lines);
                 }
                 case DRAINING -> "draining, connections open: " + listeners.connections();
-                case DRAINED, STOPPED -> "drained";
             };
         }
     }

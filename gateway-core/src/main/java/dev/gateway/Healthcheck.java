@@ -35,20 +35,24 @@ final class Healthcheck {
     /** Returns what the page says if it does not say 200, or why it cannot be asked; nothing if all is well. */
     static String complaint(String url) {
         try {
+            if (url.startsWith(AdminClient.UNIX)) {
+                return complaint(new AdminClient(url, null).get("/ready"));
+            }
             URI page = new URI(url);
             if (!"http".equals(page.getScheme()) || page.getHost() == null) {
                 return "expected a URL such as " + DEFAULT_URL;
             }
-            AdminClient.Answer answer = new AdminClient(page, TIMEOUT_MILLIS, null)
-                    .get(page.getRawPath().isEmpty() ? "/" : page.getRawPath());
-            return answer.status() == 200
-                    ? ""
-                    : String.join(
-                            " ",
-                            Integer.toString(answer.status()),
-                            answer.body().strip());
+            return complaint(new AdminClient(page, TIMEOUT_MILLIS, null)
+                    .get(page.getRawPath().isEmpty() ? "/" : page.getRawPath()));
         } catch (IOException | URISyntaxException | IllegalArgumentException e) {
             return String.valueOf(e.getMessage());
         }
+    }
+
+    private static String complaint(AdminClient.Answer answer) {
+        return answer.status() == 200
+                ? ""
+                : String.join(
+                        " ", Integer.toString(answer.status()), answer.body().strip());
     }
 }

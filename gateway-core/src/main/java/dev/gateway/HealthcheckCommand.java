@@ -24,7 +24,7 @@ final class HealthcheckCommand implements Callable<Integer> {
             names = "--url",
             paramLabel = "URL",
             defaultValue = Healthcheck.DEFAULT_URL,
-            description = "A page of the admin listener. Default: ${DEFAULT-VALUE}")
+            description = "A page of the admin listener, or unix:FILE. Default: ${DEFAULT-VALUE}")
     private String url = Healthcheck.DEFAULT_URL;
 
     @Spec

@@ -21,6 +21,8 @@ import java.net.InetSocketAddress;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Turns configured listeners into settings of listeners. */
@@ -103,7 +105,9 @@ final class ListenerAssembly {
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,
-                new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
+                config.unix() != null
+                        ? new ListenerSettings.Address.Unix(config.unix())
+                        : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
                 config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
                 Math.min(ADMIN_CONNECTIONS, descriptors),
                 Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2)),
@@ -112,10 +116,18 @@ final class ListenerAssembly {
                 new ListenerSettings.Protocols(http1, null, false));
     }
 
-    /** Returns who may have something done through the admin listener. */
+    /** Returns who may see and do what through the admin listener. */
     static AdminAccess access(AdminConfig config) {
+        Set<String> names = config.hostnames().stream().collect(Collectors.toUnmodifiableSet());
+        return new AdminAccess(config.tokenFile(), reach(config), names);
+    }
+
+    private static AdminAccess.Reach reach(AdminConfig config) {
+        if (config.unix() != null) {
+            return AdminAccess.Reach.FILE;
+        }
         InetAddress bound = new InetSocketAddress(config.address(), config.port()).getAddress();
-        return new AdminAccess(config.tokenFile(), bound != null && bound.isLoopbackAddress());
+        return bound != null && bound.isLoopbackAddress() ? AdminAccess.Reach.MACHINE : AdminAccess.Reach.NETWORK;
     }
 
     private static int atMostInt(long size) {

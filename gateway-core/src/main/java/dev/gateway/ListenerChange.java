@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.admin.AdminDoor;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
@@ -36,7 +37,7 @@ final class ListenerChange {
     private final List<Planned> planned = new ArrayList<>();
     private final List<Listener> bound = new ArrayList<>();
     private final List<ListenerTls> read = new ArrayList<>();
-    private @Nullable Listener admin;
+    private Listeners.@Nullable Admin admin;
 
     /** A listener to be; the other one was bound for it, is to be changed, or is to be succeeded. */
     private record Planned(
@@ -127,15 +128,30 @@ final class ListenerChange {
 
     private void planAdmin() throws StartException {
         AdminConfig wanted = config.admin();
-        if (wanted == null) {
+        if (wanted == null || !wanted.enabled()) {
             return;
         }
         ListenerSettings settings = ListenerAssembly.admin(
                 wanted, listeners.loops.transport().descriptors().forAdmin());
-        Listener current = listeners.admin();
-        admin = current != null && current.settings().bound().equals(settings.bound())
-                ? current
-                : bind(listeners.loops.ofAdmin(listeners.pages), settings, wanted.position());
+        Listeners.Admin current = listeners.admin();
+        if (current != null && current.listener().settings().bound().equals(settings.bound())) {
+            admin = current;
+            return;
+        }
+        AdminDoor door = new AdminDoor(ListenerAssembly.access(wanted));
+        try {
+            Listener listener = bind(listeners.loops.ofAdmin(listeners.pages, door), settings, wanted.position());
+            admin = new Listeners.Admin(listener, door);
+        } catch (StartException e) {
+            if (wanted.chosen()) {
+                throw e;
+            }
+            // As of two gateways that share one network.
+            log.warn(
+                    "No admin pages are served, since {}: choose another port with 'admin: {port: PORT}',"
+                            + " or none with 'admin: {enabled: false}'",
+                    e.getMessage());
+        }
     }
 
     private Listener bind(List<ListenerLoop> loops, ListenerSettings settings, Position position)
@@ -165,17 +181,16 @@ final class ListenerChange {
         for (Planned each : planned) {
             serving.add(new Listeners.Serving(each.config(), commit(each), each.tls()));
         }
-        if (config.admin() != null) {
-            listeners.pages.admit(ListenerAssembly.access(config.admin()));
-        }
-        Listener adminBefore = listeners.admin();
+        Listeners.Admin adminBefore = listeners.admin();
         if (admin != null && admin != adminBefore) {
-            admin.accept();
-            log.info("Admin at {}", Listeners.url(admin));
+            admin.listener().accept();
+            log.info("Admin at {}", Listeners.url(admin.listener()));
+        } else if (admin != null && config.admin() != null) {
+            admin.door().guard(ListenerAssembly.access(config.admin()));
         }
         listeners.serve(serving, admin);
         if (adminBefore != null && admin != adminBefore) {
-            listeners.drain(adminBefore, drainNanos);
+            listeners.drain(adminBefore.listener(), drainNanos);
         }
         for (Listeners.Serving old : before.values()) {
             if (serving.stream().noneMatch(each -> each.listener() == old.listener())) {

@@ -32,9 +32,9 @@ final class ListenerView {
             all.add(json);
         }
         listeners.leaving().forEach(each -> all.add(view(each, protocol(each), "draining")));
-        Listener admin = listeners.admin();
+        Listeners.Admin admin = listeners.admin();
         if (admin != null) {
-            all.add(view(admin, protocol(admin), "serving"));
+            all.add(view(admin.listener(), protocol(admin.listener()), "serving"));
         }
         return all;
     }

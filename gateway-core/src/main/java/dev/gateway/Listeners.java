@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.listener.Listener;
@@ -54,10 +55,13 @@ final class Listeners {
     private final ScheduledExecutorService thread;
     private final List<Listener> leaving = new CopyOnWriteArrayList<>();
     private volatile List<Serving> serving = List.of();
-    private volatile @Nullable Listener admin;
+    private volatile @Nullable Admin admin;
 
     /** A listener that serves, and what it was made of. */
     record Serving(ListenerConfig config, Listener listener, @Nullable ListenerTls tls) {}
+
+    /** The listener of the admin pages, and the rules for its connections. */
+    record Admin(Listener listener, AdminDoor door) {}
 
     /**
      * Makes an empty set.
@@ -87,14 +91,19 @@ final class Listeners {
 
     /** Returns the listener of the admin pages, or null. */
     @Nullable
-    Listener admin() {
+    Admin admin() {
         return admin;
     }
 
+    private @Nullable Listener adminListener() {
+        Admin current = admin;
+        return current == null ? null : current.listener();
+    }
+
     /** Takes note of what serves from now on. */
-    void serve(List<Serving> all, @Nullable Listener adminListener) {
+    void serve(List<Serving> all, @Nullable Admin adminToo) {
         serving = List.copyOf(all);
-        admin = adminListener;
+        admin = adminToo;
     }
 
     /**
@@ -203,12 +212,12 @@ final class Listeners {
 
     @Nullable
     String adminUrl() {
-        Listener current = admin;
+        Listener current = adminListener();
         return current == null ? null : url(current);
     }
 
     int port(String name) {
-        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(admin))
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
                 .filter(each -> each.name().equals(name) && each.address() instanceof InetSocketAddress)
                 .mapToInt(each -> ((InetSocketAddress) each.address()).getPort())
                 .findFirst()
@@ -217,7 +226,7 @@ final class Listeners {
 
     /** Returns where those are bound that accept connections, that of the admin pages included; no socket files. */
     List<InetSocketAddress> addresses() {
-        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(admin))
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
                 .filter(each -> each.address() instanceof InetSocketAddress)
                 .map(each -> (InetSocketAddress) each.address())
                 .toList();
@@ -345,7 +354,7 @@ final class Listeners {
 
     /** Ends the admin listener and frees certificates; to be called when all else has been drained or closed. */
     void stop() {
-        Listener current = admin;
+        Listener current = adminListener();
         if (current != null) {
             current.drain();
             current.closeConnections();

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminWork;
@@ -235,13 +236,13 @@ final class Loops {
     }
 
     /** Returns each loop's part in the admin listener. */
-    List<ListenerLoop> ofAdmin(AdminPages pages) {
+    List<ListenerLoop> ofAdmin(AdminPages pages, AdminDoor door) {
         List<ListenerLoop> loops = new ArrayList<>();
         for (int i = 0; i < wheels.size(); i++) {
             EventLoop loop = transport.loops().get(i);
             // No budget: clients that used it up would keep probes out. Few connections and small heads bound it.
             loops.add(new ListenerLoop(
-                    loop, wheels.get(i), new AdminHandler(pages, loop), ConnectionObserver.NONE, LoopGate.OPEN));
+                    loop, wheels.get(i), new AdminHandler(pages, door, loop), ConnectionObserver.NONE, LoopGate.OPEN));
         }
         return loops;
     }

@@ -87,7 +87,7 @@ final class RunCommand implements Callable<Integer> {
             Logging.level(level);
         }
         PrintWriter err = Main.err(spec);
-        ConfigFile source = new ConfigFile(file);
+        ConfigFile source = ConfigFile.ofProcess(file);
         GatewayConfig config = Main.report(source.load(), err);
         return config == null
                 ? Main.INVALID_CONFIG

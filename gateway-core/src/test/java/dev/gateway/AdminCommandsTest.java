@@ -144,8 +144,9 @@ class AdminCommandsTest {
     }
 
     @Test
-    void aFileWithoutAnAdminListenerNamesNone() throws Exception {
-        Path file = Files.writeString(directory.resolve("none.yaml"), YAML.replaceAll("(?m)^admin.*\n", ""));
+    void aFileThatWantsNoAdminListenerNamesNone() throws Exception {
+        Path file = Files.writeString(
+                directory.resolve("none.yaml"), YAML.replaceAll("(?m)^admin.*\n", "admin: {enabled: false}\n"));
         assertThat(gateway("top", "--config", file.toString())).isEqualTo(2);
         assertThat(err.toString()).contains("no admin listener");
     }

@@ -76,7 +76,7 @@ class ReloadTest {
     }
 
     private static String get(Socket socket) throws IOException {
-        socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         InputStream in = socket.getInputStream();
         StringBuilder text = new StringBuilder();
         while (text.indexOf("\r\n\r\n") < 0) {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * duration of zero, a size of 0 and a count of 0 mean "no limit" where the description of a value does not say else.
  *
  * @param connect empty if every CONNECT is refused
- * @param admin null if there is no admin listener
+ * @param admin null if nothing is said of it: then a process of its own serves it where it is by default, see {@link
+ *     #withAdmin}, and a gateway that is part of another program does not
  * @param workers event loops, 0 for one per available core
  */
 public record GatewayConfig(
@@ -32,6 +33,27 @@ public record GatewayConfig(
         routes = List.copyOf(routes);
         upstreams = List.copyOf(upstreams);
         connect = List.copyOf(connect);
+    }
+
+    /** Returns the same with an admin listener at the default address, if nothing is said of it. */
+    public GatewayConfig withAdmin() {
+        return admin != null
+                ? this
+                : new GatewayConfig(
+                        position,
+                        listeners,
+                        routes,
+                        upstreams,
+                        connect,
+                        AdminConfig.unchosen(position),
+                        accessLog,
+                        tracing,
+                        metrics,
+                        otlp,
+                        drain,
+                        resolver,
+                        workers,
+                        transport);
     }
 
     /** How bytes move between process and kernel. */

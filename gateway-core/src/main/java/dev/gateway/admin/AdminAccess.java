@@ -2,92 +2,121 @@ package dev.gateway.admin;
 
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.util.Map;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Who may have something done through the admin listener: whoever knows the token, or without one, whoever is on this
- * machine and is no web page that a browser on it has open. Any thread but event loops may ask: it reads the token's file
- * each time, so that another token counts at once.
+ * Who may see and do what through one admin listener. Immutable.
  *
  * @param tokenFile holds the bearer token, null if there is none
- * @param loopback whether only this machine can reach the listener
+ * @param reach who can connect
+ * @param hostnames in lower case: by which names clients may ask, besides addresses and names that nobody can own
  */
-public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
+public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hostnames) {
     static final FieldName REQUESTED_BY = FieldName.of("X-Requested-By");
-    private static final Logger log = LoggerFactory.getLogger(AdminAccess.class);
-    private static final AsciiString WWW_AUTHENTICATE = new AsciiString("WWW-Authenticate");
-    private static final AsciiString BEARER_REALM = new AsciiString("Bearer realm=\"gateway admin\"");
-    private static final String BEARER = "Bearer ";
-    private static final AsciiString LOCALHOST = new AsciiString("localhost");
+    private static final String FORWARDED_BY = "x-forwarded-";
+    private static final Set<String> OF_PROXIES = Set.of("via", "forwarded", "x-real-ip");
+    private static final String LOCALHOST = "localhost";
 
-    /** Nobody may, as long as nothing else is said. */
-    static final AdminAccess NONE = new AdminAccess(null, false);
+    /** What no public name ends in, so that no web page can be of such a name. */
+    private static final List<String> PRIVATE =
+            List.of(".localhost", ".svc", ".local", ".internal", ".lan", ".home.arpa", ".test");
 
-    /** Returns why a request is refused, or null if it is not. */
+    /** Makes access rules without further names. */
+    public AdminAccess(@Nullable Path tokenFile, Reach reach) {
+        this(tokenFile, reach, Set.of());
+    }
+
+    /** Who can connect to a listener. */
+    public enum Reach {
+        /** Processes of this machine. */
+        MACHINE,
+        /** Whoever may write to the socket file. */
+        FILE,
+        /** Other machines. */
+        NETWORK
+    }
+
+    /** Whom a page is for. */
+    enum Audience {
+        /** Probes: everybody. */
+        ANYBODY,
+        /** Programs that collect metrics: everybody but web pages of other sites. */
+        WATCHERS,
+        /** Those who look closer: with the token, if there is one. */
+        READERS,
+        /** Those who change something. */
+        OPERATORS
+    }
+
+    /** Returns why a request is refused, or null if it is not. Reads a file for some; not for event loops then. */
     @Nullable
-    Content refusal(RequestHead head) {
-        if (tokenFile != null) {
-            return withToken(head, tokenFile);
-        }
-        if (!loopback) {
+    Content refusal(RequestHead head, Audience audience) {
+        return switch (audience) {
+            case ANYBODY -> null;
+            case WATCHERS -> foreignName(head.authority());
+            case READERS -> {
+                Content foreign = foreignName(head.authority());
+                yield foreign == null && tokenFile != null ? AdminToken.refusal(tokenFile, head, false) : foreign;
+            }
+            case OPERATORS -> tokenFile != null ? AdminToken.refusal(tokenFile, head, true) : withoutToken(head);
+        };
+    }
+
+    /** Whether somebody who shows no credentials cannot be let in, which is known without reading a file. */
+    boolean wantsCredentialsOf(RequestHead head) {
+        return tokenFile != null && head.fields().first(FieldName.AUTHORIZATION) == null;
+    }
+
+    private @Nullable Content withoutToken(RequestHead head) {
+        if (reach == Reach.NETWORK) {
             return refused("this needs admin.tokenFile, because other machines can reach the admin listener");
+        }
+        String proxy = proxyField(head.fields());
+        if (proxy != null) {
+            return refused("a proxy has passed this on, as " + proxy
+                    + " shows, so this needs admin.tokenFile: the proxy's clients may be anybody");
         }
         // A page of another site that a browser has open here can send a plain POST. It cannot add such a field without
         // asking first, which is not answered; nor has it, when its own name leads here, a host name of this machine.
         AsciiString asker = head.fields().first(REQUESTED_BY);
-        if (asker == null || asker.isEmpty()) {
+        if (reach == Reach.MACHINE && (asker == null || asker.isEmpty())) {
             return refused("add the header X-Requested-By with your name, which shows that no web page sends this");
         }
-        if (!isLocalName(head.authority())) {
-            return refused("ask for localhost or 127.0.0.1, not for " + head.authority());
+        return foreignName(head.authority());
+    }
+
+    private static @Nullable String proxyField(Fields fields) {
+        for (int i = 0; i < fields.size(); i++) {
+            String name = fields.name(i).toString();
+            String lower = name.toLowerCase(Locale.ROOT).replace('_', '-');
+            if (lower.startsWith(FORWARDED_BY) || OF_PROXIES.contains(lower)) {
+                return name;
+            }
         }
         return null;
     }
 
-    /**
-     * Returns why a request is not told what goes on in detail, or null. A web page whose own name leads to this machine
-     * could read what a browser here is shown.
-     */
-    @Nullable
-    Content refusalToShow(RequestHead head) {
-        return loopback && !isLocalName(head.authority())
-                ? refused("ask for localhost or 127.0.0.1, not for " + head.authority())
-                : null;
-    }
-
-    private static @Nullable Content withToken(RequestHead head, Path file) {
-        byte[] token;
-        try {
-            token = Files.readString(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
-        } catch (IOException e) {
-            log.warn("The token of the admin listener cannot be read: {}", e.toString());
-            return Content.text(503, "the token cannot be read; the log tells why");
-        }
-        AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);
-        if (sent != null && sent.toString().regionMatches(true, 0, BEARER, 0, BEARER.length())) {
-            byte[] claimed = sent.toString().substring(BEARER.length()).strip().getBytes(StandardCharsets.US_ASCII);
-            if (token.length > 0 && MessageDigest.isEqual(token, claimed)) {
-                return null;
-            }
-        }
-        return new Content(
-                401,
-                Content.TEXT,
-                "this needs the token of admin.tokenFile: Authorization: Bearer TOKEN\n",
-                Map.of(WWW_AUTHENTICATE, BEARER_REALM));
+    /** A web page whose own name leads to this listener could read what a browser is shown. */
+    private @Nullable Content foreignName(AsciiString authority) {
+        return switch (reach) {
+            case FILE -> null; // no browser asks there
+            case MACHINE ->
+                isLocalName(authority) ? null : refused("ask for localhost or 127.0.0.1, not for " + authority);
+            case NETWORK ->
+                isNobodysName(authority)
+                        ? null
+                        : refused("ask for an IP address, or add the name to admin.hostnames, instead of " + authority);
+        };
     }
 
     private static Content refused(String why) {
@@ -99,14 +128,26 @@ public record AdminAccess(@Nullable Path tokenFile, boolean loopback) {
         if (parsed == null) {
             return false;
         }
-        byte[] address =
-                NetUtil.createByteArrayFromIpAddressString(parsed.host().toString());
+        String host = parsed.host().toString();
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
         try {
             return address == null
-                    ? parsed.host().contentEqualsIgnoreCase(LOCALHOST)
+                    ? host.equalsIgnoreCase(LOCALHOST)
                     : InetAddress.getByAddress(address).isLoopbackAddress();
         } catch (UnknownHostException e) {
             throw new IllegalStateException(e); // the length is that of an address
         }
+    }
+
+    private boolean isNobodysName(AsciiString authority) {
+        Authority parsed = Authority.parse(authority);
+        if (parsed == null) {
+            return false;
+        }
+        String host = parsed.host().toString().toLowerCase(Locale.ROOT);
+        return NetUtil.createByteArrayFromIpAddressString(host) != null
+                || host.indexOf('.') < 0
+                || PRIVATE.stream().anyMatch(host::endsWith)
+                || hostnames.contains(host);
     }
 }

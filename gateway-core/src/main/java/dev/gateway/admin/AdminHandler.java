@@ -38,15 +38,18 @@ public final class AdminHandler implements RequestHandler {
     private static final FieldName IF_NONE_MATCH = FieldName.of("If-None-Match");
 
     private final AdminPages pages;
+    private final AdminDoor door;
     private final Executor loop;
 
     /**
      * Makes the handler of an event loop.
      *
+     * @param door of the listener
      * @param loop runs on the event loop
      */
-    public AdminHandler(AdminPages pages, Executor loop) {
+    public AdminHandler(AdminPages pages, AdminDoor door, Executor loop) {
         this.pages = pages;
+        this.door = door;
         this.loop = loop;
     }
 
@@ -65,6 +68,7 @@ public final class AdminHandler implements RequestHandler {
                     page.answer()
                             .to(new Asked(
                                     head,
+                                    door.access(),
                                     Query.decode(path.substring(page.path().length())))));
         } else {
             reply.send(refusal(pages.find(path, false) != null, pages.find(path, true) != null));

@@ -1,5 +1,6 @@
 package dev.gateway.admin;
 
+import dev.gateway.admin.AdminAccess.Audience;
 import dev.gateway.observe.Metrics;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -27,7 +28,6 @@ public final class AdminPages {
 
     private final Map<String, Page> pages = new LinkedHashMap<>(); // those that act have POST before their path
     private final AdminWork work;
-    private volatile AdminAccess access = AdminAccess.NONE;
 
     /** What health pages tell about. */
     public interface Health {
@@ -37,7 +37,10 @@ public final class AdminPages {
         /** Whether new work should come here: false from the beginning of the drain. */
         boolean isReady();
 
-        /** Returns how it is, for people; the first word of the first line for programs. */
+        /** Returns how it is in a word. */
+        String word();
+
+        /** Returns how it is, for people; begins with the word. */
         String detail();
     }
 
@@ -110,24 +113,45 @@ public final class AdminPages {
      */
     public AdminPages(Health health, Metrics metrics, Tunnels tunnels, AdminWork work) {
         this.work = work;
-        quick("/", asked -> new Content(200, HTML, index(tunnels)));
-        slow(Dashboard.PATH, asked -> Dashboard.page());
-        add(new Page(Dashboard.FILES, false, false, onWorker(asked -> Dashboard.file(asked.rest()))));
-        quick("/healthz", asked -> Content.text(200, "ok"));
-        quick("/live", asked -> Content.text(200, "ok"));
-        quick("/ready", asked -> Content.text(health.isReady() ? 200 : 503, health.detail()));
-        quick("/startup", asked -> Content.text(health.isStarted() ? 200 : 503, health.detail()));
-        show(
+        show("/", asked -> new Content(200, HTML, index(tunnels)));
+        show(Dashboard.PATH, asked -> Dashboard.page());
+        add(Dashboard.FILES, false, false, guarded(Audience.READERS, asked -> now(Dashboard.file(asked.rest()))));
+        probe("/healthz", asked -> now(Content.text(200, "ok")));
+        probe("/live", asked -> now(Content.text(200, "ok")));
+        probe("/ready", asked -> state(asked, health, health.isReady()));
+        probe("/startup", asked -> state(asked, health, health.isStarted()));
+        watch(
                 "/stats",
                 asked ->
                         asked.wantsJson() ? Content.json(metrics.statsJson()) : Content.text(200, metrics.statsText()));
-        show("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
-        slow("/openapi.json", asked -> Content.json(description()).kept());
-        slow(
+        watch("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
+        show("/openapi.json", asked -> Content.json(description()).kept());
+        show(
                 "/proxy.pac",
                 asked -> ofListener(asked, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, asked.host())));
-        slow("/no-proxy", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::noProxy));
+        show("/no-proxy", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::noProxy));
         show("/allow-list", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::allowList));
+    }
+
+    /** Tells probes a word, and the reasons to those who may read. */
+    private CompletableFuture<Content> state(Asked asked, Health health, boolean good) {
+        int status = good ? 200 : 503;
+        if (asked.access().wantsCredentialsOf(asked.head())) {
+            return now(Content.text(status, health.word()));
+        }
+        if (asked.access().tokenFile() == null) {
+            return now(state(asked, health, status));
+        }
+        return AdminWork.supply(work.pages(), () -> state(asked, health, status));
+    }
+
+    private static Content state(Asked asked, Health health, int status) {
+        boolean reads = asked.access().refusal(asked.head(), Audience.READERS) == null;
+        return Content.text(status, reads ? health.detail() : health.word());
+    }
+
+    private static CompletableFuture<Content> now(Content content) {
+        return CompletableFuture.completedFuture(content);
     }
 
     private static String description() {
@@ -153,47 +177,43 @@ public final class AdminPages {
                 : new Content(200, type, text.endsWith("\n") ? text : text + "\n");
     }
 
-    /** Lets others have something done from now on. */
-    public void admit(AdminAccess others) {
-        access = others;
+    /** Adds a page for everybody that is there at once; it is made on an event loop. */
+    private void probe(String path, Page.Answer answer) {
+        add(path, false, true, answer);
     }
 
-    /** Adds a page that is there at once; it is made on an event loop. */
-    private void quick(String path, Function<Asked, Content> content) {
-        add(new Page(path, false, true, asked -> CompletableFuture.completedFuture(content.apply(asked))));
-    }
-
-    private void slow(String path, Function<Asked, Content> content) {
-        add(new Page(path, false, true, onWorker(content)));
-    }
-
-    private Page.Answer onWorker(Function<Asked, Content> content) {
-        return asked -> AdminWork.supply(work.pages(), () -> content.apply(asked));
+    /** Adds a page for those who collect metrics; it is made by another thread than event loops. */
+    private void watch(String path, Function<Asked, Content> content) {
+        add(path, false, true, guarded(Audience.WATCHERS, asked -> now(content.apply(asked))));
     }
 
     /**
-     * Adds a page about what is going on in detail; {@link IllegalArgumentException} says what is wrong with the question.
+     * Adds a page for those who may look closer; {@link IllegalArgumentException} says what is wrong with the question.
      *
      * @param content made by another thread than event loops
      */
     public void show(String path, Function<Asked, Content> content) {
-        showLater(path, asked -> CompletableFuture.completedFuture(content.apply(asked)));
+        showLater(path, asked -> now(content.apply(asked)));
     }
 
-    /** Adds a page about what is going on in detail, whose answer others give. */
+    /** Adds a page for those who may look closer, whose answer others give. */
     public void showLater(String path, Function<Asked, CompletableFuture<Content>> content) {
-        add(new Page(path, false, true, asked -> AdminWork.supply(work.pages(), () -> {
-                    Content refusal = access.refusalToShow(asked.head());
+        add(path, false, true, guarded(Audience.READERS, content));
+    }
+
+    private Page.Answer guarded(Audience audience, Function<Asked, CompletableFuture<Content>> content) {
+        return asked -> AdminWork.supply(work.pages(), () -> {
+                    Content refusal = asked.access().refusal(asked.head(), audience);
                     if (refusal != null) {
-                        return CompletableFuture.completedFuture(refusal);
+                        return now(refusal);
                     }
                     try {
                         return content.apply(asked);
                     } catch (IllegalArgumentException e) {
-                        return CompletableFuture.completedFuture(Content.text(400, String.valueOf(e.getMessage())));
+                        return now(Content.text(400, String.valueOf(e.getMessage())));
                     }
                 })
-                .thenCompose(answer -> answer)));
+                .thenCompose(answer -> answer);
     }
 
     /**
@@ -203,17 +223,15 @@ public final class AdminPages {
      * @param action called by another thread than event loops; returns at once
      */
     public void act(String path, Function<Asked, CompletableFuture<Outcome>> action) {
-        add(new Page(path, true, true, asked -> AdminWork.supply(work.actions(), () -> {
-                    Content refusal = access.refusal(asked.head());
-                    return refusal == null
-                            ? action.apply(asked).thenApply(AdminPages::told)
-                            : CompletableFuture.completedFuture(refusal);
+        add(path, true, true, asked -> AdminWork.supply(work.actions(), () -> {
+                    Content refusal = asked.access().refusal(asked.head(), Audience.OPERATORS);
+                    return refusal == null ? action.apply(asked).thenApply(AdminPages::told) : now(refusal);
                 })
-                .thenCompose(answer -> answer)));
+                .thenCompose(answer -> answer));
     }
 
-    private void add(Page page) {
-        pages.put((page.acts() ? "POST " : "") + page.path(), page);
+    private void add(String path, boolean acts, boolean listed, Page.Answer answer) {
+        pages.put((acts ? "POST " : "") + path, new Page(path, acts, listed, answer));
     }
 
     private static Content told(Outcome outcome) {

@@ -10,16 +10,19 @@ public final class Asked {
     private static final int MAX_ASKER = 64;
 
     private final RequestHead head;
+    private final AdminAccess access;
     private final String rest;
     private final Query query;
 
     /**
      * Makes it.
      *
+     * @param access the rules of the listener it came by, at this moment
      * @param rest of the path, behind the page's own; empty for most
      */
-    Asked(RequestHead head, String rest) {
+    Asked(RequestHead head, AdminAccess access, String rest) {
         this.head = head;
+        this.access = access;
         this.rest = rest;
         String path = head.path().toString();
         this.query = new Query(path.substring(Math.min(path.length(), head.queryStart() + 1)));
@@ -27,6 +30,10 @@ public final class Asked {
 
     RequestHead head() {
         return head;
+    }
+
+    AdminAccess access() {
+        return access;
     }
 
     /** Returns what the path has behind that of the page. */
@@ -65,7 +72,7 @@ public final class Asked {
     public String asker() {
         AsciiString name = head.fields().first(AdminAccess.REQUESTED_BY);
         if (name == null) {
-            return "the holder of the token";
+            return access.tokenFile() != null ? "the holder of the token" : "a user of the socket file";
         }
         String text = name.toString().replaceAll("[^ -~]", "?");
         return text.substring(0, Math.min(text.length(), MAX_ASKER));

@@ -33,7 +33,8 @@ class AdminHandlerTest {
     private final Metrics metrics = new Metrics("1.2.3");
     private final AdminWork work = new AdminWork();
     private final AdminPages pages = new AdminPages(new Well(), metrics, new NoTunnels(), work);
-    private final AdminHandler handler = new AdminHandler(pages, loop::add);
+    private final AdminDoor door = new AdminDoor(new AdminAccess(null, AdminAccess.Reach.NETWORK));
+    private final AdminHandler handler = new AdminHandler(pages, door, loop::add);
 
     @AfterEach
     void stop() {
@@ -43,7 +44,7 @@ class AdminHandlerTest {
 
     @Test
     void anOperationBeginsWhenItsAnswerHasBeenWritten() throws Exception {
-        pages.admit(new AdminAccess(null, true));
+        door.guard(new AdminAccess(null, AdminAccess.Reach.MACHINE));
         post();
         outcome.complete(Outcome.accepted("ending", () -> events.add("operation")));
         loop.take().run();
@@ -52,7 +53,7 @@ class AdminHandlerTest {
 
     @Test
     void anOperationBeginsThoughTheClientHasGoneMeanwhile() throws Exception {
-        pages.admit(new AdminAccess(null, true));
+        door.guard(new AdminAccess(null, AdminAccess.Reach.MACHINE));
         post().onReset(Failure.of(Cause.CLIENT_CLOSED, "connection closed"));
         outcome.complete(Outcome.accepted("ending", () -> events.add("operation")));
         loop.take().run();
@@ -134,6 +135,11 @@ class AdminHandlerTest {
         @Override
         public boolean isReady() {
             return true;
+        }
+
+        @Override
+        public String word() {
+            return "ready";
         }
 
         @Override

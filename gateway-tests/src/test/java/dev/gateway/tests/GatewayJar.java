@@ -242,6 +242,7 @@ final class GatewayJar implements AutoCloseable {
         private final List<String> jvm = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"));
         private final List<String> wrapper = new ArrayList<>();
         private @Nullable String heap = "256m";
+        private @Nullable String started;
         private boolean unread;
 
         private Builder(String yaml) {
@@ -271,13 +272,19 @@ final class GatewayJar implements AutoCloseable {
             return this;
         }
 
+        /** Takes it for started when its output has this text, instead of the announcement of the admin listener. */
+        Builder startedWith(String text) {
+            started = text;
+            return this;
+        }
+
         /** Stops reading its output once the gateway has announced its listeners, as a log driver that hangs. */
         Builder leaveOutputUnread() {
             unread = true;
             return this;
         }
 
-        /** Starts it, and returns when it has announced its admin listener, which the configuration must have. */
+        /** Starts it, and returns when it has announced its admin listener, or what else was said to show its start. */
         GatewayJar start() throws IOException {
             String named = System.getProperty("gateway.jar");
             Path jar = named != null ? Path.of(named) : BUILT;
@@ -303,7 +310,12 @@ final class GatewayJar implements AutoCloseable {
             GatewayJar gateway = new GatewayJar(process, directory, log, ports);
             gateway.readOutput(unread);
             try {
-                gateway.await("the announcement of the admin listener", () -> ports.containsKey("admin"));
+                String awaited = started;
+                gateway.await(
+                        awaited == null ? "the announcement of the admin listener" : awaited,
+                        () -> awaited == null
+                                ? ports.containsKey("admin")
+                                : gateway.log().contains(awaited));
             } catch (IOException e) {
                 gateway.close();
                 throw e;

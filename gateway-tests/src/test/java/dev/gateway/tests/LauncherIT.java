@@ -161,7 +161,9 @@ class LauncherIT {
         ProcessBuilder builder = gateway("version");
         builder.environment().put("GATEWAY_DEBUG", "1");
         String output = output(builder.start());
-        assertThat(output).contains("gateway 0.").doesNotContain("SharedArchiveFile", "ArchiveClassesAtExit", "AOTCache");
+        assertThat(output)
+                .contains("gateway 0.")
+                .doesNotContain("SharedArchiveFile", "ArchiveClassesAtExit", "AOTCache");
         return output;
     }
 

@@ -28,8 +28,11 @@ final class AddressChecks {
             }
         }
         AdminConfig admin = config.admin();
-        if (admin != null) {
-            if (admin.port() > 0) {
+        if (admin != null && admin.enabled()) {
+            if (admin.unix() != null) {
+                String path = admin.unix().toString();
+                add(bound, new Bound("admin", path, scope.at(admin, "unix"), path, -1), scope);
+            } else if (admin.port() > 0) {
                 Position at = scope.at(admin, "port");
                 add(bound, new Bound("admin", "port " + admin.port(), at, admin.address(), admin.port()), scope);
             }

@@ -14,14 +14,14 @@ final class AdminChecks {
     private AdminChecks() {}
 
     static void run(@Nullable AdminConfig admin, Scope scope) {
-        if (admin == null) {
+        if (admin == null || !admin.enabled()) {
             return;
         }
-        if (!AddressChecks.isLoopback(admin.address())) {
+        if (admin.unix() == null && admin.tokenFile() == null && !AddressChecks.isLoopback(admin.address())) {
             scope.problems.warning(
                     scope.at(admin, "address"),
                     "admin pages are read without authentication, and other machines can reach them at '"
-                            + admin.address() + "': prefer 127.0.0.1");
+                            + admin.address() + "': prefer 127.0.0.1, or add a tokenFile");
         }
         Path file = admin.tokenFile();
         if (file != null && scope.wrote(admin, "tokenFile")) {

@@ -2,7 +2,6 @@ package dev.gateway.config.yaml;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.AdminConfig;
 import dev.gateway.config.DrainConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.GatewayConfig.Transport;
@@ -14,28 +13,6 @@ import java.util.List;
 
 /** What a whole configuration is, key by key. */
 final class RootSchema {
-    private static final ObjectType<AdminConfig> ADMIN = ObjectType.of(
-            "admin section", "Where health, metrics and statistics are served, in cleartext and to anybody.", o -> {
-                var address =
-                        o.defaulted("address", Types.ADDRESS, "127.0.0.1", AdminConfig::address, "Bound address.");
-                var port = o.defaulted(
-                        "port", Types.integer(0, 65535), 9901, AdminConfig::port, "Bound port; 0 for any free one.");
-                var tokenFile = o.optional(
-                        "tokenFile",
-                        Types.PATH,
-                        AdminConfig::tokenFile,
-                        "File of a bearer token that POST /reload, /drain and /quit need. Without one they are only taken"
-                                + " on a loopback address.");
-                var reusePort = o.defaulted(
-                        "reusePort",
-                        Types.BOOLEAN,
-                        false,
-                        AdminConfig::reusePort,
-                        "Let a gateway that is started later bind the port too, and have what comes from then on.");
-                return v ->
-                        new AdminConfig(v.position(), v.get(address), v.get(port), v.find(tokenFile), v.get(reusePort));
-            });
-
     private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
         var timeout = o.defaulted(
                 "timeout",
@@ -89,7 +66,10 @@ final class RootSchema {
                         GatewayConfig::upstreams,
                         "Where requests are forwarded to.");
                 var admin = o.optional(
-                        "admin", ADMIN, GatewayConfig::admin, "Health, metrics and statistics; not served if absent.");
+                        "admin",
+                        AdminSchema.ADMIN,
+                        GatewayConfig::admin,
+                        "Health, metrics and statistics; at 127.0.0.1:9901 if absent.");
                 var accessLog = o.section(
                         "accessLog",
                         AccessLogSchema.ACCESS_LOG,

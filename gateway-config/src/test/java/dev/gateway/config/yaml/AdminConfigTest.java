@@ -3,6 +3,7 @@ package dev.gateway.config.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -69,5 +70,46 @@ class AdminConfigTest {
         assertThat(load("{tokenFile: token}").problems())
                 .extracting(Object::toString)
                 .containsExactly("test.yaml:3:20: tokenFile: there is no file " + directory.resolve("token"));
+    }
+
+    @Test
+    void nothingWrittenIsLeftToWhoeverRunsIt() {
+        byte[] yaml = YAML.getBytes(StandardCharsets.UTF_8);
+        LoadResult result = ConfigLoader.parse("test.yaml", yaml, directory, Map.of());
+        GatewayConfig config = ((LoadResult.Valid) result).config();
+        assertThat(config.admin()).isNull();
+        AdminConfig added = Objects.requireNonNull(config.withAdmin().admin());
+        assertThat(added.address()).isEqualTo("127.0.0.1");
+        assertThat(added.port()).isEqualTo(9901);
+        assertThat(added.chosen()).isFalse();
+    }
+
+    @Test
+    void aPortThatIsWrittenHasBeenChosen() {
+        assertThat(admin(load("{}")).chosen()).isFalse();
+        assertThat(admin(load("{port: 9901}")).chosen()).isTrue();
+        assertThat(admin(load("{unix: a.sock}")).chosen()).isTrue();
+    }
+
+    @Test
+    void aSocketFileHasNoPort() {
+        assertThat(load("{unix: a.sock, port: 1, address: 127.0.0.1}").problems())
+                .extracting(Object::toString)
+                .containsExactly(
+                        "test.yaml:3:23: port has no meaning with 'unix': remove it",
+                        "test.yaml:3:32: address has no meaning with 'unix': remove it");
+        LoadResult result = load("{unix: a.sock}");
+        assertThat(admin(result).unix()).isEqualTo(directory.resolve("a.sock"));
+        assertThat(ConfigPrinter.yaml(((LoadResult.Valid) result).config()))
+                .contains("unix: " + directory.resolve("a.sock"))
+                .doesNotContain("9901");
+    }
+
+    @Test
+    void whatOthersReachIsWarnedOfUnlessThereIsAToken() throws IOException {
+        Files.writeString(directory.resolve("token"), "0123456789abcdef\n");
+        assertThat(load("{address: 0.0.0.0}").problems()).hasSize(1);
+        assertThat(load("{address: 0.0.0.0, tokenFile: token}").problems()).isEmpty();
+        assertThat(load("{enabled: false, address: 0.0.0.0}").problems()).isEmpty();
     }
 }

@@ -204,7 +204,7 @@ class ConfigLoaderTest {
                         "9:44: warning: no request reaches this filter: DirectResponse before it answers",
                         "11:75: warning: verify: false lets anybody on the way read and change what is exchanged",
                         "12:12: warning: no route uses the upstream 'spare'",
-                        "13:18: warning: admin pages are read without authentication, and other machines can reach them at '0.0.0.0': prefer 127.0.0.1");
+                        "13:18: warning: admin pages are read without authentication, and other machines can reach them at '0.0.0.0': prefer 127.0.0.1, or add a tokenFile");
     }
 
     @Test
