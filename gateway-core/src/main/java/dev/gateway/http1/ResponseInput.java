@@ -25,6 +25,7 @@ final class ResponseInput {
     private State state = State.IDLE;
     private boolean begun;
     private boolean persistent; // as the response says
+    private boolean misframed; // a response to the request has framing that it must not have
     private int interim; // responses to the request so far
     private long keepAliveMillis;
 
@@ -77,7 +78,7 @@ final class ResponseInput {
     /** A response follows, because a request does. */
     void expect() {
         state = State.HEAD;
-        begun = persistent = false;
+        begun = persistent = misframed = false;
         keepAliveMillis = -1;
         interim = 0;
     }
@@ -164,6 +165,7 @@ final class ResponseInput {
         }
         parser.forget(); // or an idle connection would keep its last head
         connection.touch(open);
+        misframed |= isMisframed(head.status());
         if (head.isInterim()) {
             return readInterim(open, head, in);
         }
@@ -217,6 +219,7 @@ final class ResponseInput {
     private void begin(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         int status = head.status();
         persistent = parser.isKeepAlive()
+                && !misframed
                 && (connection.proxy == null || isKept(head.fields()))
                 && !open.isBound()
                 && !BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
@@ -241,6 +244,23 @@ final class ResponseInput {
             connection.endResponse(open, in.isReadable());
         }
         open.events().onHead(head, last);
+    }
+
+    /**
+     * Whether the response has framing that its status rules out. Then its sender may have sent a body that nobody
+     * expects, and what comes next would be taken for the response to another request. RFC 9110, section 8.6, and RFC
+     * 9112, section 6.1, say so of 1xx and 204; RFC 9110, section 15.3.6, of 205. A 304 may have Transfer-Encoding, but
+     * who sends that is as likely to send the body.
+     */
+    private boolean isMisframed(int status) {
+        boolean coded = parser.isChunked();
+        long length = parser.contentLength();
+        return switch (status) {
+            case 204 -> coded || length >= 0;
+            case 205 -> coded || length > 0;
+            case 304 -> coded;
+            default -> status < 200 && (coded || length >= 0);
+        };
     }
 
     /**

@@ -92,8 +92,9 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         } else {
             responded = true;
             tunnel = connect && head.status() < 300;
-            if (!tunnel && !bodiless && head.status() != 304) {
-                expect(head.contentLength());
+            boolean noContent = bodiless || head.status() == 204 || head.status() == 304;
+            if (!tunnel) {
+                expect(noContent ? 0 : head.contentLength()); // RFC 9113, section 8.1.1
                 account(0, last);
             }
         }

@@ -56,7 +56,8 @@ class RoundTripTest {
         boolean empty = body.isEmpty() && !chunked;
         Fields trailers = chunked && random.nextBoolean() ? fields(random) : null;
 
-        int status = 200 + random.nextInt(300);
+        int drawn = 200 + random.nextInt(300);
+        int status = drawn == 205 ? 206 : drawn; // a 205 has no body, so it would be the last of its connection
         boolean answerChunked = random.nextBoolean();
         String answerBody = text(random, random.nextInt(3000));
         Fields answerFields = fields(random);
