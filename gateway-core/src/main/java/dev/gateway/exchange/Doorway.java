@@ -4,6 +4,7 @@ import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -173,6 +174,20 @@ final class Doorway {
     void onResponse(ResponseHead response) {
         if (filters != null) {
             filters.onResponse(response);
+        }
+    }
+
+    /** Lets the filters that the request has passed edit its trailers. */
+    void onRequestTrailers(Fields trailers) {
+        if (filters != null) {
+            filters.onRequestTrailers(trailers);
+        }
+    }
+
+    /** Lets the filters that the request has passed edit the response's trailers. */
+    void onResponseTrailers(Fields trailers) {
+        if (filters != null) {
+            filters.onResponseTrailers(trailers);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
@@ -210,6 +211,20 @@ final class FilterChain implements FilterContext {
             }
         }
         passed = 0;
+    }
+
+    /** Shows the trailers of the request to the filters that it has passed. */
+    void onRequestTrailers(Fields trailers) {
+        for (int i = 0; i < passed; i++) {
+            filters.get(i).onRequestTrailers(trailers, this);
+        }
+    }
+
+    /** Shows the trailers of the response to the filters that have seen its head. */
+    void onResponseTrailers(Fields trailers) {
+        for (int i = passed - 1; i >= 0; i--) {
+            filters.get(i).onResponseTrailers(trailers, this);
+        }
     }
 
     /** Shows a response to the filters that the request has passed, the last one first. */

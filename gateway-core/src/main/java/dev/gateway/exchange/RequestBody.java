@@ -227,6 +227,12 @@ final class RequestBody {
     }
 
     private void send(Fields trailers) {
+        try {
+            exchange.doorway.onRequestTrailers(trailers);
+        } catch (RuntimeException e) {
+            exchange.onDefect(e);
+            return;
+        }
         sentTrailers = trailers;
         Action action = exchange.state.on(Event.REQUEST_ENDED);
         relay.trailers(trailers);

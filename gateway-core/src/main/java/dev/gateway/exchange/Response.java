@@ -134,6 +134,12 @@ final class Response {
 
     void onTrailers(Fields trailers) {
         HopByHop.stripTrailers(trailers);
+        try {
+            exchange.doorway.onResponseTrailers(trailers);
+        } catch (RuntimeException e) {
+            exchange.onDefect(e);
+            return;
+        }
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         relay.trailers(trailers);
         exchange.perform(action);

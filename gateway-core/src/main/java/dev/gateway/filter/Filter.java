@@ -1,5 +1,6 @@
 package dev.gateway.filter;
 
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +23,15 @@ public interface Filter {
         return null;
     }
 
+    /** The request ends with trailers, which may be edited in place; after {@link #onRequest}, if at all. */
+    default void onRequestTrailers(Fields trailers, FilterContext context) {}
+
     /** The exchange is over; called once on each filter that has proceeded, in reverse order. */
     default void onEnd(FilterContext context) {}
 
     /** The final response's head is there; filters see responses in reverse order, and only their own route's. */
     default void onResponse(ResponseHead head, FilterContext context) {}
+
+    /** The response ends with trailers, which may be edited in place; after {@link #onResponse}, if at all. */
+    default void onResponseTrailers(Fields trailers, FilterContext context) {}
 }

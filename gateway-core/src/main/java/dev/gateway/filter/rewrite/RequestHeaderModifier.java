@@ -5,6 +5,7 @@ import dev.gateway.filter.FilterContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -46,5 +47,10 @@ public final class RequestHeaderModifier implements Filter {
             head.setAuthority(authority);
         }
         return Verdict.PROCEED;
+    }
+
+    @Override
+    public void onRequestTrailers(Fields trailers, FilterContext context) {
+        edits.applyToTrailers(trailers);
     }
 }

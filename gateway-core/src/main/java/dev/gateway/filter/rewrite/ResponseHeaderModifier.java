@@ -2,6 +2,7 @@ package dev.gateway.filter.rewrite;
 
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
+import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 
 /** Edits the fields of responses. */
@@ -16,5 +17,10 @@ public final class ResponseHeaderModifier implements Filter {
     @Override
     public void onResponse(ResponseHead head, FilterContext context) {
         edits.apply(head.fields());
+    }
+
+    @Override
+    public void onResponseTrailers(Fields trailers, FilterContext context) {
+        edits.applyToTrailers(trailers);
     }
 }
