@@ -87,6 +87,7 @@ final class Assembly {
                                     : listener.protocol().isHttp() ? null : routers.get(i),
                             cidrs(listener.trustedProxies()),
                             forwarded(listener.forwardedHeaders()),
+                            (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody()));
         }
         return Snapshot.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);

@@ -47,6 +47,7 @@ record Snapshot(
      * @param tunnels the routes of CONNECT, null if there is none
      * @param trustedProxies the peers whose word about their clients is believed
      * @param forwarded what upstreams are told of clients
+     * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      */
     record ListenerPolicy(
@@ -54,6 +55,7 @@ record Snapshot(
             @Nullable Router tunnels,
             CidrSet trustedProxies,
             ForwardedFields forwarded,
+            int maxRequestLineBytes,
             long maxBodyBytes) {}
 
     Snapshot {
@@ -142,6 +144,11 @@ record Snapshot(
     @Override
     public AsciiString server() {
         return NAME;
+    }
+
+    @Override
+    public int maxRequestLineBytes(int listener) {
+        return policy(listener).maxRequestLineBytes;
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.gateway.exchange;
 
-import dev.gateway.message.Authority;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
@@ -8,6 +7,7 @@ import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.RequestRules;
 import dev.gateway.message.Scheme;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * state.
  */
 final class Admission {
+    /** What a request line of HTTP/1.1 has besides method and path: that of other protocols is as long. */
+    private static final int LINE_OVERHEAD = "  HTTP/1.1\r\n".length() - 1;
+
     private Admission() {}
 
     /**
@@ -34,10 +37,11 @@ final class Admission {
             // As nginx does: its answer would show the client what proxies, ours included, add to requests.
             return Failure.of(Cause.NO_ROUTE, 405, "TRACE is not offered");
         }
-        if (head.isConnect() && head.contentLength() > 0) {
-            return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "content in CONNECT"); // RFC 9110, section 9.3.6
+        String problem = RequestRules.problem(head);
+        if (problem != null) {
+            return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, problem);
         }
-        return isTunnel(head) ? checkTunnel(head, settings, listener) : checkRequest(head, settings, listener);
+        return isTunnel(head) ? checkTunnel(settings, listener) : checkRequest(head, settings, listener);
     }
 
     /** Whether this is a plain CONNECT, which names a destination and nothing there. */
@@ -45,18 +49,18 @@ final class Admission {
         return head.isConnect() && head.protocol() == null;
     }
 
-    private static @Nullable Failure checkTunnel(RequestHead head, ExchangeSettings settings, int listener) {
-        if (settings.tunnels(listener) == null) {
-            return Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here");
-        }
-        AsciiString authority = head.authority();
-        return Authority.isValid(authority) && Authority.port(authority, -1) > 0
-                ? null
-                : Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "CONNECT without a host and a port");
+    private static @Nullable Failure checkTunnel(ExchangeSettings settings, int listener) {
+        return settings.tunnels(listener) == null
+                ? Failure.of(Cause.NO_ROUTE, 405, "no tunnels are offered here")
+                : null;
     }
 
     @SuppressWarnings("ReferenceEquality") // a normal path comes back as the same instance, which is cheap to see
     private static @Nullable Failure checkRequest(RequestHead head, ExchangeSettings settings, int listener) {
+        int mostLine = settings.maxRequestLineBytes(listener);
+        if (mostLine > 0 && head.method().name().length() + head.path().length() + LINE_OVERHEAD >= mostLine) {
+            return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 414, "a path that is too long");
+        }
         AsciiString path = PathNormalizer.normalize(head.path());
         if (path == null) {
             return Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "a path that must not be forwarded");

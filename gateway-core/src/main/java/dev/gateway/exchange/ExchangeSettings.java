@@ -76,6 +76,11 @@ public interface ExchangeSettings {
         return null;
     }
 
+    /** Returns how many bytes the first line of a request may have, whatever the protocol; 0 for no limit. */
+    default int maxRequestLineBytes(int listener) {
+        return 0;
+    }
+
     /** Returns how many bytes a request's body may have, 0 for no limit. */
     default long maxRequestBodyBytes(int listener) {
         return 0;

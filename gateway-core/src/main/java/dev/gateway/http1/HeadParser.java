@@ -2,6 +2,7 @@ package dev.gateway.http1;
 
 import dev.gateway.http1.HeadCollector.Kind;
 import dev.gateway.message.Ascii;
+import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -18,6 +19,9 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
     private static final AsciiString CHUNKED = new AsciiString("chunked");
     private static final AsciiString CLOSE = new AsciiString("close");
     static final AsciiString KEEP_ALIVE = new AsciiString("keep-alive");
+
+    /** What {@code Connection} may name. Each name is looked for among all fields, and no peer needs more than some. */
+    private static final int MAX_CONNECTION_OPTIONS = 32;
 
     private final HeadLimits limits;
     private final HeadCollector collector;
@@ -141,6 +145,9 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
         if (found == null) {
             found = parseFraming(fields);
         }
+        if (found == null && fields.countElements(FieldName.CONNECTION) > MAX_CONNECTION_OPTIONS) {
+            found = Violation.TOO_MANY_CONNECTION_OPTIONS;
+        }
         if (found == null) {
             keepAlive = http10
                     ? fields.hasElement(FieldName.CONNECTION, KEEP_ALIVE)
@@ -170,7 +177,7 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
             if (fields.find(FieldName.CONTENT_LENGTH, length + 1) >= 0) {
                 return Violation.DUPLICATE_CONTENT_LENGTH;
             }
-            contentLength = parseLength(fields.value(length));
+            contentLength = ContentLength.parse(fields.value(length));
             return contentLength < 0 ? Violation.BAD_CONTENT_LENGTH : null;
         }
         return null;
@@ -187,22 +194,6 @@ abstract sealed class HeadParser permits RequestParser, ResponseParser {
                         && !value.subSequence(0, comma, false).toLowerCase().contains(CHUNKED)
                 ? Violation.UNKNOWN_TRANSFER_CODING
                 : Violation.BAD_TRANSFER_ENCODING;
-    }
-
-    /** Returns the number if the value is 1*DIGIT and fits a long, else -1. */
-    static long parseLength(AsciiString value) {
-        byte[] bytes = value.array();
-        int at = value.arrayOffset();
-        int end = at + value.length();
-        long number = at == end ? -1 : 0;
-        for (; at < end; at++) {
-            int digit = bytes[at] - '0';
-            if (digit < 0 || digit > 9 || number > (Long.MAX_VALUE - digit) / 10) {
-                return -1;
-            }
-            number = number * 10 + digit;
-        }
-        return number;
     }
 
     static boolean isDigit(byte b) {

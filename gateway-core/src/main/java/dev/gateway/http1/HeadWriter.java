@@ -1,5 +1,6 @@
 package dev.gateway.http1;
 
+import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -152,7 +153,7 @@ final class HeadWriter {
             return length;
         }
         if (length >= 0
-                && HeadParser.parseLength(fields.value(at)) == length
+                && ContentLength.parse(fields.value(at)) == length
                 && fields.find(FieldName.CONTENT_LENGTH, at + 1) < 0) {
             return -1; // stays where it stands, so that the lines go out in one copy
         }

@@ -23,6 +23,7 @@ enum Violation {
     MISSING_HOST(400, "no Host field"),
     DUPLICATE_HOST(400, "more than one Host field"),
     BAD_HOST(400, "invalid Host"),
+    TOO_MANY_CONNECTION_OPTIONS(400, "Connection names too many fields"),
     BAD_CONTENT_LENGTH(400, "malformed Content-Length"),
     DUPLICATE_CONTENT_LENGTH(400, "more than one Content-Length"),
     AMBIGUOUS_LENGTH(400, "both Transfer-Encoding and Content-Length"),

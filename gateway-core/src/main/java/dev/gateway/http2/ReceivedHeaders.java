@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.Ascii;
+import dev.gateway.message.ContentLength;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -22,7 +23,6 @@ final class ReceivedHeaders extends HeadersAdapter {
     private static final AsciiString STATUS = PseudoHeaderName.STATUS.value();
     private static final AsciiString PROTOCOL = PseudoHeaderName.PROTOCOL.value();
     private static final AsciiString TRAILERS = new AsciiString("trailers");
-    private static final int MAX_LENGTH_DIGITS = 18;
 
     private final int maxFields;
     private final Fields fields = new Fields();
@@ -159,22 +159,13 @@ final class ReceivedHeaders extends HeadersAdapter {
     }
 
     private void parseContentLength(AsciiString value) {
-        int length = value.length();
         if (contentLength >= 0) {
             problem = "content-length given twice";
-        } else if (length == 0 || length > MAX_LENGTH_DIGITS) {
+            return;
+        }
+        contentLength = ContentLength.parse(value);
+        if (contentLength < 0) {
             problem = "a content-length that is no length";
-        } else {
-            long parsed = 0;
-            for (int i = 0; i < length; i++) {
-                byte digit = value.byteAt(i);
-                if (digit < '0' || digit > '9') {
-                    problem = "a content-length that is no length";
-                    return;
-                }
-                parsed = parsed * 10 + digit - '0';
-            }
-            contentLength = parsed;
         }
     }
 

@@ -302,6 +302,21 @@ public final class Fields {
         return false;
     }
 
+    /** Returns how many elements the comma-separated lists of that name have together, empty ones included. */
+    public int countElements(FieldName name) {
+        int count = 0;
+        for (int i = find(name, 0); i >= 0; i = find(name, i + 1)) {
+            count++;
+            int start = index[i * STRIDE + VALUE_START];
+            for (int at = start, limit = start + index[i * STRIDE + VALUE_LENGTH]; at < limit; at++) {
+                if (bytes[at] == ',') {
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
     private static boolean isSpace(byte b) {
         return b == ' ' || b == '\t';
     }

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>the query is left as it is, but must not hold {@code #}, white space or control bytes.
  * </ul>
  *
- * Other bytes a URI may not hold, such as {@code |} and those above 127, pass: clients send them, and all agree on
- * them.
+ * Bytes above 127 are refused, too. Others that a URI may not hold, such as {@code |}, pass: clients send them, and all
+ * agree on them.
  */
 public final class PathNormalizer {
     private PathNormalizer() {}
@@ -62,7 +62,7 @@ public final class PathNormalizer {
     }
 
     private static boolean isRefused(byte b) {
-        return (b >= 0 && b <= ' ') || b == 0x7f || b == '#';
+        return b <= ' ' || b == 0x7f || b == '#'; // bytes above 127 are negative
     }
 
     private static @Nullable AsciiString rewrite(AsciiString path, int pathLength) {

@@ -362,9 +362,16 @@ class ExchangeTest extends ExchangeRig {
 
     @Test
     void connectAndTraceAreNotAllowed() {
-        request("CONNECT", "", true);
+        route();
+        connect("a.test:443");
         assertAnswered(405, Cause.NO_ROUTE);
         assertThat(client.field("Allow")).contains("GET");
+    }
+
+    @Test
+    void aConnectWithoutAPortIsABadRequestWhetherTunnelsAreOfferedOrNot() {
+        request("CONNECT", "", true);
+        assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
     }
 
     @Test

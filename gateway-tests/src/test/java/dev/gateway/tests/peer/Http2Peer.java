@@ -455,11 +455,11 @@ public final class Http2Peer implements Peer {
         } else {
             headers.method(head.method()).authority(head.get("host").orElse("gateway.test"));
             if (!head.method().equals("CONNECT") || head.get(":protocol").isPresent()) {
-                headers.path(head.target()).scheme("http");
+                headers.path(head.target()).scheme(head.get(":scheme").orElse("http"));
             }
         }
         head.fields().stream()
-                .filter(f -> !f.getKey().equalsIgnoreCase("host"))
+                .filter(f -> !f.getKey().equalsIgnoreCase("host") && !f.getKey().equals(":scheme"))
                 .forEach(f -> headers.add(f.getKey().toLowerCase(Locale.ROOT), f.getValue()));
         return headers;
     }
