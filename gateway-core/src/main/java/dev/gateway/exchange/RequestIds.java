@@ -1,21 +1,22 @@
 package dev.gateway.exchange;
 
+import dev.gateway.trace.KeyStream;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
-import java.util.SplittableRandom;
 
-/** Makes request ids, 32 hexadecimal digits that will not repeat, and checks those of clients. Of one event loop. */
+/**
+ * Makes request ids, 32 hexadecimal digits that will not repeat and that nobody can foretell, and checks those of
+ * clients. Of one event loop.
+ */
 final class RequestIds {
     private static final int MAX_LENGTH = 128;
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-    private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
-    private final long loop = new SecureRandom().nextLong();
+    private final KeyStream random = new KeyStream();
 
     AsciiString next() {
         byte[] id = new byte[32];
-        hex(loop ^ random.nextLong(), id, 0);
+        hex(random.nextLong(), id, 0);
         hex(random.nextLong(), id, 16);
         return new AsciiString(id, false);
     }

@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -39,7 +40,7 @@ final class SocketFile {
      * Makes room for a file.
      *
      * @param takeOver whether somebody may listen on it, whose clients this process gets from {@link #publish} on
-     * @throws BindException if somebody listens on it who should not, or it is no socket
+     * @throws BindException if somebody listens on it who should not or may, or it is no socket
      * @throws IOException if a stale one cannot be removed
      */
     static SocketFile prepare(Path path, boolean takeOver) throws IOException {
@@ -58,9 +59,17 @@ final class SocketFile {
     private static void removeStale(Path path) throws IOException {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.connect(UnixDomainSocketAddress.of(path));
-        } catch (IOException refused) {
-            Files.delete(path);
+        } catch (ConnectException refused) {
+            Files.delete(path); // nobody listens
             return;
+        } catch (IOException e) {
+            if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                return; // whoever it was has just removed it
+            }
+            BindException unknown = new BindException(
+                    "it cannot be told whether another process listens on it (" + e.getMessage() + ")");
+            unknown.initCause(e);
+            throw unknown;
         }
         throw taken();
     }

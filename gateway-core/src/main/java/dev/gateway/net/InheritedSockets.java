@@ -142,13 +142,16 @@ public final class InheritedSockets {
 
     /**
      * Duplicates a descriptor by sending it to ourselves, which is the one way that Netty has, and also makes the socket
-     * one that does not block: whoever made it may have left that out.
+     * one that does not block: whoever made it may have left that out. The receiver is connected before it has a name:
+     * every process of this network could send to the name, but the kernel then takes messages of the sender only.
      */
     private static int duplicate(Socket socket) throws IOException {
         Socket receiver = Socket.newSocketDomainDgram();
         Socket sender = Socket.newSocketDomainDgram();
         try {
-            receiver.bind(new DomainSocketAddress("")); // a free abstract name, of the kernel's choice
+            sender.bind(new DomainSocketAddress("")); // a free abstract name, of the kernel's choice
+            receiver.connect(sender.localDomainSocketAddress());
+            receiver.bind(new DomainSocketAddress(""));
             sender.connect(receiver.localDomainSocketAddress());
             sender.sendFd(socket.intValue());
             int descriptor = receiver.recvFd();

@@ -18,6 +18,12 @@ abstract class LogLine {
     private static final DateTimeFormatter ISO = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss", Locale.ROOT);
     private static final DateTimeFormatter CLF = DateTimeFormatter.ofPattern("dd/MMM/yyyy:HH:mm:ss '+0000'", Locale.US);
 
+    /** Bytes of a header's values in a line. By HTTP/2 a client repeats a long one at the price of a byte each. */
+    private static final int MAX_HEADER = 1024;
+
+    private static final AsciiString SEPARATOR = new AsciiString(", ");
+    private static final AsciiString CUT = new AsciiString("...");
+
     final LineBuffer buffer;
     final Redaction redaction;
     private final Names names = new Names();
@@ -133,11 +139,34 @@ abstract class LogLine {
             absent();
         } else {
             AsciiString value = redaction.headerValue(name, fields.value(at));
-            for (int i = fields.find(name, at + 1); i >= 0; i = fields.find(name, i + 1)) {
-                value = new AsciiString(value + ", " + redaction.headerValue(name, fields.value(i)));
-            }
-            bytes(value);
+            int next = fields.find(name, at + 1);
+            bytes(next < 0 && value.length() <= MAX_HEADER ? value : join(fields, name, value, next));
         }
+    }
+
+    /** Joins the values of a header that came more than once, and cuts what is too long to be of use in a log. */
+    private AsciiString join(Fields fields, FieldName name, AsciiString first, int second) {
+        byte[] joined = new byte[MAX_HEADER + CUT.length()];
+        int length = append(first, joined, 0);
+        boolean cut = length < first.length();
+        for (int i = second; i >= 0 && !cut; i = fields.find(name, i + 1)) {
+            AsciiString value = redaction.headerValue(name, fields.value(i));
+            int separated = append(SEPARATOR, joined, length);
+            length = append(value, joined, separated);
+            cut = length - separated < value.length();
+        }
+        if (cut) {
+            System.arraycopy(CUT.array(), CUT.arrayOffset(), joined, length, CUT.length());
+            length += CUT.length();
+        }
+        return new AsciiString(joined, 0, length, false);
+    }
+
+    /** Appends as much as there is room for, and returns where that ends. */
+    private static int append(AsciiString value, byte[] to, int at) {
+        int length = Math.min(value.length(), MAX_HEADER - at);
+        System.arraycopy(value.array(), value.arrayOffset(), to, at, length);
+        return at + length;
     }
 
     // ---- time

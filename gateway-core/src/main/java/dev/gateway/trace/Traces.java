@@ -2,13 +2,11 @@ package dev.gateway.trace;
 
 import dev.gateway.message.Fields;
 import dev.gateway.trace.RemoteContext.Decision;
-import java.security.SecureRandom;
-import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Gives the exchanges of one event loop their places in traces. */
 public final class Traces {
-    private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
+    private final KeyStream random = new KeyStream();
 
     /**
      * Finds or begins the trace of a request.
