@@ -297,10 +297,21 @@ final class ConnectAssembly {
     static AddressRules.Settings addressSettings(ConnectConfig config, ConnectConfig.Access access) {
         String listeners =
                 config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
+        List<Destination> withoutPort = new ArrayList<>();
+        List<AddressRules.HostAndPort> withPort = new ArrayList<>();
+        for (Destination each : config.trustedDestinations()) {
+            if (each instanceof Destination.HostAndPort one) {
+                HostRule host = new HostRule(one.host().text(), "trustedDestinations");
+                withPort.add(new AddressRules.HostAndPort(host, one.port()));
+            } else {
+                withoutPort.add(each);
+            }
+        }
         return new AddressRules.Settings(
                 listeners,
                 config.denyPrivate(),
-                rules(config.trustedDestinations(), "trustedDestinations"),
+                rules(withoutPort, "trustedDestinations"),
+                withPort,
                 rules(access.deny(), "deny"),
                 config.audit());
     }

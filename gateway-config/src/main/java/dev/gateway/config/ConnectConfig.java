@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param parentRefs the listeners it applies to, at least one, all of them HTTP or HTTPS
  * @param access what those may reach whom no policy names
  * @param denyPrivate whether addresses that are not public are refused
- * @param trustedDestinations exempt from denyPrivate; never {@link Destination.Any}
- * @param audit whether what is refused is only logged, and let through
+ * @param trustedDestinations exempt from denyPrivate; never {@link Destination.Any}. A {@link Destination.HostAndPort}
+ *     may be a listener of the gateway
+ * @param audit whether what is refused is only logged, and let through; denyPrivate holds all the same
  * @param auth null if nobody is asked who they are
  * @param policies the first that names a client's identity or one of its groups replaces access
  * @param parents the first with a host that matches is dialled instead; directly if there is none

@@ -41,6 +41,19 @@ public sealed interface Destination {
         }
     }
 
+    /**
+     * One host at one port. Written where ports are not by themselves.
+     *
+     * @param host a {@link Name}, or a {@link Block} of a single address
+     */
+    record HostAndPort(Position position, Destination host, int port) implements Destination {
+        @Override
+        public String text() {
+            String text = host.text();
+            return (text.indexOf(':') < 0 ? text : "[" + text + "]") + ":" + port;
+        }
+    }
+
     /** Every name and every address. */
     record Any(Position position) implements Destination {
         @Override

@@ -30,10 +30,19 @@ final class Lookup {
 
     private final EventLoop loop;
     private final String host;
+    private final String asked;
     private final NameCache cache;
     private final long maxStaleNanos;
     private final Part ipv6;
     private final Part ipv4;
+
+    /**
+     * What is asked for.
+     *
+     * @param host what it is called, and kept as
+     * @param asked the form in which it is asked for: with a dot at its end if it must not be completed
+     */
+    record Name(String host, String asked) {}
 
     /** The question for one family. */
     private final class Part {
@@ -103,9 +112,10 @@ final class Lookup {
      *
      * @param maxStaleNanos how old an answer may be that stands in for one that fails, 0 for none
      */
-    Lookup(EventLoop loop, String host, NameCache cache, long maxStaleNanos) {
+    Lookup(EventLoop loop, Name name, NameCache cache, long maxStaleNanos) {
         this.loop = loop;
-        this.host = host;
+        this.host = name.host;
+        this.asked = name.asked;
         this.cache = cache;
         this.maxStaleNanos = maxStaleNanos;
         long now = System.nanoTime();
@@ -145,7 +155,7 @@ final class Lookup {
                         () -> part.promise.trySuccess(before.addresses()), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 part.promise.addListener(done -> patience.cancel(false));
             }
-            source.resolver.resolveAll(host).addListener((Future<List<InetAddress>> answer) -> {
+            source.resolver.resolveAll(asked).addListener((Future<List<InetAddress>> answer) -> {
                 part.onAnswer(answer, source.times);
                 settle();
             });

@@ -1,6 +1,7 @@
 package dev.gateway.net;
 
 import io.netty.channel.EventLoop;
+import io.netty.resolver.DefaultHostsFileEntriesResolver;
 import io.netty.resolver.ResolvedAddressTypes;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.DnsServerAddressStreamProvider;
@@ -37,6 +38,7 @@ public final class Resolver implements AutoCloseable {
     private static final int MAX_REQUESTED = 1024;
     private static final int MAX_REQUESTED_ADDRESSES = 16;
     private static final long MAX_STALE_NANOS = TimeUnit.HOURS.toNanos(1);
+    private static final DefaultHostsFileEntriesResolver HOSTS = new DefaultHostsFileEntriesResolver();
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
@@ -94,12 +96,44 @@ public final class Resolver implements AutoCloseable {
     }
 
     /**
-     * Resolves a name or IP literal to all its addresses.
+     * Resolves a name of the configuration, or an IP literal, to all its addresses. As this machine does, which may
+     * complete a name by the domains that {@code resolv.conf} lists.
      *
      * @param loop the caller's event loop, on which the futures are completed
      */
     public Answers resolve(EventLoop loop, String host) {
-        InetAddress literal = literal(host);
+        String name = host.toLowerCase(Locale.ROOT);
+        return configured.contains(name)
+                ? resolve(loop, name, name, configuredNames, MAX_STALE_NANOS)
+                : resolve(loop, name, name, requestedNames, 0);
+    }
+
+    /**
+     * Resolves a name that a client has named, or an IP literal, to all its addresses. The name is taken as it is and
+     * never completed: rules have judged it, and no other.
+     *
+     * @param loop the caller's event loop, on which the futures are completed
+     */
+    public Answers resolveExactly(EventLoop loop, String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        Answers known = known(loop, name);
+        return known != null ? known : resolve(loop, name, name + ".", requestedNames, 0);
+    }
+
+    /** Returns what the hosts file has, which knows no names with a dot at their end; null if it has nothing. */
+    private static @Nullable Answers known(EventLoop loop, String name) {
+        List<InetAddress> v6 = HOSTS.addresses(name, ResolvedAddressTypes.IPV6_ONLY);
+        List<InetAddress> v4 = HOSTS.addresses(name, ResolvedAddressTypes.IPV4_ONLY);
+        return v6 == null && v4 == null
+                ? null
+                : new Answers(
+                        loop.newSucceededFuture(v6 == null ? List.of() : v6),
+                        loop.newSucceededFuture(v4 == null ? List.of() : v4));
+    }
+
+    /** Resolves an IP literal, or a name that is asked for in another form. */
+    private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, long maxStaleNanos) {
+        InetAddress literal = literal(name);
         Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
         if (literal != null) {
             Future<List<InetAddress>> one = loop.newSucceededFuture(List.of(literal));
@@ -109,11 +143,7 @@ public final class Resolver implements AutoCloseable {
         if (ipv4Source == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        String name = host.toLowerCase(Locale.ROOT);
-        Lookup lookup = configured.contains(name)
-                ? new Lookup(loop, name, configuredNames, MAX_STALE_NANOS)
-                : new Lookup(loop, name, requestedNames, 0);
-        return lookup.start(ipv6.get(loop), ipv4Source);
+        return new Lookup(loop, new Lookup.Name(name, asked), cache, maxStaleNanos).start(ipv6.get(loop), ipv4Source);
     }
 
     /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */

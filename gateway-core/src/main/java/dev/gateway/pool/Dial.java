@@ -143,7 +143,8 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         Dialling dialling = settings.dialling();
         AddressPolicy policy =
                 way.parent() == null ? dialling.addresses() : dialling.parents().addresses();
-        Race.Course course = new Race.Course(host, way.port(), policy, turn, settings.connectMillis());
+        Race.Course course =
+                new Race.Course(host, way.port(), way.isRequested(), policy, turn, settings.connectMillis());
         race = new Race(claimant.loopPools, course, this);
         race.start();
     }

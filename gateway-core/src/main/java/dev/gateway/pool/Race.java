@@ -71,11 +71,13 @@ final class Race {
     /**
      * Where to.
      *
+     * @param requested whether a client has named the host, not the configuration
      * @param policy judges addresses, null to dial any
      * @param turn which of several addresses of a family is the first
      * @param connectMillis for all attempts together, from the first on; 0 for no limit but the kernel's
      */
-    record Course(String host, int port, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
+    record Course(
+            String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
 
     /** Told the outcome, maybe before {@link Race#start} returns. */
     interface Callback {
@@ -97,7 +99,9 @@ final class Race {
     }
 
     void start() {
-        Resolver.Answers answers = pools.resolver.resolve(pools.loop, course.host);
+        Resolver.Answers answers = course.requested
+                ? pools.resolver.resolveExactly(pools.loop, course.host)
+                : pools.resolver.resolve(pools.loop, course.host);
         answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
             ipv6Answered = true;
             onAnswer(ipv6, answer);

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.stream.Hop;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
 import io.netty.channel.Channel;
@@ -38,6 +39,11 @@ record Way(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
     /** Whether the parent is dialled by TLS. */
     boolean isSecured() {
         return parent != null && parent.tls() != null;
+    }
+
+    /** Whether a client has named the host that is dialled. */
+    boolean isRequested() {
+        return parent == null && endpoint.index() == NamedByRequest.INDEX;
     }
 
     String host() {

@@ -13,24 +13,41 @@ import org.jspecify.annotations.Nullable;
 public final class AddressRules implements AddressPolicy {
     private final Settings settings;
     private final HostRules trusted;
+    private final List<Named> named;
     private final CidrSet denied;
     private final OwnListeners own;
     private final ConnectTally tally;
+
+    private record Named(HostRules host, int port) {}
+
+    /**
+     * A host with the one port at which it is trusted.
+     *
+     * @param host a name or a single address
+     */
+    public record HostAndPort(HostRule host, int port) {}
 
     /**
      * What is judged how.
      *
      * @param listener what metrics call it
-     * @param denyPrivate whether what is not public is refused, this gateway's own listeners included
-     * @param trusted exempt from denyPrivate. Own listeners are only if they are named one by one: as a name, or a
-     *     single address
+     * @param denyPrivate whether what is not public is refused
+     * @param trusted exempt from denyPrivate
+     * @param named exempt from denyPrivate, too; and these alone may be listeners of this gateway, which are refused
+     *     otherwise, whatever else is allowed
      * @param deny blocks that are refused whatever name leads there; other lines are left to {@link ConnectRules}
-     * @param audit whether what is refused is only noted, own listeners aside
+     * @param audit whether what is denied is only noted; addresses that are not public, and own listeners, stay refused
      */
     public record Settings(
-            String listener, boolean denyPrivate, List<HostRule> trusted, List<HostRule> deny, boolean audit) {
+            String listener,
+            boolean denyPrivate,
+            List<HostRule> trusted,
+            List<HostAndPort> named,
+            List<HostRule> deny,
+            boolean audit) {
         public Settings {
             trusted = List.copyOf(trusted);
+            named = List.copyOf(named);
             deny = List.copyOf(deny);
         }
     }
@@ -43,6 +60,9 @@ public final class AddressRules implements AddressPolicy {
     public AddressRules(Settings settings, OwnListeners own, ConnectTally tally) {
         this.settings = settings;
         this.trusted = HostRules.of(settings.trusted());
+        this.named = settings.named().stream()
+                .map(each -> new Named(HostRules.of(List.of(each.host())), each.port()))
+                .toList();
         this.denied = CidrSet.of(HostRules.of(settings.deny()).cidrs());
         this.own = own;
         this.tally = tally;
@@ -50,31 +70,31 @@ public final class AddressRules implements AddressPolicy {
 
     @Override
     public @Nullable String refuse(String host, InetAddress address, int port) {
-        if (!settings.denyPrivate && denied.isEmpty()) {
-            return null;
-        }
         List<InetAddress> inside = SpecialAddresses.embedded(address);
-        boolean ours = false;
-        String reason = null;
-        if (denied.contains(address) || (!inside.isEmpty() && inside.stream().anyMatch(denied::contains))) {
-            reason = "in a block that is denied";
-        } else if (settings.denyPrivate) {
-            ours = isOwn(address, port, inside);
-            String kind = ours ? "this gateway itself" : SpecialAddresses.kind(address);
-            if (kind != null && !isTrusted(host, address, inside, ours)) {
-                reason = kind;
+        boolean named = isNamed(host, address, inside, port);
+        if (!named && isOwn(address, port, inside)) {
+            return refused(address, "this gateway itself");
+        }
+        String kind = settings.denyPrivate && !named ? SpecialAddresses.kind(address) : null;
+        if (kind != null && !isTrusted(host, address, inside)) {
+            if (settings.audit) {
+                tally.audit().notPublic(host);
             }
+            return refused(address, kind);
         }
-        if (reason == null) {
-            return null;
-        }
-        tally.denied(settings.listener, "address");
-        String text = address.getHostAddress() + " is " + reason;
-        if (settings.audit && !ours) {
+        if (denied.contains(address) || (!inside.isEmpty() && inside.stream().anyMatch(denied::contains))) {
+            String text = refused(address, "in a block that is denied");
+            if (!settings.audit) {
+                return text;
+            }
             tally.audit().address(host, port, text);
-            return null;
         }
-        return text;
+        return null;
+    }
+
+    private String refused(InetAddress address, String reason) {
+        tally.denied(settings.listener, "address");
+        return address.getHostAddress() + " is " + reason;
     }
 
     private boolean isOwn(InetAddress address, int port, List<InetAddress> inside) {
@@ -89,25 +109,28 @@ public final class AddressRules implements AddressPolicy {
         return false;
     }
 
-    private boolean isTrusted(String host, InetAddress address, List<InetAddress> inside, boolean ours) {
-        if (trusts(trusted.match(host, null), ours) || trusts(trusted.match("", address), ours)) {
-            return true;
-        }
-        for (InetAddress each : inside) {
-            if (trusts(trusted.match("", each), ours)) {
+    private boolean isNamed(String host, InetAddress address, List<InetAddress> inside, int port) {
+        for (int i = 0; i < named.size(); i++) {
+            if (named.get(i).port == port && matches(named.get(i).host, host, address, inside)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean trusts(@Nullable HostRule rule, boolean ours) {
-        return rule != null && (!ours || isSingle(rule.text()));
+    private boolean isTrusted(String host, InetAddress address, List<InetAddress> inside) {
+        return matches(trusted, host, address, inside);
     }
 
-    private static boolean isSingle(String text) {
-        int slash = text.indexOf('/');
-        boolean whole = slash < 0 || text.substring(slash + 1).equals(text.indexOf(':') < 0 ? "32" : "128");
-        return whole && !text.startsWith(".") && !text.equals("*");
+    private static boolean matches(HostRules rules, String host, InetAddress address, List<InetAddress> inside) {
+        if (rules.match(host, null) != null || rules.match("", address) != null) {
+            return true;
+        }
+        for (InetAddress each : inside) {
+            if (rules.match("", each) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -16,11 +16,12 @@ import java.util.TreeSet;
  *
  * @param ports all that were seen
  * @param allow lines for {@code allow}, in order
- * @param trusted lines for {@code trustedDestinations}: hosts that led to addresses which are not public
+ * @param notPublic hosts that led to addresses which are not public: they are not among the lines, for somebody has to
+ *     look at each before it is allowed
  * @param requests how many requests it is made of
  * @param dropped how many targets were not noted for want of room: if there are any, the list is not complete
  */
-public record AllowList(Set<Integer> ports, List<String> allow, Set<String> trusted, long requests, long dropped) {
+public record AllowList(Set<Integer> ports, List<String> allow, Set<String> notPublic, long requests, long dropped) {
     private static final int ENOUGH = 3;
 
     /** Second-level domains below which a country's registry registers. */
@@ -52,21 +53,32 @@ public record AllowList(Set<Integer> ports, List<String> allow, Set<String> trus
             "windows.net",
             "workers.dev");
 
+    private static final String NOT_PUBLIC =
+            """
+            # WARNING: these lead to addresses that are not public, and were refused. A client may have been made to ask for
+            # them: the metadata service of a cloud, for one, gives credentials to whoever asks. Find out who needs each
+            # before you add it, to allow as well.
+            #trustedDestinations:
+            """;
+
     /** Makes the list of what a trail has. */
     public static AllowList of(AuditTrail trail) {
         Set<Integer> ports = new TreeSet<>();
         Set<String> addresses = new TreeSet<>();
         Set<String> names = new TreeSet<>();
+        Set<String> notPublic = trail.notPublic();
         long requests = 0;
         for (AuditTrail.Observed seen : trail.observed()) {
             Target target = seen.target();
-            ports.add(target.port());
             requests += seen.times();
-            (target.address() == null ? names : addresses).add(target.host());
+            if (!notPublic.contains(target.host())) {
+                ports.add(target.port());
+                (target.address() == null ? names : addresses).add(target.host());
+            }
         }
         List<String> allow = new ArrayList<>(merge(names));
         allow.addAll(addresses);
-        return new AllowList(ports, allow, trail.notPublic(), requests, trail.dropped());
+        return new AllowList(ports, allow, notPublic, requests, trail.dropped());
     }
 
     /** Replaces names by domains, the deepest first, until there is nothing to replace. */
@@ -134,8 +146,9 @@ public record AllowList(Set<Integer> ports, List<String> allow, Set<String> trus
         }
         yaml.append("allowedPorts: ").append(ports).append('\n');
         list(yaml, "allow", allow);
-        if (!trusted.isEmpty()) {
-            list(yaml, "trustedDestinations", trusted);
+        if (!notPublic.isEmpty()) {
+            yaml.append(NOT_PUBLIC);
+            notPublic.forEach(host -> yaml.append("#  - \"").append(host).append("\"\n"));
         }
         return yaml.toString();
     }

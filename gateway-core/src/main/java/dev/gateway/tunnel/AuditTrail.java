@@ -21,7 +21,7 @@ public final class AuditTrail {
     private final int most;
     private final ConcurrentHashMap<Key, Seen> targets = new ConcurrentHashMap<>();
     private final Set<String> remarks = ConcurrentHashMap.newKeySet();
-    private final Set<String> trusted = ConcurrentHashMap.newKeySet();
+    private final Set<String> notPublic = ConcurrentHashMap.newKeySet();
     private final LongAdder dropped = new LongAdder();
 
     private record Key(String host, int port) {}
@@ -67,11 +67,15 @@ public final class AuditTrail {
         seen.times.increment();
     }
 
-    /** A name led to an address that would be refused. */
-    void address(String host, int port, String reason) {
-        if (trusted.size() < most) {
-            trusted.add(host);
+    /** A host led to an address that is not public, and was refused. */
+    void notPublic(String host) {
+        if (notPublic.size() < most) {
+            notPublic.add(host);
         }
+    }
+
+    /** A host led to an address that would be refused. */
+    void address(String host, int port, String reason) {
         remark(host + ":" + port + " would be refused: " + reason);
     }
 
@@ -97,9 +101,9 @@ public final class AuditTrail {
         return all;
     }
 
-    /** Returns the hosts that led to addresses which would be refused. */
+    /** Returns the hosts that led to addresses which are not public. */
     public Set<String> notPublic() {
-        return new TreeSet<>(trusted);
+        return new TreeSet<>(notPublic);
     }
 
     /** Returns how many were not noted for want of room. */

@@ -13,7 +13,7 @@ import java.util.function.Function;
 /**
  * Lets a request to another host pass if the client's policy allows its target, and has it dialled as it was judged: the
  * head's authority is brought into the form that was looked at. In audit mode what is refused is let through too, but
- * for targets that cannot be read in one way only.
+ * for targets that cannot be read in one way only, and addresses that are not public.
  */
 public final class ConnectRules implements Filter {
     private final Policies policies;
@@ -53,7 +53,7 @@ public final class ConnectRules implements Filter {
                 return new Verdict.Refuse(Failure.of(cause, describe(target, decision)));
             }
         }
-        InetAddress address = audit ? null : target.address(); // audit mode hears of addresses once, from who dials
+        InetAddress address = audit ? null : target.address(); // audit mode hears of addresses from who dials
         String prohibited =
                 address == null ? null : addresses.apply(policy).refuse(target.host(), address, target.port());
         if (prohibited != null) {

@@ -16,6 +16,7 @@ public final class ProxyAutoConfig {
 
     private final Policies policies;
     private final boolean denyPrivate;
+    private final boolean audit;
     private final HostRules trusted;
 
     /** How clients reach this gateway. */
@@ -30,13 +31,17 @@ public final class ProxyAutoConfig {
     public ProxyAutoConfig(Policies policies, AddressRules.Settings addresses) {
         this.policies = policies;
         this.denyPrivate = addresses.denyPrivate();
+        this.audit = addresses.audit();
         this.trusted = HostRules.of(addresses.trusted());
     }
 
     /** Returns the script. It asks DNS for nothing, and old engines run it too. */
     public String script(Proxy proxy) {
         StringBuilder script = new StringBuilder(4096);
-        script.append("var proxy = ").append(quote(proxy.toString())).append(";\n");
+        // Lists are variables of a function, not of whatever page the script may be made a part of.
+        script.append("var decide = (function () {\nvar proxy = ")
+                .append(quote(proxy.toString()))
+                .append(";\n");
         script.append("var policies = [\n");
         for (ConnectPolicy policy : all()) {
             script.append("  {ports: [");
@@ -62,6 +67,8 @@ public final class ProxyAutoConfig {
         }
         list(script, local);
         script.append(";\nvar denyPrivate = ").append(denyPrivate).append(";\n");
+        // In audit mode all that is not private passes here, whatever is allowed: it is what the operator wants to see.
+        script.append("var otherwise = ").append(audit ? "proxy" : "\"DIRECT\"").append(";\n");
         return script.append(FUNCTIONS).toString();
     }
 
@@ -145,7 +152,7 @@ public final class ProxyAutoConfig {
     private static final String FUNCTIONS =
             """
 
-            function FindProxyForURL(url, host) {
+            function proxyFor(url, host) {
               host = host.toLowerCase().replace(/^\\[|\\]$/g, "").replace(/\\.$/, "");
               var words = address(host);
               var port = portOf(url);
@@ -163,7 +170,7 @@ public final class ProxyAutoConfig {
                   return proxy;
                 }
               }
-              return "DIRECT";
+              return otherwise;
             }
 
             function isNamed(host) {
@@ -270,6 +277,13 @@ public final class ProxyAutoConfig {
               }
               var mapped = all[5] === 0xffff && !(all[0] || all[1] || all[2] || all[3] || all[4]);
               return mapped ? [all[6], all[7]] : all;
+            }
+
+            return proxyFor;
+            })();
+
+            function FindProxyForURL(url, host) {
+              return decide(url, host);
             }
             """;
 }

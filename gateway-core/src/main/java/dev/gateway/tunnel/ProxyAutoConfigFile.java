@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
 public final class ProxyAutoConfigFile implements Filter {
     private static final AsciiString TYPE = new AsciiString("application/x-ns-proxy-autoconfig");
     private static final AsciiString CACHE = new AsciiString("max-age=300");
+    private static final FieldName CONTENT_TYPE_OPTIONS = FieldName.of("X-Content-Type-Options");
+    private static final AsciiString NO_SNIFF = new AsciiString("nosniff");
+    private static final FieldName RESOURCE_POLICY = FieldName.of("Cross-Origin-Resource-Policy");
+    private static final AsciiString SAME_ORIGIN = new AsciiString("same-origin");
     private static final int HTTP_PORT = 80;
     private static final int HTTPS_PORT = 443;
 
@@ -45,6 +49,9 @@ public final class ProxyAutoConfigFile implements Filter {
         Fields fields = new Fields();
         fields.add(FieldName.CONTENT_TYPE, TYPE);
         fields.add(FieldName.CACHE_CONTROL, CACHE);
+        // Pages of other sites may not run it as a script of theirs, for it names hosts of this network.
+        fields.add(CONTENT_TYPE_OPTIONS, NO_SNIFF);
+        fields.add(RESOURCE_POLICY, SAME_ORIGIN);
         return new Verdict.Reply(
                 new ResponseHead(200, null, fields, script.length()),
                 Unpooled.wrappedBuffer(script.array(), script.arrayOffset(), script.length()));

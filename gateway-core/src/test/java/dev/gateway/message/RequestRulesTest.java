@@ -24,7 +24,8 @@ class RequestRulesTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "a", "a:", "a:x", "a:0", "a:65536", "user@a:1"})
     void aConnectNeedsHostAndPort(String authority) {
-        assertThat(RequestRules.problem(Heads.request("CONNECT", authority, ""))).contains("CONNECT");
+        assertThat(RequestRules.problem(Heads.request("CONNECT", authority, "")))
+                .contains("CONNECT");
     }
 
     @ParameterizedTest

@@ -217,7 +217,7 @@ class RaceTest {
                 failed.complete(cause + " " + detail);
             }
         };
-        loop.submit(() -> new Race(pools, new Race.Course("127.0.0.1", port, null, 0, 0), clumsy).start())
+        loop.submit(() -> new Race(pools, new Race.Course("127.0.0.1", port, false, null, 0, 0), clumsy).start())
                 .sync();
         assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
     }
@@ -305,7 +305,7 @@ class RaceTest {
         }
 
         Race race(String host, int port, long connectMillis) {
-            return new Race(pools, new Race.Course(host, port, this, 0, connectMillis), this);
+            return new Race(pools, new Race.Course(host, port, false, this, 0, connectMillis), this);
         }
 
         @Override

@@ -41,7 +41,7 @@ class AddressRulesTest {
     }
 
     private static AddressRules.Settings settings(boolean denyPrivate, List<HostRule> trusted, List<HostRule> deny) {
-        return new AddressRules.Settings("egress", denyPrivate, trusted, deny, false);
+        return new AddressRules.Settings("egress", denyPrivate, trusted, List.of(), deny, false);
     }
 
     private AddressRules rules(String... trusted) {
@@ -311,21 +311,39 @@ class AddressRulesTest {
         assertThat(mayDial(rules, host, address, 443)).isEqualTo(may);
     }
 
-    @Test
-    void ourOwnListenersAreReachedOnlyIfTheyAreNamedOneByOne() {
-        own.set(List.of(new InetSocketAddress("127.0.0.1", 9901), new InetSocketAddress("::", 443)));
-        AddressRules broad = rules("127.0.0.0/8", "8.8.0.0/16", ".example");
-        AddressRules exact = rules("127.0.0.1", "8.8.4.4/32", "shop.example", "2600::5/128");
+    private AddressRules naming(boolean denyPrivate, String host, int port) {
+        return new AddressRules(
+                new AddressRules.Settings(
+                        "egress",
+                        denyPrivate,
+                        List.of(),
+                        List.of(new AddressRules.HostAndPort(new HostRule(host, "trusted"), port)),
+                        List.of(),
+                        false),
+                own,
+                tally);
+    }
 
-        assertThat(mayDial(broad, "127.0.0.1", "127.0.0.1", 9901)).isFalse();
-        assertThat(mayDial(broad, "127.0.0.1", "127.0.0.1", 9902)).isTrue();
-        assertThat(mayDial(broad, "8.8.4.4", "8.8.4.4", 443)).isFalse();
-        assertThat(mayDial(broad, "shop.example", "8.8.4.4", 443)).isFalse();
-        assertThat(mayDial(exact, "127.0.0.1", "127.0.0.1", 9901)).isTrue();
-        assertThat(mayDial(exact, "8.8.4.4", "8.8.4.4", 443)).isTrue();
-        assertThat(mayDial(exact, "shop.example", "127.0.0.2", 443)).isTrue();
-        assertThat(mayDial(exact, "2600::5", "2600::5", 443)).isTrue();
-        assertThat(mayDial(exact, "other.example", "127.0.0.2", 443)).isFalse();
+    @Test
+    void ourOwnListenersAreReachedOnlyIfTheyAreNamedWithTheirPorts() {
+        own.set(List.of(new InetSocketAddress("127.0.0.1", 9901), new InetSocketAddress("::", 443)));
+        AddressRules trusting = rules("127.0.0.0/8", "127.0.0.1", "8.8.4.4", ".example", "2600::5/128");
+
+        assertThat(mayDial(trusting, "127.0.0.1", "127.0.0.1", 9901)).isFalse();
+        assertThat(mayDial(trusting, "127.0.0.1", "127.0.0.1", 9902)).isTrue();
+        assertThat(mayDial(trusting, "8.8.4.4", "8.8.4.4", 443)).isFalse();
+        assertThat(mayDial(trusting, "shop.example", "8.8.4.4", 443)).isFalse();
+        assertThat(mayDial(trusting, "2600::5", "2600::5", 443)).isFalse();
+        for (boolean denyPrivate : new boolean[] {true, false}) {
+            AddressRules byAddress = naming(denyPrivate, "127.0.0.1", 9901);
+            AddressRules byName = naming(denyPrivate, "shop.example", 443);
+            assertThat(mayDial(byAddress, "localhost", "127.0.0.1", 9901)).isTrue();
+            assertThat(mayDial(byAddress, "localhost", "127.0.0.1", 443)).isFalse();
+            assertThat(mayDial(byAddress, "localhost", "127.0.0.1", 9902)).isEqualTo(!denyPrivate);
+            assertThat(mayDial(byName, "shop.example", "8.8.4.4", 443)).isTrue();
+            assertThat(mayDial(byName, "shop.example", "127.0.0.1", 9901)).isFalse();
+            assertThat(mayDial(byName, "other.example", "8.8.4.4", 443)).isFalse();
+        }
     }
 
     @Test
@@ -345,7 +363,7 @@ class AddressRulesTest {
         AddressRules rules = rules("0.0.0.0/8", "::");
 
         assertThat(mayDial(rules, "0.0.0.0", "0.0.0.0", 9901)).isFalse();
-        assertThat(mayDial(rules, "::", "::", 9901)).isTrue(); // named by itself
+        assertThat(mayDial(rules, "::", "::", 9901)).isFalse();
         assertThat(mayDial(rules, "0.0.0.0", "0.0.0.0", 9902)).isTrue();
     }
 
@@ -384,11 +402,12 @@ class AddressRulesTest {
     }
 
     @Test
-    void withoutDenyPrivateEverythingMayBeDialled() {
+    void withoutDenyPrivateEverythingButThisGatewayMayBeDialled() {
         own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
         AddressRules rules = new AddressRules(settings(false, List.of(), List.of()), own, tally);
 
-        assertThat(mayDial(rules, "localhost", "127.0.0.1", 9901)).isTrue();
+        assertThat(mayDial(rules, "localhost", "127.0.0.1", 9901)).isFalse();
+        assertThat(mayDial(rules, "localhost", "127.0.0.1", 9902)).isTrue();
         assertThat(mayDial(rules, "metadata", "169.254.169.254", 80)).isTrue();
     }
 
@@ -406,15 +425,18 @@ class AddressRulesTest {
     }
 
     @Test
-    void auditModeNotesWhatItWouldRefuseButForThisGateway() {
+    void auditModeRefusesWhatIsNotPublicAndNotesWhatIsDenied() {
         own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
-        AddressRules rules =
-                new AddressRules(new AddressRules.Settings("egress", true, List.of(), List.of(), true), own, tally);
+        AddressRules rules = new AddressRules(
+                new AddressRules.Settings("egress", true, List.of(), List.of(), Rules.deny("93.184.216.0/24"), true),
+                own,
+                tally);
 
-        assertThat(mayDial(rules, "registry.internal", "10.0.0.7", 443)).isTrue();
+        assertThat(mayDial(rules, "registry.internal", "10.0.0.7", 443)).isFalse();
+        assertThat(mayDial(rules, "169.254.169.254", "169.254.169.254", 80)).isFalse();
         assertThat(mayDial(rules, "public.example", "93.184.216.34", 443)).isTrue();
         assertThat(mayDial(rules, "localhost", "127.0.0.1", 9901)).isFalse();
-        assertThat(tally.audit().notPublic()).containsExactly("registry.internal");
+        assertThat(tally.audit().notPublic()).containsExactly("169.254.169.254", "registry.internal");
     }
 
     /** An IPv4-mapped address in a form that the platform usually does away with. */

@@ -10,7 +10,8 @@ class ProxyAutoConfigTest {
     private static ProxyAutoConfig config(Policies policies, boolean denyPrivate, String... trusted) {
         return new ProxyAutoConfig(
                 policies,
-                new AddressRules.Settings("egress", denyPrivate, Rules.list("trusted", trusted), List.of(), false));
+                new AddressRules.Settings(
+                        "egress", denyPrivate, Rules.list("trusted", trusted), List.of(), List.of(), false));
     }
 
     @Test
@@ -18,9 +19,9 @@ class ProxyAutoConfigTest {
         Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
 
         assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(false, "proxy.example", 3128)))
-                .startsWith("var proxy = \"PROXY proxy.example:3128\";\n");
+                .contains("\nvar proxy = \"PROXY proxy.example:3128\";\n");
         assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(true, "2001:db8::1", 443)))
-                .startsWith("var proxy = \"HTTPS [2001:db8::1]:443\";\n");
+                .contains("\nvar proxy = \"HTTPS [2001:db8::1]:443\";\n");
     }
 
     @Test
@@ -28,7 +29,7 @@ class ProxyAutoConfigTest {
         Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
 
         assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(false, "\";x</script>\\", 1)))
-                .startsWith("var proxy = \"PROXY \\u0022;x\\u003c/script>\\u005c:1\";\n");
+                .contains("\nvar proxy = \"PROXY \\u0022;x\\u003c/script>\\u005c:1\";\n");
     }
 
     @Test
@@ -51,5 +52,27 @@ class ProxyAutoConfigTest {
         assertThat(config(policies, true, "10.1.2.0/24").noProxy().split(","))
                 .contains("172.16.0.0/12")
                 .doesNotContain("10.0.0.0/8");
+    }
+
+    /** What a page of another site may run as its own script would else give it the lists. */
+    @Test
+    void nothingButFunctionsIsLeftForAPageThatRunsTheScript() {
+        Policies policies = Rules.only(Rules.policy(Rules.allow("secret.example"), List.of()));
+        String script = config(policies, true).script(new ProxyAutoConfig.Proxy(false, "proxy.example", 3128));
+
+        assertThat(script.indexOf("secret.example"))
+                .isBetween(script.indexOf("(function () {"), script.indexOf("})();"));
+    }
+
+    @Test
+    void inAuditModeAllThatIsPublicIsSentHere() {
+        Policies policies = Rules.only(Rules.policy(Rules.allow("a.example"), List.of()));
+        ProxyAutoConfig audited = new ProxyAutoConfig(
+                policies, new AddressRules.Settings("egress", true, List.of(), List.of(), List.of(), true));
+
+        assertThat(audited.script(new ProxyAutoConfig.Proxy(false, "proxy.example", 3128)))
+                .contains("var otherwise = proxy;");
+        assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(false, "proxy.example", 3128)))
+                .contains("var otherwise = \"DIRECT\";");
     }
 }

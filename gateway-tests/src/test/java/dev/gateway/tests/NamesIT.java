@@ -2,7 +2,9 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.NameServer.Mood;
 import dev.gateway.tests.peer.Origin;
@@ -13,11 +15,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -100,6 +105,64 @@ class NamesIT {
                 }
             }
             assertThat(gateway.instances("java.net.Inet4Address")).isLessThan(asked * addresses / 4);
+        }
+    }
+
+    /**
+     * In a mount namespace of its own, where {@code resolv.conf} lists a domain: rules have judged the name as it was
+     * written, and nothing else may be dialled.
+     */
+    @Test
+    void aNameThatAClientNamesIsNeverCompleted(@TempDir Path directory) throws Exception {
+        Path resolvConf = Files.writeString(
+                directory.resolve("resolv.conf"), "nameserver 127.0.0.1\nsearch corp.test\noptions ndots:5\n");
+        String mount = "mount --bind " + resolvConf + " /etc/resolv.conf";
+        Tools.Result able = Tools.run("unshare", "--mount", "sh", "-c", mount);
+        if (able.exit() != 0) {
+            Tools.missing("no mount namespace can be made here: " + able.output());
+        }
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                NameServer names = new NameServer()
+                        .answers("wiki.corp.test", "127.0.0.1")
+                        .answers("wiki", "127.0.0.1")
+                        .answers("a.b.corp.test", "127.0.0.1")
+                        .answers("app.corp.test", "127.0.0.1");
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners:
+                                  - {name: web, address: 127.0.0.1, port: 0, protocol: HTTP}
+                                  - {name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}
+                                routes: [{parentRefs: [{name: web}], rules: [{backendRefs: [{name: app}]}]}]
+                                upstreams: [{name: app, endpoints: [{host: app, port: %d}]}]
+                                connect:
+                                  - parentRefs: [{name: egress}]
+                                    allow: ["*"]
+                                    deny: [.corp.test]
+                                    allowedPorts: [1-65535]
+                                    denyPrivate: false
+                                resolver: {nameServers: ["127.0.0.1:%d"]}
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port(), names.port()))
+                        .under("unshare", "--mount", "sh", "-c", mount + " && exec \"$@\"", "sh")
+                        .start()) {
+            assertThat(connect(gateway, "wiki.corp.test:" + origin.port())).isEqualTo(403);
+            assertThat(names.questions()).isEmpty();
+            assertThat(connect(gateway, "a.b:" + origin.port())).isEqualTo(502);
+            assertThat(connect(gateway, "a.b.:" + origin.port())).isEqualTo(502);
+            assertThat(connect(gateway, "wiki:" + origin.port())).isEqualTo(200); // which is a name of its own
+            assertThat(names.questions()).containsExactlyInAnyOrder("a.b", "wiki");
+            // What the configuration names is completed as everything on this machine is.
+            assertThat(get(gateway)).isEqualTo(200);
+            assertThat(names.questions()).contains("app.corp.test");
+        }
+    }
+
+    private static int connect(GatewayJar gateway, String target) throws IOException {
+        try (Http1Peer client = Http1Peer.connect(gateway.port("egress"))) {
+            client.raw("CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n");
+            return client.response("CONNECT").receiveFinal().status();
         }
     }
 }

@@ -41,7 +41,8 @@ class ProxyAutoConfigIT {
 
     private static String script(Policies policies, boolean denyPrivate, String... trusted) {
         return new ProxyAutoConfig(
-                        policies, new AddressRules.Settings("egress", denyPrivate, rules(trusted), List.of(), false))
+                        policies,
+                        new AddressRules.Settings("egress", denyPrivate, rules(trusted), List.of(), List.of(), false))
                 .script(PROXY);
     }
 

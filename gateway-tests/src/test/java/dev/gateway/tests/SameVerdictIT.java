@@ -216,11 +216,25 @@ class SameVerdictIT {
     @ParameterizedTest
     @ValueSource(strings = {"OPTIONS", "TRACE", "CONNECT", "get", "G\u00e4T", "G(T", "PURGE", "PRI"})
     void ofAMethod(String method) throws Exception {
-        assertSameVerdict("web", Head.request(method, method.equals("CONNECT") ? "a.test:443" : "/x", "Host", "a.test:443"));
+        assertSameVerdict(
+                "web", Head.request(method, method.equals("CONNECT") ? "a.test:443" : "/x", "Host", "a.test:443"));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "00", "0000000000000000000000", "-0", "+0", "", "0x0", "0,0", "0 0", "a", "9223372036854775808"})
+    @ValueSource(
+            strings = {
+                "0",
+                "00",
+                "0000000000000000000000",
+                "-0",
+                "+0",
+                "",
+                "0x0",
+                "0,0",
+                "0 0",
+                "a",
+                "9223372036854775808"
+            })
     void ofALength(String length) throws Exception {
         assertSameVerdict("web", Head.request("GET", "/x", "Content-Length", length));
     }

@@ -41,6 +41,7 @@ final class ConnectChecks {
             checks.access(entry, entry.access());
             entry.policies().forEach(policy -> checks.access(policy, policy.access()));
             checks.trusted();
+            checks.ownListeners(config);
             checks.openToEverybody();
             checks.limits();
             checks.parents();
@@ -116,10 +117,45 @@ final class ConnectChecks {
                 scope.problems.error(each.position(), "trustedDestinations: to trust all, write denyPrivate: false");
             }
         }
-        if (!entry.denyPrivate() && !entry.trustedDestinations().isEmpty()) {
+        if (entry.denyPrivate()) {
+            return;
+        }
+        if (entry.trustedDestinations().stream().anyMatch(each -> !(each instanceof Destination.HostAndPort))) {
             warning(
                     scope.at(entry, "trustedDestinations"),
-                    "trustedDestinations has no effect with denyPrivate: false");
+                    "trustedDestinations without a port have no effect with denyPrivate: false");
+        }
+        boolean open = Destinations.isAnyAllowed(entry.access())
+                && !Destinations.haveLoopback(entry.access().deny());
+        if (open
+                && entry.access().allow().stream()
+                        .anyMatch(each -> each instanceof Destination.Any || each instanceof Destination.Domain)) {
+            warning(
+                    scope.at(entry, "denyPrivate"),
+                    "denyPrivate: false lets clients reach what listens on this machine only, and cloud metadata:"
+                            + " add 127.0.0.0/8, ::1 and 169.254.0.0/16 to 'deny', or write denyPrivate: true and name"
+                            + " your networks as trustedDestinations");
+        }
+    }
+
+    /** A tunnel to a listener of ours is a way around whoever may reach that; to admin, it is a way to stop us. */
+    private void ownListeners(GatewayConfig config) {
+        for (Destination each : entry.trustedDestinations()) {
+            if (each instanceof Destination.HostAndPort one) {
+                String what = config.admin() != null && config.admin().port() == one.port()
+                        ? "the admin listener"
+                        : config.listeners().stream()
+                                .filter(listener -> listener.port() > 0 && listener.port() == one.port())
+                                .map(listener -> "listener '" + listener.name() + "'")
+                                .findFirst()
+                                .orElse(null);
+                if (what != null) {
+                    warning(
+                            each.position(),
+                            "clients of this entry may reach " + what
+                                    + " as if they were on this machine, if this is its address");
+                }
+            }
         }
     }
 

@@ -24,6 +24,8 @@ final class ConnectSchema {
 
     private static final ListType<Destination> DESTINATIONS = new ListType<>(DestinationTypes.DESTINATION, 0);
 
+    private static final ListType<Destination> TRUSTED = new ListType<>(DestinationTypes.WITH_OR_WITHOUT_PORT, 0);
+
     private static final ScalarType<Sni> SNI =
             Types.words(entry("off", Sni.OFF), entry("log", Sni.LOG), entry("mustMatch", Sni.MUST_MATCH));
 
@@ -158,16 +160,18 @@ final class ConnectSchema {
                                 + " networks, cloud metadata and the like.");
                 var trusted = o.defaulted(
                         "trustedDestinations",
-                        DESTINATIONS,
+                        TRUSTED,
                         List.of(),
                         ConnectConfig::trustedDestinations,
-                        "Hosts and address blocks that denyPrivate does not refuse. They still need to be allowed.");
+                        "Hosts and address blocks that denyPrivate does not refuse. They still need to be allowed. A"
+                                + " listener of this gateway, admin included, is refused whatever else is written,"
+                                + " unless it is here with its port, as 127.0.0.1:9901.");
                 var audit = o.defaulted(
                         "audit",
                         Types.BOOLEAN,
                         false,
                         ConnectConfig::audit,
-                        "Only log what would be refused, and let it through.");
+                        "Only log what would be refused, and let it through. What denyPrivate refuses stays refused.");
                 var auth = o.optional(
                         "auth", ConnectAuthSchema.AUTH, ConnectConfig::auth, "How clients tell who they are.");
                 var policies = o.defaulted(

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** How hosts and ports of tunnels are written. */
 final class DestinationTypes {
@@ -21,6 +22,8 @@ final class DestinationTypes {
 
     private static final Pattern URL = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*@)?([^/?#]*).*");
     private static final Pattern WITH_PORT = Pattern.compile("(.+):[0-9*]+");
+    private static final Pattern HOST_AND_PORT =
+            Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\[\\]:/*]+):([1-9][0-9]{0,4})");
     private static final Pattern PORTS = Pattern.compile("([1-9][0-9]{0,4})(-([1-9][0-9]{0,4}))?");
 
     /** Some hosts. */
@@ -32,6 +35,17 @@ final class DestinationTypes {
                 Destination destination = destination(text, site.position());
                 warnOfOverhang(text, destination, site);
                 return destination;
+            },
+            Destination::text);
+
+    /** Some hosts, or one of them at one port. */
+    static final ScalarType<Destination> WITH_OR_WITHOUT_PORT = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + "|" + HOST_AND_PORT.pattern() + ")$"),
+            new Destination.Name(new Position("", 1, 1), "placeholder"),
+            (text, site) -> {
+                Destination withPort = withPort(text, site.position());
+                return withPort != null ? withPort : DESTINATION.parse(text, site);
             },
             Destination::text);
 
@@ -69,6 +83,23 @@ final class DestinationTypes {
         String lower = name.toLowerCase(Locale.ROOT);
         String plain = lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
         return text.startsWith(".") ? new Destination.Domain(position, plain) : new Destination.Name(position, plain);
+    }
+
+    /** Returns a host at a port; null if the text is something else, or names more than one host. */
+    private static @Nullable Destination withPort(String text, Position position) {
+        Matcher matcher = HOST_AND_PORT.matcher(text);
+        if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > 65535) {
+            return null;
+        }
+        String host = matcher.group(1);
+        try {
+            Destination one = destination(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, position);
+            boolean single = one instanceof Destination.Name
+                    || (one instanceof Destination.Block block && block.block().isSingle());
+            return single ? new Destination.HostAndPort(position, one, Integer.parseInt(matcher.group(2))) : null;
+        } catch (InvalidException e) {
+            return null;
+        }
     }
 
     /** An address that is not the first of its block is perhaps meant alone. */

@@ -30,6 +30,8 @@ final class Destinations {
             .map(address -> Objects.requireNonNull(Cidr.parse(address)))
             .toList();
 
+    private static final Cidr LOOPBACK = Objects.requireNonNull(Cidr.parse("127.0.0.0/8"));
+
     private Destinations() {}
 
     /** Returns the first of some that has all that another has, null if none does. */
@@ -80,10 +82,22 @@ final class Destinations {
     /** Whether some of what a private destination leads to is trusted. */
     static boolean isTrusted(Destination allowed, List<Destination> trusted) {
         return trusted.stream()
+                .map(Destinations::host)
                 .anyMatch(each -> covers(each, allowed)
                         || covers(allowed, each)
                         || (allowed instanceof Destination.Name
                                 && each instanceof Destination.Block block
                                 && LOCALHOST.stream().anyMatch(address -> covers(block.block(), address))));
+    }
+
+    private static Destination host(Destination destination) {
+        return destination instanceof Destination.HostAndPort one ? one.host() : destination;
+    }
+
+    /** Whether some are all of this machine's own addresses of IPv4, whatever else they are. */
+    static boolean haveLoopback(List<Destination> destinations) {
+        return destinations.stream()
+                .anyMatch(each -> each instanceof Destination.Any
+                        || (each instanceof Destination.Block block && covers(block.block(), LOOPBACK)));
     }
 }

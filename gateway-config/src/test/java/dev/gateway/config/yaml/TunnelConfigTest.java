@@ -247,6 +247,48 @@ class TunnelConfigTest {
     }
 
     @Test
+    void aTrustedDestinationMayHaveAPort() {
+        ConnectConfig entry = valid(
+                        EGRESS
+                                + """
+                        connect:
+                          - parentRefs: [{name: egress}]
+                            allow: [a.test]
+                            trustedDestinations: ["127.0.0.1:9000", "[::1]:9001", "App.test:80", 10.0.0.0/8]
+                        """)
+                .connect()
+                .get(0);
+        assertThat(entry.trustedDestinations())
+                .extracting(Destination::text)
+                .containsExactly("127.0.0.1:9000", "[::1]:9001", "app.test:80", "10.0.0.0/8");
+    }
+
+    @Test
+    void whoMayReachTheGatewayItselfIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                EGRESS
+                                        + """
+                        connect:
+                          - parentRefs: [{name: egress}]
+                            allow: [a.test]
+                            trustedDestinations: ["127.0.0.1:9901"]
+                        admin: {address: 127.0.0.1, port: 9901}
+                        """))
+                .singleElement()
+                .asString()
+                .contains("the admin listener");
+    }
+
+    @Test
+    void anEntryThatLeadsToThisMachineIsWarnedOf() {
+        String entry = EGRESS + "connect: [{parentRefs: [{name: egress}], allow: ['*'], denyPrivate: false%s}]\n";
+        assertThat(warnings(entry.formatted(""))).anyMatch(line -> line.contains("on this machine only"));
+        assertThat(warnings(entry.formatted(", deny: [127.0.0.0/8]")))
+                .noneMatch(line -> line.contains("on this machine only"));
+    }
+
+    @Test
     void addressesAreNotComparedWithNames() {
         assertThat(
                         warnings(
@@ -261,7 +303,7 @@ class TunnelConfigTest {
                 """))
                 .containsExactly(
                         "4:13: warning: allow: '192.0.2.9/24' is all of 192.0.2.0/24: write it so, or the address alone",
-                        "6:26: warning: trustedDestinations has no effect with denyPrivate: false",
+                        "6:26: warning: trustedDestinations without a port have no effect with denyPrivate: false",
                         "7:10: warning: there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
     }
 

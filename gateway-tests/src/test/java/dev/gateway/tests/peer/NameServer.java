@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -34,6 +35,7 @@ public final class NameServer implements AutoCloseable {
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
 
+    private final Set<String> questions = ConcurrentHashMap.newKeySet();
     private final DatagramSocket socket =
             new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     private final Map<String, List<InetAddress>> ipv4 = new ConcurrentHashMap<>();
@@ -72,6 +74,11 @@ public final class NameServer implements AutoCloseable {
         return this;
     }
 
+    /** Returns the names that were asked for. */
+    public Set<String> questions() {
+        return questions;
+    }
+
     private void serve() {
         byte[] buffer = new byte[512];
         try {
@@ -105,6 +112,7 @@ public final class NameServer implements AutoCloseable {
         query.getShort();
         int questionEnd = query.position();
         String asked = name.toString();
+        questions.add(asked);
         if (type == TYPE_A && asked.endsWith(zone)) {
             return filled(id, query.slice(12, questionEnd - 12));
         }
