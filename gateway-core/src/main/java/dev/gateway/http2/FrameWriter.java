@@ -104,8 +104,8 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
         out.writeZero(HEADER);
         try {
             encoder.encodeHeaders(streamId, headers, out);
-        } catch (Http2Exception | RuntimeException e) {
-            out.writerIndex(start); // others' frames go on
+        } catch (Http2Exception | RuntimeException | Error e) {
+            out.writerIndex(start); // so that no part of it is sent
             throw e;
         }
         int end = out.writerIndex();
@@ -125,26 +125,47 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
     }
 
     private void headInFragments(ChannelHandlerContext ctx, int streamId, ByteBuf block, int endOfStream) {
-        fragment(ctx, Http2FrameTypes.HEADERS, endOfStream, streamId, block.readRetainedSlice(maxFrameSize()));
-        while (block.readableBytes() > maxFrameSize()) {
-            fragment(ctx, Http2FrameTypes.CONTINUATION, 0, streamId, block.readRetainedSlice(maxFrameSize()));
+        try {
+            fragment(ctx, Http2FrameTypes.HEADERS, endOfStream, streamId, block.readRetainedSlice(maxFrameSize()));
+            while (block.readableBytes() > maxFrameSize()) {
+                fragment(ctx, Http2FrameTypes.CONTINUATION, 0, streamId, block.readRetainedSlice(maxFrameSize()));
+            }
+        } catch (RuntimeException | Error e) {
+            block.release();
+            throw e;
         }
         fragment(ctx, Http2FrameTypes.CONTINUATION, Http2Flags.END_HEADERS, streamId, block);
     }
 
-    /** Writes a frame whose payload is a buffer of its own. */
+    /** Writes a frame whose payload is a buffer of its own. Owns the payload, also on failure. */
     private void fragment(ChannelHandlerContext ctx, int type, int flags, int streamId, ByteBuf payload) {
         int length = payload.readableBytes();
-        putHeader(batch.room(ctx, HEADER), length, type, flags, streamId);
+        putHeader(room(ctx, HEADER, payload), length, type, flags, streamId);
         wrote(type, length);
         emit(ctx);
         ctx.write(payload, ctx.voidPromise());
     }
 
-    /** Writes a part of a body, in frames as large as the peer takes. */
+    /** Returns where a frame's header is to be written. Memory may run out here: then the payload is released. */
+    private ByteBuf room(ChannelHandlerContext ctx, int bytes, ByteBuf payload) {
+        try {
+            return batch.room(ctx, bytes);
+        } catch (RuntimeException | Error e) {
+            payload.release();
+            throw e;
+        }
+    }
+
+    /** Writes a part of a body, in frames as large as the peer takes. Owns it, also on failure. */
     void data(ChannelHandlerContext ctx, int streamId, ByteBuf data, boolean endStream) {
         while (data.readableBytes() > maxFrameSize()) {
-            dataFrame(ctx, streamId, data.readRetainedSlice(maxFrameSize()), 0);
+            ByteBuf part = data.readRetainedSlice(maxFrameSize());
+            try {
+                dataFrame(ctx, streamId, part, 0);
+            } catch (RuntimeException | Error e) {
+                data.release();
+                throw e;
+            }
         }
         dataFrame(ctx, streamId, data, endStream ? Http2Flags.END_STREAM : 0);
     }
@@ -156,7 +177,7 @@ final class FrameWriter extends DefaultHttp2FrameWriter {
             fragment(ctx, Http2FrameTypes.DATA, flags, streamId, data);
             return;
         }
-        ByteBuf out = batch.room(ctx, HEADER + length);
+        ByteBuf out = room(ctx, HEADER + length, data);
         putHeader(out, length, Http2FrameTypes.DATA, flags, streamId);
         out.writeBytes(data);
         data.release();

@@ -297,8 +297,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         ChannelHandlerContext ctx = context();
         try {
             codec.writer().head(ctx, h2.id(), sent, last);
-        } catch (Http2Exception e) {
-            onError(ctx, true, e);
+        } catch (Http2Exception | RuntimeException | Error e) {
+            onError(ctx, true, e); // part of it may be in HPACK's table, so no head after it could be read
             return;
         } finally {
             sent.forget();
