@@ -262,15 +262,11 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     boolean upgrade(RequestHead head, ByteBuf in) {
         Upgrade upgrade = settings.upgrade();
         byte[] payload = upgrade == null ? null : UpgradeRequest.settings(head.fields());
-        if (upgrade == null || payload == null) {
+        if (upgrade == null || payload == null || !upgrade.accepts(payload)) {
             return false;
         }
-        ByteBuf rest = in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER;
-        boolean upgraded = upgrade.upgrade(ctx, head, payload, rest);
-        if (!upgraded) {
-            rest.release();
-        }
-        return upgraded;
+        upgrade.upgrade(ctx, head, payload, in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER);
+        return true;
     }
 
     /** A request has come, and its body is next if it has one. */

@@ -22,23 +22,26 @@ final class H2cUpgrade implements Upgrade {
     }
 
     @Override
-    public boolean upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
-        if (settings.length % SETTING_BYTES != 0) {
-            return false; // as if it had not asked
-        }
-        ctx.write(Unpooled.wrappedBuffer(SWITCHING));
-        Http2ServerConnection http2 = connection.speakHttp2();
+    public boolean accepts(byte[] settings) {
+        return settings.length % SETTING_BYTES == 0;
+    }
+
+    @Override
+    public void upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
         try {
-            http2.upgrade(head, settings);
+            ctx.write(Unpooled.wrappedBuffer(SWITCHING));
+            connection.speakHttp2().upgrade(head, settings);
         } catch (IllegalArgumentException e) {
             // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
             connection.owner.loop.observer().onViolation("settings");
             unread.release();
             ctx.close();
-            return true;
+            return;
+        } catch (RuntimeException | Error e) {
+            unread.release();
+            throw e;
         }
         ctx.fireChannelRead(unread);
         ctx.pipeline().remove(ctx.handler());
-        return true;
     }
 }

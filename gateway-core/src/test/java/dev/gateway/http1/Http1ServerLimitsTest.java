@@ -427,11 +427,15 @@ class Http1ServerLimitsTest {
         List<String> taken = new ArrayList<>();
         Upgrade upgrade = new Upgrade() {
             @Override
-            public boolean upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
+            public boolean accepts(byte[] settings) {
+                return settings.length == 6;
+            }
+
+            @Override
+            public void upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
                 taken.add(head.path() + " " + settings.length + " " + unread.toString(StandardCharsets.ISO_8859_1));
                 unread.release();
                 ctx.pipeline().remove(ctx.handler());
-                return true;
             }
         };
         client.finish();

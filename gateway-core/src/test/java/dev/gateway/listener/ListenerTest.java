@@ -51,6 +51,21 @@ class ListenerTest {
         rig.stop();
     }
 
+    /** That nothing has leaked is seen after the last test. */
+    @Test
+    void whatFollowedARequestIsReleasedIfItsUpgradeFails() throws Exception {
+        rig.h2cUpgrade = true;
+        Listener listener = rig.listen();
+        try (Socket client = Rig.connect(listener)) {
+            client.getOutputStream()
+                    .write(("GET /defect HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                                    + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\nPRI * HTTP/2.0")
+                            .getBytes(StandardCharsets.US_ASCII));
+            client.getInputStream().readAllBytes();
+        }
+        Rig.awaitConnections(listener, 0);
+    }
+
     @Test
     void aConnectionOverTheLimitIsRefusedUntilAnotherCloses() throws Exception {
         rig.maxConnections = 2;

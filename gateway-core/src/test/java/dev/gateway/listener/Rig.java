@@ -35,7 +35,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Listeners on two event loops, or how many there are to be, whose front door answers at once, but keeps {@code /held} until the test answers. */
+/**
+ * Listeners on two event loops, or how many there are to be. Their front door answers at once, but keeps {@code /held}
+ * until the test answers, and fails at {@code /defect}.
+ */
 final class Rig {
     static final int PATIENCE_MILLIS = 20_000;
 
@@ -181,6 +184,8 @@ final class Rig {
             Call call = new Call(stream, head, loop);
             if (head.path().toString().equals("/held")) {
                 held.add(call);
+            } else if (head.path().toString().equals("/defect")) {
+                throw new IllegalStateException("a defect");
             } else {
                 call.reply();
             }
