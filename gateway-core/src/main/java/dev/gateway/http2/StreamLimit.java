@@ -71,6 +71,7 @@ final class StreamLimit extends Timer {
 
     private void forget() {
         taken = Integer.MAX_VALUE;
+        answered = false; // or the next second with a limit would count as one with an answer
         cancel();
     }
 
