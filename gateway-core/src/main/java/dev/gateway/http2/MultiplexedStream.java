@@ -456,6 +456,9 @@ abstract class MultiplexedStream implements Stream {
             if (timer == null || !timer.isArmed()) {
                 armStallTimer();
             }
+            if (!connection.isWritable(stream)) {
+                holdUnsent();
+            }
         }
     }
 
