@@ -29,6 +29,8 @@ final class FloodGuard {
     static final int MAX_RESETS_OF_HALF = 1_000;
     static final int REQUESTS_PER_RESET = 20; // beyond that
     static final int MAX_PROVOKED_RESETS = 100;
+    static final int MAX_LARGE_REFUSED = 100;
+    static final int LARGE_HEAD = 8 * 1024; // unpacked; more than most clients ever send
     static final int MAX_REPEATED = 512 * 1024; // bytes of fields
     private static final int MAX_RATIO = 2; // of bytes to those of Huffman's code
     private static final int TABLE = 2 * 4096; // entries of HPACK's tables, ours and the one that all know
@@ -57,6 +59,7 @@ final class FloodGuard {
     private int requests; // of those streams, the ones that are not refused
     private int resets;
     private int provoked;
+    private int largeRefused;
     private int strays;
     private int emptyContinuations;
     private long repeated;
@@ -169,7 +172,8 @@ final class FloodGuard {
         }
         windowStart = now;
         settings = pings = pingsSent = acks = goAways = priorities = emptyData = unknown = 0;
-        windowUpdates = dataSent = streams = requests = resets = provoked = strays = emptyContinuations = 0;
+        windowUpdates =
+                dataSent = streams = requests = resets = provoked = largeRefused = strays = emptyContinuations = 0;
         repeated = 0;
         return true;
     }
@@ -223,6 +227,19 @@ final class FloodGuard {
     void onProvokedReset() throws Http2Exception {
         if (server) {
             provoked = count(provoked, MAX_PROVOKED_RESETS, 0, Violation.PROVOKED_RESETS);
+        }
+    }
+
+    /**
+     * A request was refused for lack of room, on a connection that holds more than its share. That alone is no abuse: the
+     * connection may be a proxy's with many clients, and to end it would fail the requests of all of them. What takes the
+     * room is large heads, and no proxy has them in most of its requests.
+     *
+     * @param head how large the head was, unpacked
+     */
+    void onRefused(int head) throws Http2Exception {
+        if (head > LARGE_HEAD) {
+            largeRefused = count(largeRefused, MAX_LARGE_REFUSED, requests / 2, Violation.PROVOKED_RESETS);
         }
     }
 

@@ -151,7 +151,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             } else {
                 Http2ServerStream stream = begin(h2, HeadReader.request(headers, info.scheme(), last), last);
                 if (stream.isRefused() && info.account().isGreedy()) {
-                    guard().onProvokedReset(); // it is the one that takes the room
+                    guard().onRefused(headers.unpacked());
                 }
             }
         }

@@ -22,6 +22,7 @@ final class StreamErrors {
         int id = error.streamId();
         Http2Stream h2 = connection.connection().stream(id);
         if (!outbound && h2 == null && codec.closed().wasResetByUs(id)) {
+            isFlood(ctx, codec.guard()::onStray);
             return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
         }
         if (error instanceof Http2Exception.HeaderListSizeException size && size.duringDecode()) {
@@ -41,10 +42,15 @@ final class StreamErrors {
         }
     }
 
-    /** Counts a reset that the peer has provoked; if there are too many, ends the connection and returns true. */
-    private boolean isTooManyProvoked(ChannelHandlerContext ctx) {
+    /** Something of which there may be too much. */
+    private interface Count {
+        void add() throws Http2Exception;
+    }
+
+    /** Counts what the peer has done; if that was too often, ends the connection and returns true. */
+    private boolean isFlood(ChannelHandlerContext ctx, Count count) {
         try {
-            codec.guard().onProvokedReset();
+            count.add();
             return false;
         } catch (Http2Exception flood) {
             connection.onConnectionError(ctx, false, flood, flood);
@@ -52,15 +58,8 @@ final class StreamErrors {
         }
     }
 
-    /** Counts a block that is smaller than what it unpacks to at most; if there are too many, ends the connection. */
-    private boolean isTooOftenRepeated(ChannelHandlerContext ctx, long bytes) {
-        try {
-            codec.guard().onRepeated(bytes);
-            return false;
-        } catch (Http2Exception flood) {
-            connection.onConnectionError(ctx, false, flood, flood);
-            return true;
-        }
+    private boolean isTooManyProvoked(ChannelHandlerContext ctx) {
+        return isFlood(ctx, codec.guard()::onProvokedReset);
     }
 
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
@@ -72,10 +71,14 @@ final class StreamErrors {
         }
         int id = error.streamId();
         if (codec.late().isBeyondLast(id)) {
+            isFlood(ctx, codec.guard()::onStray);
             return; // its stream is not taken, whatever the head
         }
         connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
-        if (known == null && limit != null && codec.headers().blockLength() < limit && isTooOftenRepeated(ctx, limit)) {
+        if (known == null
+                && limit != null
+                && codec.headers().blockLength() < limit
+                && isFlood(ctx, () -> codec.guard().onRepeated(limit))) {
             return;
         }
         Http2Stream h2 = known;

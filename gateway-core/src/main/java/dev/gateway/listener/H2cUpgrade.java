@@ -1,7 +1,6 @@
 package dev.gateway.listener;
 
 import dev.gateway.http1.Upgrade;
-import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.message.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

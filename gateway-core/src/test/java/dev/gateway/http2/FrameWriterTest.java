@@ -72,9 +72,13 @@ class FrameWriterTest {
     void nothingIsSentOfAHeadThatDoesNotFitIn() {
         memory.leave(1);
         writer.writePing(ctx, true, 1, channel.newPromise());
-        assertThatThrownBy(() -> writer.head(ctx, 1, head(FRAME, () -> {
-                    throw new IllegalStateException("made by the test");
-                }), true))
+        assertThatThrownBy(() -> writer.head(
+                        ctx,
+                        1,
+                        head(FRAME, () -> {
+                            throw new IllegalStateException("made by the test");
+                        }),
+                        true))
                 .hasRootCauseMessage("made by the test");
         writer.emit(ctx);
         channel.flush();

@@ -10,10 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -280,6 +285,53 @@ class Http2AbuseTest {
     }
 
     @Test
+    void headsThatAreTooLargeOnAStreamThatWeHaveReset() {
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        attacker.request(0).server().reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "the test"));
+        attacker.send(Frames.HEADERS, Frames.END_HEADERS, 1, tableAndReferences(1, 0));
+        byte[] references = new byte[20];
+        Arrays.fill(references, (byte) (0x80 | 62));
+        flood(10_000, i -> one(Frames.HEADERS, Frames.END_HEADERS, 1, references));
+        assertEnded(Violation.STRAY_FRAME_FLOOD);
+    }
+
+    /** A connection that holds more than its share of the memory there is, which refuses what it asks from then on. */
+    private RawClient greedy() {
+        Account account = new MemoryBudget(1 << 20, 1).newLoop().newAccount();
+        account.charge(512 * 1024);
+        ConnectionInfo info = new ConnectionInfo(
+                0, "test", HttpVersion.HTTP_2, SourceAddress.UNIX, SourceAddress.UNIX, null, null, account);
+        RawClient client = new RawClient(info, Http2ServerSettings.DEFAULT, true);
+        client.recorder.hasNoRoom = true;
+        return client;
+    }
+
+    @Test
+    void refusalsDoNotEndAConnectionThatMayBeAProxysWithManyClients() {
+        try (RawClient proxy = greedy()) {
+            for (int i = 0; i < 2_000; i++) {
+                proxy.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
+                assertEquals(REFUSED_STREAM, proxy.reset(2 * i + 1));
+                proxy.received.clear();
+            }
+            assertEquals(List.of(), proxy.counts.violations);
+            assertTrue(proxy.channel.isOpen());
+        }
+    }
+
+    @Test
+    void refusedRequestsWithLargeHeads() {
+        byte[] large = get("p", "p".repeat(FloodGuard.LARGE_HEAD));
+        try (RawClient greedy = greedy()) {
+            for (int i = 0; i < 1_000 && greedy.first(Frames.GOAWAY, 0) == null; i++) {
+                greedy.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, large);
+            }
+            assertEquals(ENHANCE_YOUR_CALM, greedy.goAway());
+            assertEquals(List.of(Violation.PROVOKED_RESETS.kind()), greedy.counts.violations);
+        }
+    }
+
+    @Test
     void resetsProvokedByOverflowingWindows() {
         flood(1_000, i -> new ByteBuf[] {
             frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get()),
@@ -519,6 +571,24 @@ class Http2AbuseTest {
         Stalled.ofThisLoop().cut(10_000, 10_000, 0);
         attacker.collect();
         assertEquals(ENHANCE_YOUR_CALM, attacker.reset(1));
+    }
+
+    /** Both had room when their end was handed over, and only the first had it when it was sent. */
+    @Test
+    void aResponseThatLostItsShareOfTheWindowIsCutWhenMemoryRunsOut() {
+        for (int i = 0; i < 2; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
+        }
+        for (int i = 0; i < 2; i++) {
+            attacker.request(i).server().head(Http2ConnectionsTest.response(200), false);
+            attacker.request(i).server().data(Buffers.of(new byte[40_000]), true);
+        }
+        attacker.request(0).server().flush();
+        attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2);
+        attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2 + 100);
+        Stalled.ofThisLoop().cut(10_000, 10_000, 0);
+        attacker.collect();
+        assertEquals(ENHANCE_YOUR_CALM, attacker.reset(3));
     }
 
     @Test

@@ -179,4 +179,26 @@ class Http2LateFramesTest {
         assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
         assertEquals(11, client.all(Frames.GOAWAY, 0).get(2).number(4)); // ENHANCE_YOUR_CALM
     }
+
+    @Test
+    void aFloodOfHeadsThatAreTooLargeEndsTheConnection() {
+        goneAway();
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        block.writeBytes(Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100)));
+        byte[] field = Frames.block("v", "v".repeat(3_900));
+        field[0] = 0x40; // into the table
+        block.writeBytes(field);
+        for (int i = 0; i < 20; i++) {
+            block.write(0x80 | 62); // the same again
+        }
+        for (int i = 0;
+                i <= 2 * FloodGuard.MAX_STRAYS && client.all(Frames.GOAWAY, 0).size() == 2;
+                i++) {
+            // Not as a buffer whose every byte that is read is recorded.
+            client.channel.writeInbound(frame(Frames.HEADERS, END, 5 + 2 * i, block.toByteArray()));
+            client.collect();
+        }
+        assertEquals(List.of(Violation.STRAY_FRAME_FLOOD.kind()), client.counts.violations);
+        assertEquals(11, client.all(Frames.GOAWAY, 0).get(2).number(4)); // ENHANCE_YOUR_CALM
+    }
 }

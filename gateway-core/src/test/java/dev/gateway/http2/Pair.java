@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
@@ -133,6 +134,7 @@ final class Pair implements AutoCloseable {
     static final class Recorder implements RequestHandler {
         final List<Exchange> requests = new ArrayList<>();
         final List<Failure> refused = new ArrayList<>();
+        boolean hasNoRoom;
         boolean holdRefused; // as a client does that takes nothing of the answers
 
         @Override
@@ -143,6 +145,9 @@ final class Pair implements AutoCloseable {
             exchange.request = head;
             exchange.ended = last;
             requests.add(exchange);
+            if (hasNoRoom) {
+                stream.refuse(Failure.of(Cause.OVERLOAD, "made by the test"));
+            }
             return exchange;
         }
 

@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.http2.Frames.Frame;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -29,8 +30,12 @@ final class RawClient implements AutoCloseable {
     }
 
     RawClient(Http2ServerSettings settings, boolean preface) {
+        this(Pair.info(), settings, preface);
+    }
+
+    RawClient(ConnectionInfo info, Http2ServerSettings settings, boolean preface) {
         channel.freezeTime();
-        server = Http2ServerConnection.create(Pair.info(), recorder, counts, Pair.wheel(channel), settings);
+        server = Http2ServerConnection.create(info, recorder, counts, Pair.wheel(channel), settings);
         channel.pipeline().addLast(server);
         if (preface) {
             send(Frames.preface(), Frames.frame(Frames.SETTINGS, Frames.ACK, 0));
