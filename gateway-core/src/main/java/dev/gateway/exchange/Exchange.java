@@ -286,6 +286,9 @@ final class Exchange implements StreamEvents {
         try {
             if (action == Action.ANSWER) {
                 record.status = failure.status();
+                if (isForWantOfRoom(failure.cause())) {
+                    server.restAfterwards(handler.pause);
+                }
                 record.sentBytes = handler.replies.send(server, head, failure, settings, about(fields));
             } else {
                 server.reset(failure);
@@ -293,6 +296,11 @@ final class Exchange implements StreamEvents {
         } catch (RuntimeException | OutOfMemoryError e) {
             onDefectAtEnd(e);
         }
+    }
+
+    /** Whether there is nothing wrong with the request, so that the client may send it again and again. */
+    private static boolean isForWantOfRoom(Cause cause) {
+        return cause == Cause.OVERLOAD || cause == Cause.PENDING_OVERFLOW || cause == Cause.NO_HEALTHY_ENDPOINT;
     }
 
     private LocalReply.About about(Fields fields) {

@@ -33,6 +33,7 @@ public final class ExchangeHandler implements RequestHandler {
     final TimerWheel wheel;
     final ExchangeObserver observer;
     final LoopGate gate;
+    final ServerStream.Pause pause; // of who is refused for want of room
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
@@ -52,6 +53,7 @@ public final class ExchangeHandler implements RequestHandler {
         this.opener = opener;
         this.wheel = wheel;
         this.observer = observer;
+        this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
     }
 
     /**

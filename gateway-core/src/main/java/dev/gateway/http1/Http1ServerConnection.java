@@ -12,6 +12,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
@@ -37,6 +38,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final RequestInput input;
     private final ClientPatience patience;
     private final ClientFin fin;
+    private final ClientRest rest;
     private final Timer ageTimer = new AgeTimer();
 
     @SuppressWarnings("NullAway.Init")
@@ -64,6 +66,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         this.input = new RequestInput(this, settings.limits(), info.scheme());
         this.fin = new ClientFin(settings.halfClose());
         this.patience = new ClientPatience(this, timers, settings);
+        this.rest = new ClientRest(this, timers);
     }
 
     ConnectionInfo info() {
@@ -118,6 +121,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         boolean wasOpen = input.state() != State.CLOSED;
         input.close();
         patience.cancel();
+        rest.cancel();
         ageTimer.cancel();
         output.stop();
         input.release();
@@ -479,12 +483,47 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         from.setEvents(null);
         stream = null;
         credit.reset();
-        if (!from.isKeepAlive() || (from.isConnect() && !input.isEmpty())) {
-            finish(); // after a refused CONNECT, bytes sent in hope of a tunnel are no request
+        // After a refused CONNECT, bytes sent in hope of a tunnel are no request.
+        boolean closing = !from.isKeepAlive() || (from.isConnect() && !input.isEmpty());
+        if (rest.begin(closing)) {
+            credit.rest(true);
+        }
+        if (closing) {
+            closing();
         } else if (input.state() == State.WAITING) {
             next();
         } else if (input.isTooMuchToDiscard()) {
             finish();
+        }
+    }
+
+    /** The response that has just ended is a refusal after which the client is to be left alone. */
+    void restAfter(Http1ServerStream refused, ServerStream.Pause pause) {
+        if (refused == stream) {
+            rest.want(pause);
+        }
+    }
+
+    /** Whether another request may be looked at: not while the client reads no answers, or is left alone. */
+    boolean takesRequests() {
+        return ctx.channel().isWritable() && !rest.isArmed();
+    }
+
+    private void closing() {
+        if (rest.isArmed()) {
+            output.hold();
+        } else {
+            finish();
+        }
+    }
+
+    /** The client has been left alone for long enough. */
+    void onRested() {
+        credit.rest(false);
+        if (output.isHeld()) {
+            finish();
+        } else if (input.state() == State.HEAD && !input.isEmpty()) {
+            input.process();
         }
     }
 

@@ -140,6 +140,11 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
         }
     }
 
+    @Override
+    public void restAfterwards(Pause pause) {
+        carrier().restAfter(this, pause);
+    }
+
     private void openTunnel(ResponseHead head, boolean last) {
         AsciiString protocol = request == null ? null : request.protocol();
         tunnel = true;

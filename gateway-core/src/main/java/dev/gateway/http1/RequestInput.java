@@ -157,7 +157,7 @@ final class RequestInput {
         boolean more = true;
         for (ByteBuf in = unread.peek(); more && in != null; in = unread.peek()) {
             more = switch (state) {
-                case HEAD -> connection.ctx.channel().isWritable() ? readHead(in) : leave(in);
+                case HEAD -> connection.takesRequests() ? readHead(in) : leave(in);
                 case BODY -> readBody(in);
                 case DROPPED -> drop(in);
                 case WAITING -> leave(in);

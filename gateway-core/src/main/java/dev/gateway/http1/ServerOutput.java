@@ -34,6 +34,7 @@ final class ServerOutput {
     private final IntFunction<ByteBuf> room;
     private boolean awaitsLull;
     private boolean dirty; // written and not flushed
+    private boolean held; // what was written last leaves only when the connection is closed
     private long written;
     private long flushed; // of it
     private long begun; // before the response to the last request
@@ -77,7 +78,7 @@ final class ServerOutput {
      * segment each on a loop that has other work.
      */
     void flush() {
-        if (!dirty) {
+        if (!dirty || held) {
             return;
         }
         if (written > begun || lull == null) {
@@ -88,9 +89,18 @@ final class ServerOutput {
         }
     }
 
+    /** What was written leaves when the connection is closed after it, and not before. */
+    void hold() {
+        held = true;
+    }
+
+    boolean isHeld() {
+        return held;
+    }
+
     private void onLull() {
         awaitsLull = false;
-        if (dirty) {
+        if (dirty && !held) {
             send();
         }
     }

@@ -41,6 +41,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         lastNanos = System.nanoTime();
+        if (door.owner.refuse((Channel) message)) {
+            onRefused();
+            return;
+        }
         DescriptorShare from = share;
         if (from == null) {
             ctx.fireChannelRead(message);
@@ -53,6 +57,15 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             trouble.onFull(name(), from.max());
             pause();
             from.whenFree(() -> socket.eventLoop().execute(this::resume));
+        }
+    }
+
+    /** Who comes again at once finds that the others go first. */
+    private void onRefused() {
+        long millis = door.owner.loop.gate().refuse(lastNanos, false);
+        if (millis > 0 && !paused) {
+            pause();
+            socket.eventLoop().schedule(this::resume, millis, TimeUnit.MILLISECONDS);
         }
     }
 

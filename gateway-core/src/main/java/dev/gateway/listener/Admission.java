@@ -15,6 +15,9 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     /** Lets a connection in, or not; whoever is let in is to be released. */
     boolean tryAcquire(Connection connection);
 
+    /** Whether everybody is refused who comes now; who asks need not have a connection to let in. */
+    boolean isFull();
+
     /** The first whole head of a request has come. */
     void onRequest(Connection connection);
 

@@ -28,6 +28,12 @@ final class ConnectionLimit implements Admission {
     }
 
     @Override
+    public boolean isFull() {
+        int limit = max;
+        return limit > 0 && open.get() >= limit;
+    }
+
+    @Override
     public void onRequest(Connection connection) {}
 
     @Override

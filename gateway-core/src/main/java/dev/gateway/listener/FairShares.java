@@ -124,6 +124,11 @@ final class FairShares implements Admission {
     }
 
     @Override
+    public boolean isFull() {
+        return false; // somebody may make room
+    }
+
+    @Override
     public synchronized void onRequest(Connection connection) {
         Held of = held.get(connection.network());
         if (of != null && of.silent.remove(connection)) {

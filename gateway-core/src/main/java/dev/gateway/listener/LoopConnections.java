@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -65,6 +66,24 @@ final class LoopConnections {
         }
         connection.terms.begin();
         connections.add(connection);
+        return true;
+    }
+
+    /**
+     * Refuses a connection that has just been accepted, if all of them are refused now. The channel has no event loop yet,
+     * so this costs much less than to take it in and close it.
+     */
+    boolean refuse(Channel accepted) {
+        boolean shed = loop.gate().refusesConnections();
+        if (!shed && !limit.isFull()) {
+            return false;
+        }
+        if (shed) {
+            loop.observer().onConnectionShed();
+        } else {
+            loop.observer().onConnectionRefused();
+        }
+        accepted.unsafe().closeForcibly();
         return true;
     }
 

@@ -32,6 +32,7 @@ public final class ReadCredit {
     private long overhead; // of the pieces owed
     private boolean exhausted;
     private boolean held;
+    private boolean resting;
 
     /** Makes the credit of a channel that reads by itself. */
     public ReadCredit(Channel channel) {
@@ -99,12 +100,20 @@ public final class ReadCredit {
         }
     }
 
+    /** Stops reading whatever the credit, and whoever holds it, until told otherwise. */
+    public void rest(boolean wanted) {
+        if (resting != wanted) {
+            resting = wanted;
+            update();
+        }
+    }
+
     /** Whether the channel does not read now, so that silence is not the peer's. */
     public boolean isPaused() {
-        return exhausted || held;
+        return exhausted || held || resting;
     }
 
     private void update() {
-        channel.config().setAutoRead(!exhausted && !held);
+        channel.config().setAutoRead(!exhausted && !held && !resting);
     }
 }

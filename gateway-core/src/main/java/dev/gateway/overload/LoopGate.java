@@ -10,8 +10,12 @@ public final class LoopGate {
     /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */
     public static final LoopGate OPEN = new LoopGate(new Overload(), null);
 
+    /** What a connection that ends costs, compared with an answer on one that stays open. */
+    private static final int CLOSING = 4;
+
     private final Overload overload;
     private final @Nullable LoopBudget budget;
+    private final @Nullable RefusalPace pace;
 
     /**
      * Makes the gate of an event loop.
@@ -21,6 +25,7 @@ public final class LoopGate {
     public LoopGate(Overload overload, @Nullable LoopBudget budget) {
         this.overload = overload;
         this.budget = budget;
+        this.pace = budget == null ? null : new RefusalPace();
     }
 
     /** Lets a connection in, and returns its account, charged with itself; null if it is refused. */
@@ -39,6 +44,22 @@ public final class LoopGate {
         Account account = charged.newAccount();
         account.charge(Cost.CONNECTION);
         return account;
+    }
+
+    /** Whether every connection that comes now is refused. */
+    public boolean refusesConnections() {
+        return overload.refusesConnections();
+    }
+
+    /**
+     * A client was refused that may ask again at once.
+     *
+     * @param now by the loop's clock
+     * @param closing whether its connection ends, so that it needs another one to ask again, which costs more
+     * @return for how many milliseconds it is to be left alone, so that others are served meanwhile
+     */
+    public long refuse(long now, boolean closing) {
+        return pace == null ? 0 : pace.refuse(now, closing ? CLOSING : 1);
     }
 
     /** Whether requests are let in; each is charged to its connection's account besides. */

@@ -35,6 +35,25 @@ public interface ServerStream extends Stream {
         return false;
     }
 
+    /**
+     * Leaves the client alone for a while when the response that follows has ended, so that asking again at once gains it
+     * nothing. To be called before the response's head; a protocol whose connections others may share need not do it.
+     *
+     * @param pause asked once, when it is known whether the connection ends with the response
+     */
+    default void restAfterwards(Pause pause) {}
+
+    /** How long a client is left alone. */
+    @FunctionalInterface
+    interface Pause {
+        /**
+         * Returns how many milliseconds it is, 0 for not at all.
+         *
+         * @param closing whether the connection ends with the response
+         */
+        long millis(boolean closing);
+    }
+
     /** Returns what is known of the connection this request came by. */
     ConnectionInfo connection();
 }

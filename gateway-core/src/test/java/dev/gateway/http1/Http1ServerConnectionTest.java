@@ -274,4 +274,70 @@ class Http1ServerConnectionTest {
         assertEquals(1, client.requests.size());
         assertEquals("[bad_content_length]", client.violations.toString());
     }
+
+    private void refuseWithRest(long millis) {
+        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> millis);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(503, null, new Fields(), 0), true);
+            request.stream.flush();
+        };
+    }
+
+    @Test
+    void aRefusedClientHasItsAnswerAtOnceAndItsNextRequestWaits() {
+        refuseWithRest(100);
+        client.send(GET);
+        assertTrue(client.sent().startsWith("HTTP/1.1 503 "));
+        assertFalse(client.channel.config().isAutoRead());
+        client.send(GET); // that was read already
+        assertEquals(1, client.requests.size());
+        client.clock.advance(150);
+        assertTrue(client.sent().startsWith("HTTP/1.1 503 "));
+        assertEquals(2, client.requests.size());
+        client.clock.advance(150);
+        assertTrue(client.channel.config().isAutoRead());
+        client.onEveryRequest = request -> {};
+        client.answer = Downstream::echo;
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        assertTrue(client.channel.config().isAutoRead());
+    }
+
+    @Test
+    void aRefusalThatEndsTheConnectionWaitsItself() {
+        refuseWithRest(100);
+        client.send("GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n");
+        assertEquals("", client.sent());
+        client.clock.advance(150);
+        assertTrue(client.sent().startsWith("HTTP/1.1 503 "));
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aClientThatMayGoOnIsNotKeptWaiting() {
+        refuseWithRest(0);
+        client.send(
+                "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\nGET /a HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n");
+        assertEquals(2, client.sent().split("HTTP/1.1 503 ", -1).length - 1);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aConnectionThatClosesWhileItsClientRestsLeavesNothingBehind() {
+        refuseWithRest(100);
+        client.send(GET + GET);
+        client.channel.close();
+        client.clock.advance(150);
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aConnectionThatDrainsDoesSoThoughItsClientRests() {
+        refuseWithRest(100);
+        client.send(GET + GET);
+        client.connection.drain();
+        client.clock.advance(300); // for each of the two
+        assertEquals(2, client.sent().split("HTTP/1.1 503 ", -1).length - 1);
+        assertFalse(client.channel.isOpen());
+    }
 }

@@ -45,6 +45,19 @@ class ReadCreditTest {
     }
 
     @Test
+    void whoRestsReadsNothingWhateverElseIsAllowed() {
+        credit.rest(true);
+        assertThat(reads()).isFalse();
+        assertThat(credit.isPaused()).isTrue();
+        credit.hold();
+        credit.release();
+        credit.reset();
+        assertThat(reads()).isFalse();
+        credit.rest(false);
+        assertThat(reads()).isTrue();
+    }
+
+    @Test
     void manySmallPiecesStopReadingThoughTheirBytesAreFew() {
         int pieces = 0;
         while (reads() && pieces < 10_000) {

@@ -1,0 +1,48 @@
+package dev.gateway.http1;
+
+import dev.gateway.stream.ServerStream.Pause;
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time for which a client is left alone after a refusal. On a connection that stays open the refusal is sent at once,
+ * and what the client sends next waits unread. On one that ends, the refusal waits, as the client would come back on a new
+ * one. Of one downstream connection, confined to its event loop.
+ */
+final class ClientRest extends Timer {
+    private final Http1ServerConnection connection;
+    private final TimerWheel timers;
+    private @Nullable Pause wanted; // after the response that is about to end
+
+    ClientRest(Http1ServerConnection connection, TimerWheel timers) {
+        this.connection = connection;
+        this.timers = timers;
+    }
+
+    /** The next response is a refusal. */
+    void want(Pause pause) {
+        wanted = pause;
+    }
+
+    /**
+     * A response has ended.
+     *
+     * @param closing whether the connection is to end with it
+     * @return whether the client is left alone now
+     */
+    boolean begin(boolean closing) {
+        Pause pause = wanted;
+        wanted = null;
+        long millis = pause == null ? 0 : pause.millis(closing);
+        if (millis > 0) {
+            timers.arm(this, millis);
+        }
+        return millis > 0;
+    }
+
+    @Override
+    protected void onExpired() {
+        connection.onRested();
+    }
+}
