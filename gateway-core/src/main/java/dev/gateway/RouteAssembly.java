@@ -71,6 +71,10 @@ final class RouteAssembly {
 
     /** Returns what logs and metrics call a rule. */
     static String name(RouteConfig route, int rule) {
+        String given = route.rules().get(rule).name();
+        if (given != null) {
+            return route.name() + "/" + given;
+        }
         return route.rules().size() == 1 ? route.name() : route.name() + "/" + (rule + 1);
     }
 

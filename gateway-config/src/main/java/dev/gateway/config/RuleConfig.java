@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What happens to requests that match.
  *
+ * @param name unique in its route; null if none is written
  * @param matches alternatives, at least one
- * @param filters in the order in which they see requests
+ * @param filters as written; the gateway runs them by kind, those of one kind in this order
  * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
  * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
  * @param upgrades tokens that requests may upgrade to, lower case
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RuleConfig(
         Position position,
+        @Nullable String name,
         List<MatchConfig> matches,
         List<FilterConfig> filters,
         List<BackendRef> backendRefs,

@@ -45,12 +45,34 @@ final class RouteChecks {
                         .distinct()
                         .toList());
         for (RouteConfig route : config.routes()) {
+            checks.names(route);
             for (RuleConfig rule : route.rules()) {
                 checks.destination(rule);
                 if (rule.timeouts().tunnel() == null) {
                     checks.filters(rule);
                     rule.matches().forEach(match -> checks.overlap(route, match));
                 }
+            }
+        }
+    }
+
+    /** A rule without a name is called by its position, so a name must not look like one. */
+    private void names(RouteConfig route) {
+        Map<String, Position> first = new HashMap<>();
+        for (RuleConfig rule : route.rules()) {
+            String name = rule.name();
+            if (name == null) {
+                continue;
+            }
+            if (name.chars().allMatch(c -> c >= '0' && c <= '9')) {
+                scope.problems.error(
+                        scope.at(rule, "name"),
+                        "name: '" + name + "' would be taken for the position of a rule: add a letter");
+            }
+            Position other = first.putIfAbsent(name, scope.at(rule, "name"));
+            if (other != null) {
+                scope.problems.error(
+                        scope.at(rule, "name"), "a second rule '" + name + "', first named in line " + other.line());
             }
         }
     }

@@ -101,6 +101,12 @@ final class RouteSchema {
 
     private static final ObjectType<RuleConfig> RULE =
             ObjectType.of("rule", "What happens to requests that match.", o -> {
+                var name = o.optional(
+                        "name",
+                        Types.NAME,
+                        RuleConfig::name,
+                        "Unique in its route. Logs and metrics call the rule ROUTE/NAME. Default: its position, as ROUTE/2;"
+                                + " the only rule of a route has the route's name.");
                 var matches = o.optional(
                         "matches",
                         new ListType<>(MatchSchema.MATCH, 1),
@@ -111,7 +117,9 @@ final class RouteSchema {
                         new ListType<FilterConfig>(FilterSchema.FILTER, 0),
                         List.of(),
                         rule -> ifRequests(rule.timeouts(), rule.filters()),
-                        "Steps in the order in which requests pass them.");
+                        "What is done with requests and responses. Requests pass RequestRedirect, DirectResponse,"
+                                + " RequestHeaderModifier and URLRewrite in this order, whatever the order in the file; then"
+                                + " responses pass ResponseHeaderModifier. Filters of one type keep the order in the file.");
                 var refs = o.defaulted(
                         "backendRefs",
                         new ListType<>(BACKEND_REF, 0),
@@ -153,6 +161,7 @@ final class RouteSchema {
                     List<MatchConfig> written = v.find(matches);
                     return new RuleConfig(
                             v.position(),
+                            v.find(name),
                             written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
                             v.get(filters),
                             v.get(refs),

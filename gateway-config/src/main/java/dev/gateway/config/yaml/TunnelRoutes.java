@@ -43,6 +43,7 @@ final class TunnelRoutes {
         v.inherit(timeouts, written);
         RuleConfig result = new RuleConfig(
                 rule.position(),
+                rule.name(),
                 rule.matches(),
                 rule.filters(),
                 rule.backendRefs(),
