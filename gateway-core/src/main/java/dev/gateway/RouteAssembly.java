@@ -163,6 +163,11 @@ final class RouteAssembly {
         return match.type() == MatchConfig.ValueType.REGULAR_EXPRESSION;
     }
 
+    /** Whether a rule refuses requests, or asks who sends them. */
+    static boolean guards(RuleConfig rule) {
+        return rule.filters().stream().anyMatch(each -> filter(each).filter().guards());
+    }
+
     private static Placed filter(FilterConfig config) {
         if (config instanceof FilterConfig.RequestHeaderModifier modifier) {
             return new Placed(FilterOrder.REQUEST_HEADER_MODIFIER, new RequestHeaderModifier(edits(modifier.edits())));

@@ -20,6 +20,7 @@ import dev.gateway.config.yaml.Durations;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
 import dev.gateway.route.Miss;
 import dev.gateway.route.RouteTrials;
@@ -108,6 +109,12 @@ final class RouteExplainer {
     private OnListener explain(RequestHead head) {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
+        AsciiString guarded =
+                found != null && RouteAssembly.guards(found.rule().config()) ? null : guardedReading(head);
+        if (guarded != null) {
+            all = trials.of(head, guarded);
+            found = all.get(0);
+        }
         List<NearMiss> misses = all.stream()
                 .filter(trial -> !trial.isAccepted())
                 .limit(MAX_NEAR_MISSES)
@@ -121,6 +128,11 @@ final class RouteExplainer {
         Rule rule = found.rule();
         RuleConfig of = rule.config();
         List<Reason> reasons = new ArrayList<>(fits(found, head));
+        if (guarded != null) {
+            reasons.add(new Reason(
+                    "upstreams may read the path as " + guarded + ", which this rule refuses or guards",
+                    of.position()));
+        }
         all.stream()
                 .skip(1)
                 .filter(Trial::isAccepted)
@@ -148,6 +160,21 @@ final class RouteExplainer {
                 : hasTarget ? by : by + " answers with 500, as all of its weights are 0";
         return new OnListener(
                 listener.name(), listener.position(), verdict, status, summary, reasons, taken(rule), misses);
+    }
+
+    /** Returns the first way to read the path that leads to a rule which refuses requests, as the router does. */
+    private @Nullable AsciiString guardedReading(RequestHead head) {
+        if (PathReadings.isAmbiguous(head.path(), head.queryStart())) {
+            for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
+                List<Trial<Rule>> all = trials.of(head, reading);
+                if (!all.isEmpty()
+                        && all.get(0).isAccepted()
+                        && RouteAssembly.guards(all.get(0).rule().config())) {
+                    return reading;
+                }
+            }
+        }
+        return null;
     }
 
     private OnListener answered(int status, String why, List<NearMiss> misses) {

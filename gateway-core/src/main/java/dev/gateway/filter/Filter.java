@@ -10,6 +10,14 @@ import org.jspecify.annotations.Nullable;
  * of a route on every event loop, so it keeps no state of an exchange; methods that get a head may edit it in place.
  */
 public interface Filter {
+    /**
+     * Whether it refuses requests, or asks who sends them. The routes that have such a filter also take requests whose
+     * path upstreams may read as one of theirs ({@link dev.gateway.message.PathReadings}).
+     */
+    default boolean guards() {
+        return false;
+    }
+
     /** The request's head is there; its body is not read until every filter has proceeded. */
     default Verdict onRequest(RequestHead head, FilterContext context) {
         return Verdict.PROCEED;

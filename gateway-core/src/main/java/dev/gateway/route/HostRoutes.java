@@ -44,12 +44,11 @@ final class HostRoutes {
         }
     }
 
+    /** Finds the candidate for a path, which is {@code length} bytes of {@code path}, and all else of a head. */
     @Nullable
-    Candidate match(RequestHead head) {
-        AsciiString path = head.path();
+    Candidate match(RequestHead head, AsciiString path, int length) {
         byte[] bytes = path.array();
         int offset = path.arrayOffset();
-        int length = head.queryStart();
         Prefix longest = prefixes.get(0, bytes, offset, 0);
         int hash = 0;
         int limit = Math.min(length, scanLimit);

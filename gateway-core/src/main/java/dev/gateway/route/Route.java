@@ -39,6 +39,16 @@ public record Route(
         this(name, filters, target, timeouts, retry, upgrades, preserveHost, null);
     }
 
+    /** Whether one of its filters refuses requests, or asks who sends them. */
+    public boolean guards() {
+        for (int i = 0; i < filters.size(); i++) {
+            if (filters.get(i).guards()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Where requests go. */
     public interface Target {
         /**

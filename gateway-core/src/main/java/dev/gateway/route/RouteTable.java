@@ -23,8 +23,14 @@ final class RouteTable implements Router {
 
     @Override
     public @Nullable Match match(RequestHead head) {
+        return match(head, head.path(), head.queryStart());
+    }
+
+    /** Finds the match for a path, which is {@code length} bytes of {@code path}, and all else of a head. */
+    @Nullable
+    Match match(RequestHead head, AsciiString path, int length) {
         for (HostRoutes host = host(head.authority()); host != null; host = host.parent) {
-            Candidate candidate = host.match(head);
+            Candidate candidate = host.match(head, path, length);
             if (candidate != null) {
                 return candidate.result;
             }

@@ -1,6 +1,7 @@
 package dev.gateway.route;
 
 import dev.gateway.message.Authority;
+import dev.gateway.message.PathReadings;
 import dev.gateway.message.RequestHead;
 import dev.gateway.route.Miss.Part;
 import io.netty.util.AsciiString;
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the route of a request as the {@link Router} of the same rules does, and tells what every other match lacks:
@@ -61,10 +63,19 @@ public final class RouteTrials<T> {
      *     those that lack least first
      */
     public List<Trial<T>> of(RequestHead head) {
+        return of(head, null);
+    }
+
+    /**
+     * Tries every match with a path that an upstream may read out of the head's, by the rules' paths without escapes.
+     *
+     * @param reading one of {@link PathReadings}, null for the path as it is
+     */
+    public List<Trial<T>> of(RequestHead head, @Nullable AsciiString reading) {
         String host = host(head.authority());
         List<Ranked<T>> ranked = new ArrayList<>();
         for (Added<T> added : matches) {
-            ranked.add(rank(added, head, host));
+            ranked.add(rank(added, head, reading, host));
         }
         ranked.sort(Comparator.<Ranked<T>>comparingInt(each -> distance(each.trial))
                 .thenComparing(each -> -each.host)
@@ -86,7 +97,7 @@ public final class RouteTrials<T> {
         return distance;
     }
 
-    private static <T> Ranked<T> rank(Added<T> added, RequestHead head, String host) {
+    private static <T> Ranked<T> rank(Added<T> added, RequestHead head, @Nullable AsciiString reading, String host) {
         int hostRank = added.hostnames.isEmpty() ? ANY_HOST : NO_HOST;
         int hostname = -1;
         for (int i = 0; i < added.hostnames.size(); i++) {
@@ -100,7 +111,7 @@ public final class RouteTrials<T> {
         if (hostRank == NO_HOST) {
             misses.add(new Miss(Part.HOST, 0));
         }
-        if (!accepts(added, head)) {
+        if (!accepts(added, head, reading)) {
             misses.add(new Miss(Part.PATH, 0));
         }
         added.candidate.addMisses(head, misses);
@@ -141,24 +152,27 @@ public final class RouteTrials<T> {
     }
 
     private static AsciiString prefix(RouteMatch.Path path) {
-        AsciiString value = RouterBuilder.path(path.value());
+        return prefix(RouterBuilder.path(path.value()));
+    }
+
+    private static AsciiString prefix(AsciiString value) {
         int length = value.length();
         return value.byteAt(length - 1) == '/' ? value.subSequence(0, length - 1) : value;
     }
 
-    private static <T> boolean accepts(Added<T> added, RequestHead head) {
+    private static <T> boolean accepts(Added<T> added, RequestHead head, @Nullable AsciiString reading) {
         RouteMatch.Path path = added.match.path();
-        AsciiString actual = head.path().subSequence(0, head.queryStart());
-        return switch (path.type()) {
-            case EXACT -> actual.contentEquals(RouterBuilder.path(path.value()));
-            case REGEX -> new RegexPath(path.value(), added.candidate).matches(head.path(), head.queryStart());
-            case PREFIX -> {
-                AsciiString prefix = prefix(path);
-                yield actual.startsWith(prefix)
-                        && (prefix.isEmpty()
-                                || actual.length() == prefix.length()
-                                || actual.byteAt(prefix.length()) == '/');
-            }
-        };
+        AsciiString actual = reading != null ? reading : head.path().subSequence(0, head.queryStart());
+        if (path.type() == RouteMatch.PathType.REGEX) {
+            return new RegexPath(path.value(), added.candidate).matches(actual, actual.length());
+        }
+        AsciiString written = RouterBuilder.path(path.value());
+        AsciiString wanted = reading != null ? PathReadings.decode(written) : written;
+        if (path.type() == RouteMatch.PathType.EXACT) {
+            return actual.contentEquals(wanted);
+        }
+        AsciiString prefix = prefix(wanted);
+        return actual.startsWith(prefix)
+                && (prefix.isEmpty() || actual.length() == prefix.length() || actual.byteAt(prefix.length()) == '/');
     }
 }

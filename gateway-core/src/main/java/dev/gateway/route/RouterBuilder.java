@@ -2,6 +2,7 @@ package dev.gateway.route;
 
 import dev.gateway.message.Authority;
 import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.PathReadings;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,7 @@ public final class RouterBuilder {
             (a, b) -> a.length() != b.length() ? Integer.compare(a.length(), b.length()) : a.compareTo(b));
     private final List<Added> anyHost = new ArrayList<>();
     private int position;
+    private boolean hasGuards;
 
     /**
      * Adds a rule; earlier ones win where all else is equal.
@@ -45,9 +48,10 @@ public final class RouterBuilder {
      * @throws com.google.re2j.PatternSyntaxException if a regular expression is not valid
      */
     public RouterBuilder add(List<String> hostnames, List<RouteMatch> matches, Route route) {
+        hasGuards |= route.guards();
         for (RouteMatch match : matches.isEmpty() ? List.of(RouteMatch.ANY) : matches) {
             Added added = new Added(match, route, position++);
-            candidate(added, new HostRoutes.Builder()); // fails here, not in build
+            candidate(added, UnaryOperator.identity(), new HostRoutes.Builder()); // fails here, not in build
             if (hostnames.isEmpty()) {
                 anyHost.add(added);
             }
@@ -76,13 +80,19 @@ public final class RouterBuilder {
 
     /** Compiles what was added. */
     public Router build() {
-        HostRoutes any = anyHost.isEmpty() ? null : compile(anyHost, null);
+        RouteTable written = table(UnaryOperator.identity());
+        return hasGuards ? new GuardedTable(written, table(PathReadings::decode)) : written;
+    }
+
+    /** Compiles what was added, by paths in some form. */
+    private RouteTable table(UnaryOperator<AsciiString> form) {
+        HostRoutes any = anyHost.isEmpty() ? null : compile(anyHost, form, null);
         Map<AsciiString, HostRoutes> compiledWildcards = new HashMap<>();
         wildcards.forEach((suffix, added) ->
-                compiledWildcards.put(suffix, compile(added, parent(suffix, 1, compiledWildcards, any))));
+                compiledWildcards.put(suffix, compile(added, form, parent(suffix, 1, compiledWildcards, any))));
         Map<AsciiString, HostRoutes> compiledHosts = new HashMap<>();
-        exactHosts.forEach(
-                (host, added) -> compiledHosts.put(host, compile(added, parent(host, 1, compiledWildcards, any))));
+        exactHosts.forEach((host, added) ->
+                compiledHosts.put(host, compile(added, form, parent(host, 1, compiledWildcards, any))));
         return new RouteTable(
                 new ByteTable<>(compiledHosts, RouteTable::hash),
                 new ByteTable<>(compiledWildcards, RouteTable::hash),
@@ -100,18 +110,19 @@ public final class RouterBuilder {
         return any;
     }
 
-    private static HostRoutes compile(List<Added> matches, @Nullable HostRoutes parent) {
+    private static HostRoutes compile(
+            List<Added> matches, UnaryOperator<AsciiString> form, @Nullable HostRoutes parent) {
         HostRoutes.Builder builder = new HostRoutes.Builder();
-        matches.forEach(added -> candidate(added, builder));
+        matches.forEach(added -> candidate(added, form, builder));
         return builder.build(parent);
     }
 
-    private static void candidate(Added added, HostRoutes.Builder builder) {
+    private static void candidate(Added added, UnaryOperator<AsciiString> form, HostRoutes.Builder builder) {
         String value = added.match.path().value();
         switch (added.match.path().type()) {
-            case EXACT -> builder.exact(path(value), candidate(added, 0));
+            case EXACT -> builder.exact(form.apply(path(value)), candidate(added, 0));
             case PREFIX -> {
-                AsciiString path = path(value);
+                AsciiString path = form.apply(path(value));
                 int length = path.length();
                 AsciiString prefix = path.byteAt(length - 1) == '/' ? path.subSequence(0, length - 1) : path;
                 builder.prefix(prefix, candidate(added, prefix.length()));

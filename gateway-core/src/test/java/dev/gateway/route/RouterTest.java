@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.re2j.PatternSyntaxException;
+import dev.gateway.filter.Filter;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.Method;
@@ -394,5 +395,75 @@ class RouterTest {
 
         // Backtracking would take 2^200 steps and never come back.
         assertThat(path("/" + "a".repeat(200))).isNull();
+    }
+
+    // ---- paths that upstreams read in another way
+
+    private static final Filter GUARD = new Filter() {
+        @Override
+        public boolean guards() {
+            return true;
+        }
+    };
+
+    private RouterTest guard(String name, PathType type, String path) {
+        Route route = new Route(
+                name, List.of(GUARD), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, false);
+        builder.add(List.of(), List.of(RouteMatch.path(type, path)), route);
+        return this;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/admin,admin",
+        "/admin/x,admin",
+        "/admin%2Fx,admin",
+        "/admin%5Cx,admin",
+        "/admin;a=1/x,admin",
+        "/admin;a=1,admin",
+        "/;a/admin/x,admin",
+        "/admin%3Ba/x,admin",
+        "/public/..%3B/admin,admin",
+        "/shop/secret%2Fkey,secret",
+        "/shop/secret%2Fkey2,prefix /",
+        "/space%20here%2Fx,space",
+        "/%40scope/x,scope",
+        "/docs/a%2Fb,regex",
+        "/docs/ab,prefix /",
+        "/adminx%2Fx,prefix /",
+        "/x%2Fadmin,prefix /",
+        "/x;admin/y,prefix /",
+        "/@npm%2Fname,prefix /",
+        "/a?x=/admin%2Fy;z,prefix /",
+    })
+    void aRouteThatGuardsTakesWhatUpstreamsMayReadAsItsPath(String path, String name) {
+        prefix("/").guard("admin", PathType.PREFIX, "/admin").guard("secret", PathType.EXACT, "/shop/secret/key");
+        guard("space", PathType.PREFIX, "/space%20here").guard("scope", PathType.PREFIX, "/@scope");
+        guard("regex", PathType.REGEX, "/docs/[a-z]/[a-z]");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    /** All but some paths are refused: what is allowed in every reading stays allowed. */
+    @ParameterizedTest
+    @CsvSource({
+        "/npm/@scope%2Fname,prefix /npm",
+        "/npm;v=1/x,all",
+        "/npm%2Fx,all",
+        "/npm/x;v=1,prefix /npm",
+        "/other%2Fnpm,all",
+    })
+    void whatIsAllowedInEveryReadingIsAllowed(String path, String name) {
+        prefix("/npm").guard("all", PathType.PREFIX, "/");
+
+        assertThat(path(path)).isEqualTo(name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/admin%2Fx", "/admin;a=1/x"})
+    void aRouteThatDoesNotGuardTakesWhatIsWritten(String path) {
+        prefix("/").prefix("/admin");
+
+        assertThat(path(path)).isEqualTo("prefix /");
     }
 }

@@ -260,7 +260,7 @@ class TunnelConfigTest {
                 .get(0);
         assertThat(entry.trustedDestinations())
                 .extracting(Destination::text)
-                .containsExactly("127.0.0.1:9000", "[::1]:9001", "app.test:80", "10.0.0.0/8");
+                .containsExactly("127.0.0.1:9000", "[0:0:0:0:0:0:0:1]:9001", "app.test:80", "10.0.0.0/8");
     }
 
     @Test

@@ -37,6 +37,11 @@ public final class DirectResponse implements Filter {
     }
 
     @Override
+    public boolean guards() {
+        return status >= 400;
+    }
+
+    @Override
     public Verdict onRequest(RequestHead head, FilterContext context) {
         Fields fields = new Fields();
         headers.apply(fields);

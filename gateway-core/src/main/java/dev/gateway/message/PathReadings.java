@@ -1,0 +1,126 @@
+package dev.gateway.message;
+
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The ways in which servers read a path besides the one in which it is forwarded. They differ in two points: many decode
+ * {@code %2F} to a slash, and with it all other escapes; and those for servlets drop the parameters of a segment, which
+ * begin with a semicolon, before or after that. {@link PathNormalizer} leaves both as they are, as there are servers that
+ * need them.
+ */
+public final class PathReadings {
+    /** What becomes of the parameters of a segment. */
+    private enum Parameters {
+        KEPT,
+        DROPPED_BEFORE_DECODING,
+        DROPPED_AFTER_DECODING
+    }
+
+    private PathReadings() {}
+
+    /** Whether there is any other way to read the first bytes of a path, which are in normal form. */
+    public static boolean isAmbiguous(AsciiString path, int length) {
+        byte[] bytes = path.array();
+        int start = path.arrayOffset();
+        for (int i = start; i < start + length; i++) {
+            if (bytes[i] == '%' || bytes[i] == ';') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns what servers may make of the first bytes of a path; each reading once. */
+    public static List<AsciiString> of(AsciiString path, int length) {
+        List<AsciiString> readings = new ArrayList<>(Parameters.values().length);
+        for (Parameters parameters : Parameters.values()) {
+            AsciiString reading = read(path, length, parameters);
+            if (!readings.contains(reading)) {
+                readings.add(reading);
+            }
+        }
+        return readings;
+    }
+
+    /** Returns a path as it is read by whoever decodes it and knows no parameters. */
+    public static AsciiString decode(AsciiString path) {
+        return read(path, path.length(), Parameters.KEPT);
+    }
+
+    private static AsciiString read(AsciiString path, int length, Parameters parameters) {
+        byte[] out = new byte[length + 1];
+        int start = path.arrayOffset();
+        System.arraycopy(path.array(), start, out, 0, length);
+        int end = length;
+        if (parameters == Parameters.DROPPED_BEFORE_DECODING) {
+            end = dropParameters(out, end);
+        }
+        end = decode(out, end);
+        if (parameters == Parameters.DROPPED_AFTER_DECODING) {
+            end = dropParameters(out, end);
+        }
+        return new AsciiString(out, 0, resolve(out, end), false);
+    }
+
+    private static int dropParameters(byte[] bytes, int end) {
+        int to = 0;
+        boolean dropping = false;
+        for (int i = 0; i < end; i++) {
+            dropping = bytes[i] != '/' && (dropping || bytes[i] == ';');
+            if (!dropping) {
+                bytes[to++] = bytes[i];
+            }
+        }
+        return to;
+    }
+
+    /** Decodes every escape; what is a backslash then separates segments, as on Windows. */
+    private static int decode(byte[] bytes, int end) {
+        int to = 0;
+        for (int i = 0; i < end; i++) {
+            byte b = bytes[i];
+            if (b == '%' && i + 2 < end) {
+                b = (byte) (Character.digit(bytes[i + 1], 16) << 4 | Character.digit(bytes[i + 2], 16));
+                i += 2;
+            }
+            bytes[to++] = b == '\\' ? (byte) '/' : b;
+        }
+        return to;
+    }
+
+    /** Removes empty segments and those that are dots, which there may be now; what would leave the root stays there. */
+    private static int resolve(byte[] bytes, int end) {
+        int to = 0;
+        int i = 0;
+        while (i < end) {
+            int next = i; // the end of the segment
+            while (next < end && bytes[next] != '/') {
+                next++;
+            }
+            int length = next - i;
+            boolean dot = length == 1 && bytes[i] == '.';
+            boolean dots = length == 2 && bytes[i] == '.' && bytes[i + 1] == '.';
+            if (dots) {
+                while (to > 0 && bytes[--to] != '/') {
+                    // to the slash before the last segment
+                }
+            } else if (length > 0 && !dot) {
+                // There was a slash before each segment, so this never overtakes what is still to be read.
+                System.arraycopy(bytes, i, bytes, to + 1, length);
+                bytes[to] = '/';
+                to += 1 + length;
+            }
+            boolean last = next >= end;
+            if (last && (length == 0 || dot || dots)) {
+                bytes[to++] = '/';
+            }
+            i = next + 1;
+            if (i == end) {
+                bytes[to++] = '/'; // a slash at the end
+            }
+        }
+        return to;
+    }
+}
