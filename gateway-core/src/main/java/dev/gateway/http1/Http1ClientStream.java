@@ -68,7 +68,6 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
             return;
         }
         request = head;
-        Method method = head.method();
         long length = head.contentLength();
         Framing framing;
         if (head.isConnect()) {
@@ -77,7 +76,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
             length = RequestHead.UNKNOWN_LENGTH;
         } else if (last) {
             framing = Framing.NONE;
-            length = length >= 0 || expectsContent(method) ? 0 : RequestHead.UNKNOWN_LENGTH;
+            length = saysLength(head) ? 0 : RequestHead.UNKNOWN_LENGTH;
         } else {
             framing = length >= 0 ? Framing.FIXED : Framing.CHUNKED;
         }
@@ -129,9 +128,13 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
                         : fields.value(at).contentEquals(value));
     }
 
-    /** Whether a request without content says so (RFC 9110, section 8.6). */
-    private static boolean expectsContent(Method method) {
-        return method.equals(Method.POST) || method.equals(Method.PUT) || method.equals(Method.PATCH);
+    /** Whether a request without content says so: if its client does, or its method expects some (RFC 9110, section 8.6). */
+    private static boolean saysLength(RequestHead head) {
+        Method method = head.method();
+        return method.equals(Method.POST)
+                || method.equals(Method.PUT)
+                || method.equals(Method.PATCH)
+                || head.fields().contains(FieldName.CONTENT_LENGTH);
     }
 
     /**
