@@ -5,6 +5,7 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.pem.PrivateKeys;
 import java.nio.file.Path;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -61,7 +62,7 @@ final class CertificateChecks {
         Position at = scope.at(owner, "keyFile");
         try {
             PrivateKey key = Pem.privateKey(keyFile);
-            if (leaf != null && !Pem.belongTogether(leaf.getPublicKey(), key)) {
+            if (leaf != null && !PrivateKeys.belongTogether(leaf.getPublicKey(), key)) {
                 scope.problems.error(
                         at, "keyFile: the key in " + keyFile + " does not belong to the certificate in " + certFile);
             }

@@ -42,7 +42,10 @@ final class ListenerTlsSchema {
                 var certFile = o.required(
                         "certFile", Types.PATH, CertificateRef::certFile, "PEM file of the chain, leaf first.");
                 var keyFile = o.required(
-                        "keyFile", Types.PATH, CertificateRef::keyFile, "PEM file of the unencrypted PKCS#8 key.");
+                        "keyFile",
+                        Types.PATH,
+                        CertificateRef::keyFile,
+                        "PEM file of the unencrypted key: PKCS#8, PKCS#1 or SEC 1.");
                 return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
             });
 

@@ -82,7 +82,8 @@ final class UpstreamSchema {
                 Tls::serverName,
                 "The name asked for (SNI) and verified, instead of the endpoint's host.");
         var certFile = o.optional("certFile", Types.PATH, Tls::certFile, "PEM chain of the client certificate.");
-        var keyFile = o.optional("keyFile", Types.PATH, Tls::keyFile, "PEM PKCS#8 key of the client certificate.");
+        var keyFile = o.optional(
+                "keyFile", Types.PATH, Tls::keyFile, "PEM file of its unencrypted key: PKCS#8, PKCS#1 or SEC 1.");
         o.together("certFile", "keyFile");
         return v -> {
             if (!v.get(verify)) {
