@@ -70,7 +70,10 @@ final class Admission {
         }
         long mostBytes = settings.maxRequestBodyBytes(listener);
         if (mostBytes > 0 && head.contentLength() > mostBytes) {
-            return Failure.of(Cause.BODY_TOO_LARGE, "announced " + head.contentLength() + " bytes of body");
+            return Failure.of(
+                    Cause.BODY_TOO_LARGE,
+                    "announced " + head.contentLength() + " bytes of body: more than " + mostBytes
+                            + " (limits.maxBody)");
         }
         return null;
     }
@@ -142,23 +145,20 @@ final class Admission {
      * the client tells. That it has passed here is for the filters of such requests to say.
      *
      * @param path as the client wrote it, which a proxy must not change (RFC 9110, section 7.7)
-     * @return the request's id for our own logs, null if the policy is to have none
      */
-    static @Nullable AsciiString prepareProxied(
-            RequestHead head, AsciiString path, ExchangeSettings settings, RequestIds ids) {
+    static void prepareProxied(RequestHead head, AsciiString path) {
         HopByHop.stripRequest(head.fields());
         head.setScheme(Scheme.HTTP);
         head.setPath(path);
-        return settings.requestId() == ExchangeSettings.RequestIdPolicy.OFF ? null : ids.next();
     }
 
     /**
      * Makes the head ready to be forwarded, before filters, so that they have the last word.
      *
-     * @return the request's id, null if the policy is to have none
+     * @param requestId of {@link #requestId}, which the upstream is told
      */
-    static @Nullable AsciiString prepare(
-            RequestHead head, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
+    static void prepare(
+            RequestHead head, ConnectionInfo connection, ExchangeSettings settings, @Nullable AsciiString requestId) {
         HopByHop.stripRequest(head.fields());
         // How the client is connected, not what it wrote: upstreams take :scheme for whether a request came securely.
         head.setScheme(connection.scheme());
@@ -177,28 +177,33 @@ final class Admission {
         if (via != null) {
             head.fields().add(FieldName.VIA, via);
         }
-        return requestId(head, settings.requestId(), trusted, ids);
+        if (requestId != null && settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF) {
+            head.fields().set(FieldName.X_REQUEST_ID, requestId);
+        }
     }
 
-    private static @Nullable AsciiString requestId(
-            RequestHead head, ExchangeSettings.RequestIdPolicy policy, boolean trusted, RequestIds ids) {
-        int at = head.fields().find(FieldName.X_REQUEST_ID, 0);
-        AsciiString sent = at < 0 ? null : head.fields().value(at);
-        boolean one = head.fields().find(FieldName.X_REQUEST_ID, at + 1) < 0; // else upstream might read another
-        boolean acceptable = sent != null && one && RequestIds.isAcceptable(sent);
-        switch (policy) {
-            case OFF:
-                return acceptable ? sent : null;
-            case ACCEPT_OR_GENERATE:
-                if (acceptable && trusted) {
-                    return sent;
-                }
-                break;
-            case GENERATE:
-                break;
+    /**
+     * Returns the request's id: the one its client sent, or a new one.
+     *
+     * @param fields of the request, null if none could be read
+     * @return null if the policy is to have none
+     */
+    static @Nullable AsciiString requestId(
+            @Nullable Fields fields, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
+        AsciiString sent = fields == null ? null : acceptable(fields);
+        return switch (settings.requestId()) {
+            case OFF -> sent;
+            case ACCEPT_OR_GENERATE -> sent != null && settings.trusts(connection) ? sent : ids.next();
+            case GENERATE -> ids.next();
+        };
+    }
+
+    private static @Nullable AsciiString acceptable(Fields fields) {
+        int at = fields.find(FieldName.X_REQUEST_ID, 0);
+        if (at < 0 || fields.find(FieldName.X_REQUEST_ID, at + 1) >= 0) {
+            return null; // of several, the upstream might read another
         }
-        AsciiString made = ids.next();
-        head.fields().set(FieldName.X_REQUEST_ID, made);
-        return made;
+        AsciiString sent = fields.value(at);
+        return RequestIds.isAcceptable(sent) ? sent : null;
     }
 }

@@ -45,6 +45,7 @@ final class Doorway {
             exchange.turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
             return;
         }
+        record.requestId = Admission.requestId(head.fields(), record.connection, settings, handler.requestIds);
         Failure refusal = Admission.check(head, settings, listener);
         if (refusal != null) {
             exchange.fail(refusal);
@@ -64,9 +65,11 @@ final class Doorway {
         route = found;
         record.route = found.name();
         record.logPolicy = found.logPolicy();
-        record.requestId = proxied
-                ? Admission.prepareProxied(head, record.path, settings, handler.requestIds)
-                : Admission.prepare(head, record.connection, settings, handler.requestIds);
+        if (proxied) {
+            Admission.prepareProxied(head, record.path);
+        } else {
+            Admission.prepare(head, record.connection, settings, record.requestId);
+        }
         TraceSettings traces = settings.traces();
         if (record.trace != null && traces != null && !proxied) {
             exchange.handler.traces.forward(head.fields(), record.trace, traces);

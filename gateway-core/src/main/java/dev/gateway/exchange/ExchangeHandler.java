@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
@@ -120,7 +121,9 @@ public final class ExchangeHandler implements RequestHandler {
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.sentBytes = replies.send(stream, head, failure, tenure.settings(), LocalReply.About.NOTHING);
+        record.requestId = Admission.requestId(record.fields, record.connection, tenure.settings(), requestIds);
+        record.sentBytes = replies.send(
+                stream, head, failure, tenure.settings(), new LocalReply.About(record.requestId, null, new Fields()));
         record.endNanos = wheel.nanoTime();
         completed(record, tenure);
     }

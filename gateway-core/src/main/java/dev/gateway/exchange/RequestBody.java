@@ -171,7 +171,8 @@ final class RequestBody {
             case DISCARD -> {}
         }
         if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes && !exchange.head.isConnect()) {
-            exchange.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes"));
+            exchange.fail(
+                    Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
         }
     }
 

@@ -244,7 +244,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     void onMalformedHead(@Nullable RequestHead head, boolean http10, Violation violation) {
         patience.cancel();
         observer.onViolation(violation.kind());
-        refuse(head, http10, violation.downstream());
+        refuse(head, http10, violation.downstream(settings.limits()));
     }
 
     /** The process has no room for what has come of a head, and more is to come. */
@@ -338,7 +338,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         if (stream == null) {
             finish();
         } else {
-            fail(stream, violation.downstream());
+            fail(stream, violation.downstream(settings.limits()));
         }
     }
 

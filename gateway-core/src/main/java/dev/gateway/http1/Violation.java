@@ -55,9 +55,22 @@ enum Violation {
         return kind;
     }
 
-    /** Returns the failure if a client did it. */
-    Failure downstream() {
-        return downstream;
+    /**
+     * Returns the failure if a client did it.
+     *
+     * @param limits what the client was held to, which the failure names if it was too much
+     */
+    Failure downstream(HeadLimits limits) {
+        String limit =
+                switch (this) {
+                    case LINE_TOO_LONG -> limits.maxFirstLine() + " bytes (limits.maxRequestLine)";
+                    case FIELDS_TOO_LARGE -> limits.maxFieldBytes() + " bytes (limits.maxHeaderBytes)";
+                    case TOO_MANY_FIELDS -> limits.maxFields() + " (limits.maxHeaders)";
+                    default -> null;
+                };
+        return limit == null
+                ? downstream
+                : Failure.of(downstream.cause(), downstream.status(), downstream.detail() + ": more than " + limit);
     }
 
     /** Returns the failure if an upstream did it. */

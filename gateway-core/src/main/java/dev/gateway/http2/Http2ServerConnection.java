@@ -147,7 +147,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             }
             if (headers.isTooMany()) {
                 observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
-                answerOversized(h2);
+                answerOversized(
+                        h2, "too many fields: more than " + settings.maxHeaderFields() + " (limits.maxHeaders)");
             } else {
                 Http2ServerStream stream = begin(h2, HeadReader.request(headers, info.scheme(), last), last);
                 if (stream.isRefused() && info.account().isGreedy()) {
@@ -201,19 +202,21 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     @Override
     void onOversized(Http2Stream h2) {
         if (!isRefused(h2)) {
-            answerOversized(h2);
+            answerOversized(
+                    h2,
+                    "the fields are too large: more than " + settings.maxHeaderListSize()
+                            + " bytes (limits.maxHeaderBytes)");
         }
     }
 
-    private void answerOversized(Http2Stream h2) {
+    private void answerOversized(Http2Stream h2, String detail) {
         if (!info.account().tryCharge(Cost.STREAM)) {
             resetStream(h2, Http2Error.REFUSED_STREAM);
             return;
         }
         Http2ServerStream stream = new Http2ServerStream(this, null);
         stream.attach(h2);
-        handler.onRefused(
-                stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "more header fields than are taken"));
+        handler.onRefused(stream, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, detail));
     }
 
     /** The request is accounted for, but RFC 9113, section 8.1.1, wants its stream reset, not answered. */
