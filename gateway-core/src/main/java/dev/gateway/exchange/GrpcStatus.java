@@ -2,14 +2,17 @@ package dev.gateway.exchange;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.stream.Failure;
 import io.netty.util.AsciiString;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** How a call of gRPC tells at its end that it failed, which HTTP takes for a success. */
+/** How a call of gRPC tells at its end that it failed, which HTTP takes for a success: calls to upstreams, and those answered here. */
 final class GrpcStatus {
     private static final FieldName STATUS = FieldName.of("grpc-status");
+    private static final FieldName MESSAGE = FieldName.of("grpc-message");
     private static final AsciiString TYPE = new AsciiString("application/grpc");
 
     /** gRPC-Web has its trailers in the body, where they are nobody's but the client's. */
@@ -22,6 +25,40 @@ final class GrpcStatus {
     private static final Set<AsciiString> FAILURES = Set.of(new AsciiString("14"), new AsciiString("15"));
 
     private GrpcStatus() {}
+
+    /** Whether a request is a call, whose client reads a status of HTTP's as no more than that something failed. */
+    static boolean isCall(RequestHead head) {
+        AsciiString type = head.fields().first(FieldName.CONTENT_TYPE);
+        return startsWith(type, TYPE) && !startsWith(type, WEB);
+    }
+
+    /** Makes the head that is all of the answer to a call that failed here (gRPC's "Trailers-Only"). */
+    static ResponseHead failed(Failure failure, @Nullable AsciiString requestId) {
+        Fields fields = new Fields();
+        fields.add(FieldName.CONTENT_TYPE, TYPE);
+        fields.add(STATUS, Integer.toString(of(failure)));
+        String cause = failure.cause().label();
+        fields.add(MESSAGE, requestId == null ? cause : cause + ", request " + requestId); // nothing to escape
+        return new ResponseHead(200, null, fields, RequestHead.UNKNOWN_LENGTH);
+    }
+
+    /** Returns the status that gRPC's clients take a status of HTTP's for, or a more exact one. */
+    private static int of(Failure failure) {
+        return switch (failure.cause()) {
+            case UPSTREAM_TIMEOUT, IDLE_TIMEOUT, MAX_DURATION, CLIENT_TIMEOUT -> 4; // DEADLINE_EXCEEDED
+            case BODY_TOO_LARGE, RATE_LIMITED -> 8; // RESOURCE_EXHAUSTED
+            default ->
+                switch (failure.status()) {
+                    case 400 -> 13; // INTERNAL
+                    case 401, 407 -> 16; // UNAUTHENTICATED
+                    case 403 -> 7; // PERMISSION_DENIED
+                    case 404, 405, 501 -> 12; // UNIMPLEMENTED
+                    case 431 -> 8; // RESOURCE_EXHAUSTED
+                    case 429, 502, 503, 504 -> 14; // UNAVAILABLE
+                    default -> 2; // UNKNOWN
+                };
+        };
+    }
 
     /** Whether a response is that of a call, so that its status comes last. */
     static boolean isCall(ResponseHead head) {

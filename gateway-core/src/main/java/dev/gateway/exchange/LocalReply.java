@@ -9,6 +9,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -56,10 +57,7 @@ final class LocalReply {
      * @param destination host and port that the client named and we did not reach, or null: never one of our endpoints
      * @param fields added to the answer, such as a challenge
      */
-    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {
-        /** Nothing but the cause. */
-        static final About NOTHING = new About(null, null, new Fields());
-    }
+    record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {}
 
     private AsciiString date = AsciiString.EMPTY_STRING;
     private long dateSecond = -1;
@@ -78,6 +76,9 @@ final class LocalReply {
             ExchangeSettings settings,
             About about) {
         int status = failure.status();
+        if (request != null && stream.connection().version() == HttpVersion.HTTP_2 && GrpcStatus.isCall(request)) {
+            return sendStatus(stream, failure, settings, about);
+        }
         boolean text = prefersText(request);
         byte[] body = (text ? text(failure) : problem(failure, about.requestId)).getBytes(StandardCharsets.UTF_8);
         Fields fields = new Fields();
@@ -91,6 +92,20 @@ final class LocalReply {
             fields.add(about.fields.name(i), about.fields.value(i));
         }
         return send(stream, request, new ResponseHead(status, null, fields, 0), Unpooled.wrappedBuffer(body), settings);
+    }
+
+    /** Answers a call of gRPC, which has no body to send. */
+    private int sendStatus(ServerStream stream, Failure failure, ExchangeSettings settings, About about) {
+        ResponseHead head = GrpcStatus.failed(failure, about.requestId);
+        Fields fields = head.fields();
+        fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
+        for (int i = 0; i < about.fields.size(); i++) {
+            fields.add(about.fields.name(i), about.fields.value(i));
+        }
+        sign(fields, settings);
+        stream.head(head, true);
+        stream.flush();
+        return 0;
     }
 
     private static AsciiString allow(ServerStream stream, ExchangeSettings settings) {
@@ -124,13 +139,7 @@ final class LocalReply {
         } else {
             fields.remove(FieldName.CONTENT_LENGTH);
         }
-        AsciiString server = settings.server();
-        if (server != null && !fields.contains(FieldName.SERVER)) {
-            fields.add(FieldName.SERVER, server);
-        }
-        if (!fields.contains(FieldName.DATE)) {
-            fields.add(FieldName.DATE, date());
-        }
+        sign(fields, settings);
         boolean sendsBody = mayHaveBody && length > 0 && !isHead(request);
         ResponseHead framed =
                 new ResponseHead(status, head.reason(), fields, mayHaveBody ? length : RequestHead.UNKNOWN_LENGTH);
@@ -143,6 +152,16 @@ final class LocalReply {
         }
         stream.flush();
         return sendsBody ? length : 0;
+    }
+
+    private void sign(Fields fields, ExchangeSettings settings) {
+        AsciiString server = settings.server();
+        if (server != null && !fields.contains(FieldName.SERVER)) {
+            fields.add(FieldName.SERVER, server);
+        }
+        if (!fields.contains(FieldName.DATE)) {
+            fields.add(FieldName.DATE, date());
+        }
     }
 
     private static boolean isHead(@Nullable RequestHead request) {

@@ -18,6 +18,9 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.HttpVersion;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.jspecify.annotations.Nullable;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
@@ -421,6 +424,64 @@ class ExchangeTest extends ExchangeRig {
     void aRequestThatIsNoneIsAnsweredAndRecorded() {
         handler().onRefused(client, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "too many fields"));
         assertAnswered(431, Cause.CLIENT_PROTOCOL_ERROR);
+    }
+
+    @Test
+    void aRequestThatIsRefusedEarlyHasAnIdAllTheSame() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
+        handler().onRefused(client, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "too many fields"));
+        assertThat(client.body.toString()).contains("\"requestId\":\"" + record().requestId + '"');
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void aRequestWithoutARouteHasAnIdAllTheSame() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
+        handler().onRequest(client, head("GET", "/nowhere"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+        assertThat(client.body.toString()).contains("\"requestId\":\"" + record().requestId + '"');
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "application/grpc, HTTP_2, 200, 12",
+        "application/grpc+proto, HTTP_2, 200, 12",
+        "application/grpc-web, HTTP_2, 404, ",
+        "application/grpc, HTTP_1_1, 404, ",
+        "text/plain, HTTP_2, 404, "
+    })
+    void onlyACallOfGrpcIsAnsweredByItsStatus(String type, HttpVersion version, int status, @Nullable String grpc) {
+        client.version = version;
+        RequestHead head = head("POST", "/demo.Echo/Say");
+        head.fields().add(FieldName.CONTENT_TYPE, type);
+        handler().onRequest(client, head, true);
+        assertThat(client.status()).isEqualTo(status);
+        assertThat((CharSequence) client.heads.get(0).fields().first(FieldName.of("grpc-status")))
+                .isEqualTo(grpc == null ? null : new AsciiString(grpc));
+        assertThat(client.body.toString().isEmpty()).isEqualTo(grpc != null);
+        assertThat(record().status).isEqualTo(404);
+        assertThat(record().cause).isEqualTo(Cause.NO_ROUTE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "CONNECT_FAILED, 502, 14",
+        "CONNECT_TIMEOUT, 504, 14",
+        "UPSTREAM_TIMEOUT, 504, 4",
+        "AUTHZ_DENIED, 401, 16",
+        "AUTHZ_DENIED, 403, 7",
+        "RATE_LIMITED, 429, 8",
+        "CLIENT_PROTOCOL_ERROR, 400, 13",
+        "CLIENT_PROTOCOL_ERROR, 431, 8",
+        "LOOP_DETECTED, 508, 2"
+    })
+    void callsAreToldTheStatusThatSaysTheSame(Cause cause, int status, String grpc) {
+        ResponseHead head = GrpcStatus.failed(Failure.of(cause, status, "any"), new AsciiString("id-1"));
+        assertThat((CharSequence) head.fields().first(FieldName.of("grpc-status")))
+                .hasToString(grpc);
+        assertThat((CharSequence) head.fields().first(FieldName.of("grpc-message")))
+                .hasToString(cause.label() + ", request id-1");
     }
 
     @Test

@@ -136,6 +136,7 @@ final class Fakes {
                 null);
 
         final List<ResponseHead> heads = new ArrayList<>();
+        HttpVersion version = CONNECTION.version();
 
         Account account = new MemoryBudget(1L << 40, 1).newLoop().newAccount();
 
@@ -163,7 +164,7 @@ final class Fakes {
             return new ConnectionInfo(
                     info.listener(),
                     info.listenerName(),
-                    info.version(),
+                    version,
                     info.peer(),
                     info.client(),
                     info.local(),
