@@ -36,6 +36,9 @@ public final class Http1ClientConnection extends Http1Connection {
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
     private boolean outputEnded; // a write has failed
+    private boolean secured; // by TLS, whose close_notify may follow what is being read
+    private boolean reading;
+    private boolean reusable; // once all that was read has been gone through
 
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
@@ -112,6 +115,7 @@ public final class Http1ClientConnection extends Http1Connection {
     public void handlerAdded(ChannelHandlerContext ctx) {
         super.handlerAdded(ctx);
         HalfClose.survivesWrites(ctx.channel(), true);
+        secured = HalfClose.isSecured(ctx.channel());
     }
 
     @Override
@@ -217,6 +221,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
+        reading = true;
         input.read((ByteBuf) message);
     }
 
@@ -267,7 +272,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     /**
      * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
-     * connection already.
+     * connection already, unless it is known that the peer closes it.
      *
      * @param more whether more bytes were read than belong to it
      */
@@ -285,19 +290,30 @@ public final class Http1ClientConnection extends Http1Connection {
 
     private void endExchange() {
         credit.reset();
-        if (!input.isPersistent() || isInputEnded() || outputEnded) {
+        if (!input.isPersistent() || isInputEnding() || outputEnded) {
             shut();
             return;
         }
         stream = null;
         input.rest();
         kept = true;
-        listener.onReusable(this, input.keepAliveMillis());
+        if (secured && reading) {
+            reusable = true; // unless close_notify has come with the response
+        } else {
+            listener.onReusable(this, input.keepAliveMillis());
+        }
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
+        reading = false;
         onBatchEnd();
+        if (reusable) {
+            reusable = false;
+            if (isIdle()) {
+                listener.onReusable(this, input.keepAliveMillis());
+            }
+        }
         ctx.fireChannelReadComplete();
     }
 

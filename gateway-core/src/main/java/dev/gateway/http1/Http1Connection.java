@@ -32,6 +32,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
     @SuppressWarnings("NullAway.Init")
     ReadCredit credit;
 
+    private boolean inputEnding; // what is read next is the last
     private boolean inputEnded;
 
     Http1Connection(ConnectionObserver observer, TimerWheel timers) {
@@ -80,6 +81,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
         if (HalfClose.isInputEnd(ctx, event)) {
             endInput();
         }
+        inputEnding |= HalfClose.isInputEnding(event);
         ctx.fireUserEventTriggered(event);
     }
 
@@ -93,6 +95,11 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
 
     final boolean isInputEnded() {
         return inputEnded;
+    }
+
+    /** Whether the peer has sent FIN, maybe behind bytes that are still to be read. */
+    final boolean isInputEnding() {
+        return inputEnding || inputEnded;
     }
 
     abstract void onInputEnded();

@@ -144,8 +144,12 @@ final class EpollHandler extends WrappedHandler {
             }
         }
 
-        /** Reads once more than Netty would, which stops where a read has not filled its buffer. */
+        /** Tells of the FIN ahead of what came with it, then reads once more than Netty would, which stops where a read has not filled its buffer. */
         private void handleFin(EpollIoOps ops) {
+            Channel channel = channel();
+            if (channel != null && channel.isRegistered() && ops.contains(EpollIoOps.EPOLLIN)) {
+                HalfClose.announceInputEnd(channel);
+            }
             handle.handle(this, (EpollIoEvent) () -> ops);
             if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && !isInputShutdown()) {
                 handle.handle(this, READABLE);

@@ -26,6 +26,14 @@ import org.slf4j.LoggerFactory;
 public final class HalfClose {
     private static final Logger LOG = LoggerFactory.getLogger(HalfClose.class);
 
+    /** The event of a channel whose peer's FIN has come: what is read next is the last. Not every transport tells. */
+    private static final Object ENDING = new Object() {
+        @Override
+        public String toString() {
+            return "the peer's FIN has come";
+        }
+    };
+
     private static final ChannelFutureListener SHUTDOWN = future -> {
         if (future.isSuccess()) {
             shutdown(future.channel());
@@ -60,6 +68,24 @@ public final class HalfClose {
             return closed.isSuccess() && tls != null && CloseNotify.isReceived(tls, ctx.channel());
         }
         return event instanceof ChannelInputShutdownEvent;
+    }
+
+    /**
+     * Whether an event of the channel says that the peer's FIN is known to come behind what is read next, so that nobody
+     * sends what would not be answered.
+     */
+    public static boolean isInputEnding(Object event) {
+        return event == ENDING;
+    }
+
+    /** Tells a channel's handlers that the peer's FIN has come, before what came with it is read. */
+    static void announceInputEnd(Channel channel) {
+        channel.pipeline().fireUserEventTriggered(ENDING);
+    }
+
+    /** Whether the channel's bytes go through TLS. */
+    public static boolean isSecured(Channel channel) {
+        return channel.pipeline().get(SslHandler.class) != null;
     }
 
     /**

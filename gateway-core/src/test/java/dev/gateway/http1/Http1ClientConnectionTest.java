@@ -10,14 +10,21 @@ import dev.gateway.http1.Upstream.Received;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.TestFin;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
 import java.util.concurrent.atomic.AtomicBoolean;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -204,6 +211,47 @@ class Http1ClientConnectionTest {
         upstream.channel.close();
         assertTrue(failure(exchange).stale());
         assertEquals(1, upstream.stale);
+    }
+
+    @Test
+    void isNotReusedOnceItIsKnownThatTheUpstreamClosesIt() {
+        Received exchange = upstream.get();
+        TestFin.isAhead(upstream.channel);
+        upstream.respond(OK);
+        assertTrue(exchange.complete);
+        assertEquals(0, upstream.reusable);
+        assertEquals(1, upstream.closed);
+    }
+
+    /** The upstream's close_notify may be among it. */
+    @Test
+    void isReusedOverTlsWhenAllThatCameWithTheResponseHasBeenRead() throws Exception {
+        Upstream secured = new Upstream();
+        ChannelOutboundHandlerAdapter sends = new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                ReferenceCountUtil.release(message);
+                promise.setSuccess();
+            }
+        };
+        SSLEngine engine = SSLContext.getDefault().createSSLEngine();
+        engine.setUseClientMode(true);
+        secured.channel.pipeline().remove(secured.connection);
+        secured.channel.pipeline().addLast(new SslHandler(engine), sends);
+        Http1ClientConnection connection = new Http1ClientConnection(
+                secured, ConnectionObserver.NONE, secured.clock.timers(), Http1ClientSettings.DEFAULT);
+        secured.channel.pipeline().addLast(connection);
+        Received exchange = new Received();
+        exchange.stream = connection.open(exchange);
+        exchange.stream().head(Upstream.request("GET", -1), true);
+        ChannelHandlerContext before = secured.channel.pipeline().context(sends);
+        before.fireChannelRead(bytes(OK));
+        assertTrue(exchange.complete);
+        assertEquals(0, secured.reusable);
+        before.fireChannelReadComplete();
+        assertEquals(1, secured.reusable);
+        upstream.get();
+        secured.finish();
     }
 
     @Test
