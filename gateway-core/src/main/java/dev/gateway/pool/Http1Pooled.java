@@ -6,20 +6,38 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.Timer;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.ParentProxy;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A connection of HTTP/1.1: room for one stream, as long as there is none. */
 final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(Http1Pooled.class);
+
     private final Http1ClientConnection connection;
     private long keepAliveMillis = Long.MAX_VALUE;
+    /** How long a connection is left alone that may be closed right now. */
+    private static final long DOUBT_MILLIS = 10;
+
+    /** Runs while nobody uses it because it may be closed right now. */
+    private final Timer doubt = new Timer() {
+        @Override
+        protected void onExpired() {
+            pool.kept.onRoom(Http1Pooled.this);
+        }
+    };
+
+    private final long openedNanos;
+    private int served; // requests, after the first of which servers wait as long for another as for no first one
     private boolean leased;
-    private boolean served; // a request, after which servers wait for another as long as for no first one
 
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
+        this.openedNanos = pool.now();
         this.connection = new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, settings(pool.way));
     }
 
@@ -87,22 +105,36 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         if (peerKeepsMillis >= 0) {
             keepAliveMillis = KeepAlive.within(peerKeepsMillis);
         }
-        if (!served) { // each response would contradict those of other servers behind the address
+        if (served == 0) { // each response would contradict those of other servers behind the address
             if (peerKeepsMillis >= 0) {
                 pool.keepAlive.onSaid(peerKeepsMillis);
             } else {
                 pool.keepAlive.onSaidNothing();
             }
         }
-        served = true;
+        served++;
+        pool.keepAlive.requests.onServed(served);
         endLease();
-        pool.kept.onRoom(this);
+        if (served >= pool.keepAlive.requests.most(pool.now())) {
+            pool.kept.retire(this);
+        } else if (pool.keepAlive.requests.isDoubtful(served)) {
+            idleSinceNanos = pool.now();
+            pool.loopPools.wheel.arm(doubt, DOUBT_MILLIS);
+        } else {
+            pool.kept.onRoom(this);
+        }
     }
 
     @Override
     public void onClosed(Http1ClientConnection closed) {
-        if (served && !leased && !retiring && !pool.isClosed()) { // by the endpoint
-            pool.keepAlive.onClosed(idleSinceNanos, pool.now());
+        doubt.cancel();
+        if (served > 0 && !leased && !retiring && !pool.isClosed()) { // by the endpoint
+            long now = pool.now();
+            if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {
+                onClosedSoon(now);
+            } else {
+                pool.keepAlive.onClosed(idleSinceNanos, now);
+            }
         }
         endLease();
         pool.kept.retire(this);
@@ -110,7 +142,20 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     public void onStale(Http1ClientConnection closed) {
+        long now = pool.now();
+        if (served > 0 && KeepAliveRequests.isSoon(now - idleSinceNanos)) {
+            onClosedSoon(now);
+        }
         pool.kept.onStale(this);
+    }
+
+    private void onClosedSoon(long now) {
+        if (pool.keepAlive.requests.onClosed(served, openedNanos, now)) {
+            LOG.info(
+                    "{} closes connections after {} requests without saying so: they are closed here from now on",
+                    pool.way,
+                    served);
+        }
     }
 
     @Override

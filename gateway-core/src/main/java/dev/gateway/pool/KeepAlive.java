@@ -22,6 +22,9 @@ final class KeepAlive {
     /** Then the endpoint may show once more, for it may have changed, and nothing closed too soon would tell. */
     private static final long VALID_NANOS = TimeUnit.MINUTES.toNanos(10);
 
+    /** What is known of how many requests it takes on each of them. */
+    final KeepAliveRequests requests = new KeepAliveRequests();
+
     private volatile long saidMillis = NEVER;
     private volatile long shownMillis = NEVER;
     private volatile long shownAtNanos;
