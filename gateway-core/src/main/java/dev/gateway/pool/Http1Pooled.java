@@ -85,7 +85,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     long keepAliveMillis() {
-        return keepAliveMillis;
+        return served == 0 ? pool.keepAlive.saidMillis() : keepAliveMillis;
     }
 
     @Override

@@ -57,6 +57,11 @@ final class KeepAlive {
         onSaid(NEVER);
     }
 
+    /** Returns how long a connection may be kept that has carried no request, by what the endpoint has said on others. */
+    long saidMillis() {
+        return within(saidMillis);
+    }
+
     /**
      * The endpoint has closed a connection. Many that it closes at once have one reason, such as a restart, and say no
      * more than one: only what became idle after that counts again.

@@ -125,6 +125,29 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
+    void aConnectionThatNobodyHadUsedYetIsKeptAsLongAsTheUpstreamSaysOnOthers() throws Exception {
+        settings.idleMillis = 60_000;
+        Origin origin = http1();
+        to(origin);
+        get("/keep-5").connection();
+        Reply held = get("/hold");
+        Runnable answer = heldBy(origin);
+        Reply.getAndCancel(
+                pools.opener(0),
+                transport.loops().get(0),
+                upstream,
+                upstream.endpoints().get(0),
+                "/");
+        while (counted().idle() == 0) {
+            Thread.onSpinWait(); // until the connection is there that nobody waits for any more
+        }
+        ahead.addAndGet(TimeUnit.SECONDS.toNanos(5));
+        awaitEvents("idle closed", "closed");
+        answer.run();
+        held.connection();
+    }
+
+    @Test
     void anIdleConnectionIsClosedInTime() throws Exception {
         settings.idleMillis = 60_000;
         to(http1());
