@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class Attempts {
     private static final int MAX_CHOICES = 8;
 
+    /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
+    private static final int MAX_STALE = 2;
+
     private final Exchange exchange;
     private final ExchangeRecord record;
     private final Route route;
@@ -43,6 +46,7 @@ final class Attempts {
     private boolean blamed; // the endpoint answered this attempt with an error
     private boolean called; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
+    private int stale; // attempts in a row that met a kept connection just closed
 
     Attempts(Exchange exchange, Route route, Upstream upstream) {
         this.exchange = exchange;
@@ -109,6 +113,9 @@ final class Attempts {
 
     /** Chooses an endpoint that no attempt has tried, if the balancer comes to one soon. */
     private @Nullable Endpoint choose(RequestHead head) {
+        if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
+            return endpoint;
+        }
         Endpoint chosen = upstream.balancer().choose(head, endpoint);
         for (int i = 0; chosen != null && (tried & bit(chosen)) != 0 && i < MAX_CHOICES; i++) {
             chosen = upstream.balancer().choose(head, endpoint);
@@ -216,6 +223,7 @@ final class Attempts {
             exchange.fail(failure);
         } else {
             lastFailure = failure;
+            stale = failure.stale() ? stale + 1 : 0;
             tellEnd(0, failure, true);
             retry(delay, failure);
         }

@@ -748,6 +748,21 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
+    void afterTwoConnectionsJustClosedTheNextAttemptStaysWhereAllOthersHaveBeenDropped() {
+        endpoints = List.of(FIRST, SECOND, new Endpoint(2, "c.test", 80, 1));
+        balancer = new RoundRobin(endpoints);
+        get();
+        for (int i = 0; i < 2; i++) {
+            opener.last().succeed();
+            opener.last().events.onReset(stale(RetrySafety.IF_IDEMPOTENT));
+        }
+        assertThat(opener.openings).extracting(o -> o.endpoint).containsExactly(FIRST, SECOND, SECOND);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
     void attemptsThatAreFreeDoNotCountForThePolicy() {
         retry = new Route.Retry(1, Set.of(), 0);
         get();
