@@ -12,6 +12,8 @@ import dev.gateway.tests.peer.PeerStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -74,6 +76,29 @@ class UnprocessedIT {
                 assertThat(post(client)).isEqualTo(200);
             }
             assertThat(processed).hasSize(20);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"})
+    void aRequestThatThreeConnectionsRefuseOneAfterTheOtherGoesToAFourth(Pairing pairing) throws Exception {
+        Set<Peer> refused = ConcurrentHashMap.newKeySet();
+        AtomicInteger again = new AtomicInteger();
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    if (refused.size() < 3 && refused.add(stream.peer())) {
+                        ((Http2Stream) stream).reset(7); // REFUSED_STREAM
+                        return;
+                    }
+                    if (refused.contains(stream.peer())) {
+                        again.incrementAndGet();
+                    }
+                    Behaviours.echo().serve(stream, head);
+                });
+                GatewayJar gateway = gateway(pairing, origin.port());
+                Peer client = pairing.client.connect(gateway.port("web"))) {
+            assertThat(post(client)).isEqualTo(200);
+            assertThat(refused).hasSize(3);
+            assertThat(again).hasValue(0);
         }
     }
 
