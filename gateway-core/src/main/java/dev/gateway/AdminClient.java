@@ -1,11 +1,11 @@
 package dev.gateway;
 
+import dev.gateway.files.InputFile;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -114,7 +114,8 @@ final class AdminClient {
     private String authorization() throws IOException {
         return tokenFile == null
                 ? ""
-                : "Authorization: Bearer " + Files.readString(tokenFile).strip() + "\r\n";
+                : "Authorization: Bearer "
+                        + InputFile.text(tokenFile, StandardCharsets.US_ASCII).strip() + "\r\n";
     }
 
     /** Takes an answer apart that ends with the connection; the admin listener sends no chunks. */

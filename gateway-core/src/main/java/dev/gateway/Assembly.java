@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.files.FileFault;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
@@ -231,6 +232,6 @@ final class Assembly {
     }
 
     static StartException failure(Position position, Exception cause) {
-        return new StartException(position + ": " + cause.getMessage(), cause);
+        return new StartException(position + ": " + FileFault.message(cause), cause);
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.files.FileFault;
 import dev.gateway.net.ServerTls;
 import dev.gateway.observe.CertificateExpiry;
 import dev.gateway.upstream.ParentProxy;
@@ -119,7 +120,7 @@ final class Certificates {
             failures.remove(owner);
             log.info("New certificates of {}", owner);
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
-            String problem = place + ": the former certificates stay in use: " + e.getMessage();
+            String problem = place + ": the former certificates stay in use: " + FileFault.message(e);
             failures.put(owner, problem);
             log.warn(problem);
         }

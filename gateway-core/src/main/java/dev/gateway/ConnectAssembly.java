@@ -1,5 +1,7 @@
 package dev.gateway;
 
+import java.nio.charset.StandardCharsets;
+import dev.gateway.files.InputFile;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.RouteConfig;
@@ -34,7 +36,6 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.util.AsciiString;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -350,7 +351,7 @@ final class ConnectAssembly {
 
     /** Takes the first line that says something. */
     private static ParentProxy.Credentials credentials(Path file) throws IOException {
-        String text = Files.readString(file);
+        String text = InputFile.text(file, StandardCharsets.UTF_8);
         List<String> lines = (text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text)
                 .lines()
                 .toList();

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.files.FileFault;
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
@@ -154,7 +155,7 @@ final class Loops {
                 added.add(upstream);
             } catch (IOException | GeneralSecurityException e) {
                 added.forEach(pools::remove);
-                throw new StartException("upstream " + upstream.name() + ": " + e.getMessage(), e);
+                throw new StartException("upstream " + upstream.name() + ": " + FileFault.message(e), e);
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.gateway;
 
+import dev.gateway.files.InputFile;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -19,7 +20,6 @@ import dev.gateway.otlp.SpanExport;
 import dev.gateway.time.TimerWheel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -220,7 +220,7 @@ final class Telemetry {
         return new Receiver(
                 otlp.endpoint(),
                 headers == null ? Map.of() : HeadersFile.read(headers),
-                authorities == null ? null : Files.readString(authorities, StandardCharsets.ISO_8859_1),
+                authorities == null ? null : InputFile.text(authorities, StandardCharsets.ISO_8859_1),
                 Assembly.millis(otlp.timeout()),
                 new Receiver.Service(otlp.serviceName(), Gateway.version(), instance));
     }

@@ -36,7 +36,7 @@ class ArchitectureTest {
     static final ArchRule streamUses = mayUse("stream", "message", "overload");
 
     @ArchTest
-    static final ArchRule netUses = mayUse("net", "stream", "message", "time", "overload", "pem");
+    static final ArchRule netUses = mayUse("net", "files", "stream", "message", "time", "overload", "pem");
 
     @ArchTest
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream");
@@ -45,13 +45,13 @@ class ArchitectureTest {
     static final ArchRule healthUses = mayUse("health", "message", "stream", "time", "upstream");
 
     @ArchTest
-    static final ArchRule filterUses = mayUse("filter", "message", "stream");
+    static final ArchRule filterUses = mayUse("filter", "files", "message", "stream");
 
     @ArchTest
     static final ArchRule tunnelUses = mayUse("tunnel", "message", "stream", "net", "upstream", "filter");
 
     @ArchTest
-    static final ArchRule observeUses = mayUse("observe", "message", "stream", "time", "trace", "overload");
+    static final ArchRule observeUses = mayUse("observe", "files", "message", "stream", "time", "trace", "overload");
 
     @ArchTest
     static final ArchRule otlpUses = mayUse("otlp", "observe", "trace", "message", "stream", "time");
@@ -84,7 +84,7 @@ class ArchitectureTest {
             "exchange", "route", "filter", "upstream", "observe", "trace", "stream", "message", "time", "overload");
 
     @ArchTest
-    static final ArchRule adminUses = mayUse("admin", "observe", "upstream", "stream", "message");
+    static final ArchRule adminUses = mayUse("admin", "files", "observe", "upstream", "stream", "message");
 
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");

@@ -1,7 +1,8 @@
 package dev.gateway.config;
 
+import java.nio.charset.StandardCharsets;
+import dev.gateway.files.InputFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,11 +36,12 @@ public final class HeadersFile {
      * @throws IOException if it cannot be read, or is something else; its message names the file, and the line
      */
     public static Map<String, String> read(Path file) throws IOException {
-        if (Files.size(file) > MAX_BYTES) {
+        if (InputFile.size(file) > MAX_BYTES) {
             throw new IOException(file + " is larger than " + (MAX_BYTES >> 10) + " KiB");
         }
         Map<String, String> headers = new LinkedHashMap<>();
-        List<String> lines = Files.readAllLines(file);
+        List<String> lines =
+                InputFile.text(file, StandardCharsets.UTF_8).lines().toList();
         for (int i = 0; i < lines.size(); i++) {
             String line =
                     i == 0 && lines.get(i).startsWith("\ufeff") ? lines.get(i).substring(1) : lines.get(i);

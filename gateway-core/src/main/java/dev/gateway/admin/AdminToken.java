@@ -1,11 +1,11 @@
 package dev.gateway.admin;
 
+import dev.gateway.files.InputFile;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Base64;
@@ -36,9 +36,9 @@ final class AdminToken {
     static @Nullable Content refusal(Path file, RequestHead head, boolean acts) {
         byte[] token;
         try {
-            token = Files.readString(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
+            token = InputFile.text(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
         } catch (IOException e) {
-            log.warn("The token of the admin listener cannot be read: {}", e.toString());
+            log.warn("The token of the admin listener cannot be read: {}", e.getMessage());
             return Content.text(503, "the token cannot be read; the log tells why");
         }
         AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);

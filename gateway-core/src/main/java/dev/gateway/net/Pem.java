@@ -1,10 +1,10 @@
 package dev.gateway.net;
 
+import dev.gateway.files.InputFile;
 import dev.gateway.pem.PrivateKeys;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
@@ -22,7 +22,7 @@ final class Pem {
         try {
             chain =
                     CertificateFactory.getInstance("X.509")
-                            .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)))
+                            .generateCertificates(new ByteArrayInputStream(InputFile.bytes(file)))
                             .stream()
                             .map(X509Certificate.class::cast)
                             .toArray(X509Certificate[]::new);
@@ -37,7 +37,7 @@ final class Pem {
 
     /** Reads an unencrypted private key: PKCS#8, PKCS#1 (RSA) or SEC 1 (EC). */
     static PrivateKey privateKey(Path file) throws IOException, GeneralSecurityException {
-        return PrivateKeys.parse(Files.readString(file, StandardCharsets.ISO_8859_1), file);
+        return PrivateKeys.parse(InputFile.text(file, StandardCharsets.ISO_8859_1), file);
     }
 
     /** Throws unless the key is that of the certificate. */

@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import dev.gateway.files.InputFile;
 import dev.gateway.net.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.buffer.ByteBufAllocator;
@@ -19,7 +20,6 @@ import io.netty.internal.tcnative.SSL;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -137,7 +137,7 @@ public final class ServerTls implements AutoCloseable {
 
     private static byte[] policy(ServerTlsSettings settings) throws IOException {
         byte[] auth = settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII);
-        byte[] ca = settings.clientCaFile() == null ? new byte[0] : Files.readAllBytes(settings.clientCaFile());
+        byte[] ca = settings.clientCaFile() == null ? new byte[0] : InputFile.bytes(settings.clientCaFile());
         byte[] both = Arrays.copyOf(auth, auth.length + ca.length);
         System.arraycopy(ca, 0, both, auth.length, ca.length);
         return both;

@@ -1,5 +1,6 @@
 package dev.gateway.observe;
 
+import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -29,7 +30,11 @@ final class FileDestination implements LogDestination {
     }
 
     private OutputStream open() throws IOException {
-        return Files.newOutputStream(target.path(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        try {
+            return Files.newOutputStream(target.path(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw FileFault.writing(target.path(), e);
+        }
     }
 
     private void begin() throws IOException {

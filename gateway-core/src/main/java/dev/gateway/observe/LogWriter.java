@@ -1,5 +1,6 @@
 package dev.gateway.observe;
 
+import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -160,7 +161,7 @@ final class LogWriter implements AutoCloseable {
         try {
             destination.reopen();
         } catch (IOException | RuntimeException e) {
-            LOG.warn("Cannot reopen the access log, so the old file is kept: {}", e.toString());
+            LOG.warn("Cannot reopen the access log, so the old file is kept: {}", FileFault.message(e));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.files.FileFault;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Position;
@@ -11,9 +12,7 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -82,13 +81,8 @@ public final class ConfigLoader {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
             return bytes;
-        } catch (NoSuchFileException e) {
-            problems.error(start, "there is no such file");
-        } catch (AccessDeniedException e) {
-            problems.error(start, "no permission to read this file");
         } catch (IOException e) {
-            problems.error(
-                    start, Files.isDirectory(file) ? "this is a directory" : "cannot be read: " + e.getMessage());
+            problems.error(start, String.valueOf(FileFault.reading(file, e).getMessage()));
         }
         return null;
     }

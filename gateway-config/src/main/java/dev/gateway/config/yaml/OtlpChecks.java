@@ -5,9 +5,6 @@ import dev.gateway.config.HeadersFile;
 import dev.gateway.config.OtlpConfig;
 import dev.gateway.config.TracingConfig;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** What the receiver of telemetry needs is there, and somebody sends it something. */
@@ -25,7 +22,7 @@ final class OtlpChecks {
             try {
                 HeadersFile.read(file);
             } catch (IOException e) {
-                scope.problems.error(scope.at(otlp, "headersFile"), "headersFile: " + message(file, e));
+                scope.problems.error(scope.at(otlp, "headersFile"), "headersFile: " + e.getMessage());
             }
         }
     }
@@ -34,15 +31,5 @@ final class OtlpChecks {
     static boolean exports(GatewayConfig config) {
         return config.tracing().mode() == TracingConfig.Mode.EXPORT
                 || config.metrics().export() != null;
-    }
-
-    private static String message(Path file, IOException e) {
-        if (e instanceof NoSuchFileException) {
-            return "there is no file " + file;
-        }
-        if (e instanceof AccessDeniedException) {
-            return "no permission to read " + file;
-        }
-        return e instanceof CharacterCodingException ? file + " is not UTF-8" : String.valueOf(e.getMessage());
     }
 }

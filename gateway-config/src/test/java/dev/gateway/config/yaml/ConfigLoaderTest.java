@@ -124,9 +124,9 @@ class ConfigLoaderTest {
     @Test
     void aFileThatIsNoneIsOneClearError(@TempDir Path directory) {
         assertThat(texts(ConfigLoader.load(directory.resolve("no.yaml"), Map.of())))
-                .containsExactly(directory.resolve("no.yaml") + ":1:1: there is no such file");
+                .containsExactly(directory.resolve("no.yaml") + ":1:1: there is no file " + directory.resolve("no.yaml"));
         assertThat(texts(ConfigLoader.load(directory, Map.of())))
-                .containsExactly(directory + ":1:1: this is a directory");
+                .containsExactly(directory + ":1:1: " + directory + " is a directory, not a file");
     }
 
     @Test

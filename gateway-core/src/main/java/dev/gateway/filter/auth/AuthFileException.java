@@ -1,10 +1,15 @@
 package dev.gateway.filter.auth;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 /** A file of credentials cannot be read. Its message says where and why, and nothing of what the file holds. */
 public final class AuthFileException extends Exception {
     private static final long serialVersionUID = 1;
+
+    AuthFileException(IOException cause) {
+        super(cause.getMessage(), cause);
+    }
 
     AuthFileException(Path file, String problem) {
         super(file + ": " + problem);

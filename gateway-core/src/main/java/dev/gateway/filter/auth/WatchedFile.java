@@ -1,11 +1,12 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.files.FileFault;
+import dev.gateway.files.InputFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
@@ -39,7 +40,12 @@ final class WatchedFile<T> {
 
     private record Stamp(@Nullable Object inode, long size, FileTime modified, boolean settled) {
         static Stamp of(Path path) throws IOException {
-            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            BasicFileAttributes attributes;
+            try {
+                attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            } catch (IOException e) {
+                throw FileFault.reading(path, e);
+            }
             FileTime modified = attributes.lastModifiedTime();
             long age = System.currentTimeMillis() - modified.toMillis();
             return new Stamp(attributes.fileKey(), attributes.size(), modified, age > SETTLED_MILLIS);
@@ -56,7 +62,7 @@ final class WatchedFile<T> {
             value = parse(content);
             stamp = before;
         } catch (IOException e) {
-            throw new AuthFileException(path, describe(e));
+            throw new AuthFileException(e);
         }
     }
 
@@ -82,7 +88,7 @@ final class WatchedFile<T> {
             }
             warned = "";
         } catch (IOException e) {
-            warn(path + ": " + describe(e));
+            warn(String.valueOf(e.getMessage()));
         } catch (AuthFileException e) {
             warn(String.valueOf(e.getMessage()));
         }
@@ -96,10 +102,10 @@ final class WatchedFile<T> {
     }
 
     private byte[] read() throws IOException, AuthFileException {
-        if (Files.size(path) > MAX_BYTES) {
+        if (InputFile.size(path) > MAX_BYTES) {
             throw new AuthFileException(path, "more than 16 MiB");
         }
-        return Files.readAllBytes(path);
+        return InputFile.bytes(path);
     }
 
     private T parse(byte[] bytes) throws AuthFileException {
@@ -112,9 +118,5 @@ final class WatchedFile<T> {
         } catch (CharacterCodingException e) {
             throw new AuthFileException(path, "not UTF-8");
         }
-    }
-
-    private static String describe(IOException e) {
-        return e instanceof NoSuchFileException ? "no such file" : "cannot be read: " + e.getMessage();
     }
 }

@@ -1,0 +1,141 @@
+package dev.gateway.files;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file cannot be read or written. The message is a sentence for whoever runs the gateway: which file, what is wrong with
+ * it, and, where that can be told, what to do. The JDK's own messages are often no more than a path.
+ */
+public final class FileFault extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private FileFault(String message, IOException cause) {
+        super(message, cause);
+    }
+
+    /** Says why a file could not be read. */
+    public static FileFault reading(Path file, IOException cause) {
+        return cause instanceof FileFault known ? known : new FileFault(describe(file, "read", cause), cause);
+    }
+
+    /** Says why a file could not be made or written. */
+    public static FileFault writing(Path file, IOException cause) {
+        return cause instanceof FileFault known ? known : new FileFault(describe(file, "write", cause), cause);
+    }
+
+    /** Says that a file is not a text of this encoding. */
+    static FileFault notText(Path file, Charset charset, CharacterCodingException cause) {
+        return new FileFault(file + " is not " + charset, cause);
+    }
+
+    /** Returns what an exception says: where it is about a file, in words. */
+    public static String message(Throwable cause) {
+        if (!(cause instanceof FileFault) && cause instanceof FileSystemException about && about.getFile() != null) {
+            return String.valueOf(reading(Path.of(about.getFile()), about).getMessage());
+        }
+        return String.valueOf(cause.getMessage());
+    }
+
+    private static String describe(Path file, String verb, IOException cause) {
+        if (cause instanceof NoSuchFileException) {
+            return missing(file, verb);
+        }
+        if (Files.isDirectory(file)) {
+            return file + " is a directory, not a file";
+        }
+        if (cause instanceof AccessDeniedException) {
+            return denied(file, verb);
+        }
+        String reason = reason(cause);
+        if (reason.contains("Not a directory")) {
+            return missing(file, verb);
+        }
+        if (reason.contains("Read-only file system")) {
+            return "cannot write " + file + ": its file system is read-only";
+        }
+        if (reason.contains("Too many open files")) {
+            return "cannot " + verb + " " + file + ": too many files are open (ulimit -n)";
+        }
+        return "cannot " + verb + " " + file + ": " + reason;
+    }
+
+    /** Returns the kernel's words, without the path that the JDK puts before them. */
+    private static String reason(IOException cause) {
+        String reason = cause instanceof FileSystemException about ? about.getReason() : cause.getMessage();
+        return reason == null ? cause.getClass().getSimpleName() : reason;
+    }
+
+    private static String missing(Path file, String verb) {
+        Path link = danglingLink(file);
+        if (link != null) {
+            return link + " is a symbolic link to " + target(link) + ", which does not exist";
+        }
+        Path parent = file.toAbsolutePath().getParent();
+        String what = verb.equals("read") ? "there is no file " + file : "cannot write " + file;
+        if (parent == null || Files.isDirectory(parent)) {
+            return what;
+        }
+        Path existing = parent;
+        while (existing.getParent() != null && !Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        return Files.isDirectory(existing)
+                ? what + ": there is no directory " + parent
+                : what + ": " + existing + " is a file, not a directory";
+    }
+
+    /** Returns the file, or the first directory above it, if that is a link to nothing. */
+    private static @Nullable Path danglingLink(Path file) {
+        for (Path each = file.toAbsolutePath(); each != null; each = each.getParent()) {
+            if (Files.isSymbolicLink(each) && !Files.exists(each)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static String target(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException e) {
+            return "something";
+        }
+    }
+
+    /** The parts of the path that may be looked at tell whose they are, so that it is plain who may do what. */
+    private static String denied(Path file, String verb) {
+        String user = "; the gateway runs as user " + System.getProperty("user.name");
+        for (Path parent = file.toAbsolutePath().getParent(); parent != null; parent = parent.getParent()) {
+            if (Files.isDirectory(parent) && !Files.isExecutable(parent)) {
+                return "no permission to " + verb + " " + file + ": it is below " + parent + owner(parent) + user;
+            }
+        }
+        if (verb.equals("write") && !Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            Path parent = file.toAbsolutePath().getParent();
+            return "no permission to make " + file + (parent == null ? "" : " in " + parent + owner(parent)) + user;
+        }
+        return "no permission to " + verb + " " + file + owner(file) + user;
+    }
+
+    private static String owner(Path file) {
+        try {
+            PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
+            return ", which belongs to " + attributes.owner().getName() + ":"
+                    + attributes.group().getName() + " and has mode "
+                    + PosixFilePermissions.toString(attributes.permissions());
+        } catch (IOException | UnsupportedOperationException e) {
+            return "";
+        }
+    }
+}

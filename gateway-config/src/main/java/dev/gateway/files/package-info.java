@@ -1,0 +1,5 @@
+/** Reads files, and says in words what is wrong with one. Knows nobody; used by all that read or write files. */
+@NullMarked
+package dev.gateway.files;
+
+import org.jspecify.annotations.NullMarked;
