@@ -126,9 +126,11 @@ final class EpollHandler extends WrappedHandler {
         public void handle(IoRegistration from, IoEvent event) {
             EpollIoOps ops = ((EpollIoEvent) event).ops();
             boolean failed = ops.contains(EpollIoOps.EPOLLERR);
-            if (silent && failed) {
-                closeChannel(); // a reset, which a channel that neither reads nor writes would miss
-                return;
+            if (silent && failed) { // a reset, which a channel that neither reads nor writes would miss
+                if (!mayHaveAnswered()) {
+                    closeChannel();
+                }
+                return; // what came before the reset is in the kernel, and the next to read finds both
             }
             if (ops.contains(EpollIoOps.EPOLLRDHUP)) {
                 handleFin(ops.without(EpollIoOps.EPOLLRDHUP));
@@ -154,6 +156,12 @@ final class EpollHandler extends WrappedHandler {
             if (asked.contains(EpollIoOps.EPOLLIN) && isValid() && !isInputShutdown()) {
                 handle.handle(this, READABLE);
             }
+        }
+
+        /** Whether what came before a reset counts, as an upstream's answer does: then no failed write closes it either. */
+        private boolean mayHaveAnswered() {
+            Channel channel = channel();
+            return channel != null && !channel.config().isAutoClose();
         }
 
         private boolean isInputShutdown() {

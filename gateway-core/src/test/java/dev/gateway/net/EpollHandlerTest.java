@@ -152,6 +152,26 @@ class EpollHandlerTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
+    /** It may have answered before, and the answer waits in the kernel for whoever reads on. */
+    @Test
+    void aResetOfAPausedUpstreamIsLeftToBeRead() throws Exception {
+        EpollSocketChannel channel = new EpollSocketChannel();
+        HalfClose.survivesWrites(channel, true);
+        IoRegistration registration = pausingAtEachEvent(channel);
+        handler.run(CONTEXT);
+        registration.submit(EpollIoOps.NONE);
+        handler.run(CONTEXT);
+        kernel.registered().handle(registration, RESET);
+        try {
+            assertThat(channel.isOpen()).isTrue();
+            registration.submit(EpollIoOps.EPOLLIN);
+            handler.run(CONTEXT);
+            assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET, READING);
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
     @Test
     void aPauseOfAMomentLetsWhatCameBeforeAResetBeRead() throws Exception {
         EpollSocketChannel channel = new EpollSocketChannel();

@@ -36,7 +36,8 @@ class FileFaultsIT {
     @Test
     void theReasonIsToldWithThePlace() throws Exception {
         Issued issued = new CertificateAuthority("Test CA", directory).issue("localhost");
-        try (GatewayJar gateway = GatewayJar.of(CONFIG.formatted(issued.certFile(), issued.keyFile(), directory.resolve("access.log")))
+        try (GatewayJar gateway = GatewayJar.of(
+                        CONFIG.formatted(issued.certFile(), issued.keyFile(), directory.resolve("access.log")))
                 .start()) {
             Path log = directory.resolve("none/access.log");
             Files.writeString(
@@ -46,8 +47,9 @@ class FileFaultsIT {
                     .contains("gateway.yaml:10:12: cannot write " + log + ": there is no directory " + log.getParent());
 
             Files.delete(issued.certFile());
-            gateway.awaitLog("gateway.yaml:6:10: listener secure: the former certificates stay in use: there is no file "
-                    + issued.certFile());
+            gateway.awaitLog(
+                    "gateway.yaml:6:10: listener secure: the former certificates stay in use: there is no file "
+                            + issued.certFile());
         }
     }
 }
