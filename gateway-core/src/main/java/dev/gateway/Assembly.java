@@ -8,7 +8,9 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.exchange.ClientTrust;
 import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.OddNames;
 import dev.gateway.net.TransportKind;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cidr;
@@ -86,7 +88,10 @@ final class Assembly {
                             entry != null
                                     ? entry.tunnels()
                                     : listener.protocol().isHttp() ? null : routers.get(i),
-                            cidrs(listener.trustedProxies()),
+                            new ClientTrust(
+                                    cidrs(listener.trustedProxies()),
+                                    config.tracing().trust() == TracingConfig.Trust.ANYONE,
+                                    oddNames(listener.headersWithUnderscores())),
                             forwarded(listener.forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody()));
@@ -100,7 +105,6 @@ final class Assembly {
                 : new TraceSettings(
                         config.mode() == TracingConfig.Mode.EXPORT,
                         config.propagators().stream().map(Assembly::propagator).toList(),
-                        config.trust() == TracingConfig.Trust.ANYONE,
                         config.sampler().parentBased(),
                         config.sampler().ratio());
     }
@@ -110,6 +114,14 @@ final class Assembly {
             case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
             case B3 -> Propagator.B3;
             case B3_MULTI -> Propagator.B3_MULTI;
+        };
+    }
+
+    private static OddNames.Policy oddNames(ListenerConfig.HeadersWithUnderscores wanted) {
+        return switch (wanted) {
+            case REJECT -> OddNames.Policy.REJECT;
+            case DROP -> OddNames.Policy.DROP;
+            case ALLOW -> OddNames.Policy.ALLOW;
         };
     }
 

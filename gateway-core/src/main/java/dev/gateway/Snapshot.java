@@ -1,15 +1,13 @@
 package dev.gateway;
 
+import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
-import dev.gateway.stream.CidrSet;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -45,7 +43,7 @@ record Snapshot(
      * What exchanges need of a listener.
      *
      * @param tunnels the routes of CONNECT, null if there is none
-     * @param trustedProxies the peers whose word about their clients is believed
+     * @param trust which fields are believed, and from whom
      * @param forwarded what upstreams are told of clients
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
@@ -53,7 +51,7 @@ record Snapshot(
     record ListenerPolicy(
             Router router,
             @Nullable Router tunnels,
-            CidrSet trustedProxies,
+            ClientTrust trust,
             ForwardedFields forwarded,
             int maxRequestLineBytes,
             long maxBodyBytes) {}
@@ -115,10 +113,8 @@ record Snapshot(
     }
 
     @Override
-    public boolean trusts(ConnectionInfo connection) {
-        CidrSet trusted = policy(connection.listener()).trustedProxies;
-        InetAddress ip = connection.client().ip();
-        return ip != null && !trusted.isEmpty() && trusted.contains(ip);
+    public ClientTrust trust(int listener) {
+        return policy(listener).trust;
     }
 
     @Override

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param halfClose what a client's FIN means that waits for a response of HTTP/1
  * @param trustedProxies peers whose forwarded headers and request ids are believed
  * @param forwardedHeaders which headers tell upstreams about the client
+ * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and hyphens
  */
 public record ListenerConfig(
         Position position,
@@ -34,7 +35,8 @@ public record ListenerConfig(
         Limits limits,
         Timeouts timeouts,
         List<Cidr> trustedProxies,
-        ForwardedHeaders forwardedHeaders) {
+        ForwardedHeaders forwardedHeaders,
+        HeadersWithUnderscores headersWithUnderscores) {
 
     public ListenerConfig {
         trustedProxies = List.copyOf(trustedProxies);
@@ -74,6 +76,16 @@ public record ListenerConfig(
         BOTH,
         /** None is added; those of peers that are not trusted are removed all the same. */
         OFF
+    }
+
+    /** What becomes of fields whose names have other characters than letters, digits and hyphens. */
+    public enum HeadersWithUnderscores {
+        /** The request is refused. */
+        REJECT,
+        /** The field does not go upstream. */
+        DROP,
+        /** The field goes upstream. */
+        ALLOW
     }
 
     /** The PROXY protocol, v1 or v2: required from these peers, an error from all others. */

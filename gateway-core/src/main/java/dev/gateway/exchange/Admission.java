@@ -6,9 +6,11 @@ import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.RequestRules;
 import dev.gateway.message.Scheme;
+import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -152,6 +154,15 @@ final class Admission {
         head.setPath(path);
     }
 
+    /** Takes out what only a trusted proxy may say, if the request is from somebody else; returns whether it said it. */
+    static boolean takeOut(RequestHead head, ExchangeRecord record, ClientTrust trust) {
+        if (record.fromProxy) {
+            return false;
+        }
+        Fields fields = head.fields();
+        return trust.tracesOfAnyone() ? ProxyFields.removeButTraces(fields) : ProxyFields.removeAll(fields);
+    }
+
     /**
      * Makes the head ready to be forwarded, before filters, so that they have the last word.
      *
@@ -162,16 +173,10 @@ final class Admission {
         HopByHop.stripRequest(head.fields());
         // How the client is connected, not what it wrote: upstreams take :scheme for whether a request came securely.
         head.setScheme(connection.scheme());
-        boolean trusted = settings.trusts(connection);
         ForwardedFields forwarded = settings.forwarded(connection.listener());
         if (forwarded != null) {
             InetSocketAddress local = connection.local();
-            forwarded.apply(
-                    head,
-                    connection.client().text(),
-                    connection.scheme(),
-                    local == null ? 0 : local.getPort(),
-                    trusted);
+            forwarded.apply(head, connection.client().text(), connection.scheme(), local == null ? 0 : local.getPort());
         }
         AsciiString via = settings.via(connection.version());
         if (via != null) {
@@ -186,14 +191,15 @@ final class Admission {
      * Returns the request's id: the one its client sent, or a new one.
      *
      * @param fields of the request, null if none could be read
+     * @param trusted whether the client is a trusted proxy, whose id counts
      * @return null if the policy is to have none
      */
     static @Nullable AsciiString requestId(
-            @Nullable Fields fields, ConnectionInfo connection, ExchangeSettings settings, RequestIds ids) {
+            @Nullable Fields fields, boolean trusted, ExchangeSettings settings, RequestIds ids) {
         AsciiString sent = fields == null ? null : acceptable(fields);
         return switch (settings.requestId()) {
             case OFF -> sent;
-            case ACCEPT_OR_GENERATE -> sent != null && settings.trusts(connection) ? sent : ids.next();
+            case ACCEPT_OR_GENERATE -> sent != null && trusted ? sent : ids.next();
             case GENERATE -> ids.next();
         };
     }

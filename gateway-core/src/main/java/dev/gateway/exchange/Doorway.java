@@ -5,6 +5,7 @@ import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -27,6 +28,7 @@ final class Doorway {
     private ExchangeSettings settings;
     private final RequestHead head;
     private final ExchangeRecord record;
+    private final OddNames.Policy oddNames;
     private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
     private @Nullable Route route;
     private @Nullable FilterChain filters;
@@ -36,6 +38,7 @@ final class Doorway {
         this.settings = settings;
         this.head = exchange.head;
         this.record = exchange.record;
+        this.oddNames = settings.trust(record.connection.listener()).oddNames();
     }
 
     void enter() {
@@ -45,8 +48,11 @@ final class Doorway {
             exchange.turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
             return;
         }
-        record.requestId = Admission.requestId(head.fields(), record.connection, settings, handler.requestIds);
+        record.requestId = Admission.requestId(head.fields(), record.fromProxy, settings, handler.requestIds);
         Failure refusal = Admission.check(head, settings, listener);
+        if (refusal == null && !Admission.isTunnel(head)) {
+            refusal = handler.oddNames.check(head.fields(), oddNames, record);
+        }
         if (refusal != null) {
             exchange.fail(refusal);
             return;
@@ -97,6 +103,9 @@ final class Doorway {
     private Router.@Nullable Match match(int listener) {
         Router.Match own =
                 Admission.isTunnel(head) ? null : settings.router(listener).match(head);
+        if (own != null && Admission.takeOut(head, record, settings.trust(listener))) {
+            own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
+        }
         Router tunnels = settings.tunnels(listener);
         boolean named = Admission.isTunnel(head)
                 || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
@@ -192,6 +201,12 @@ final class Doorway {
         if (filters != null) {
             filters.onResponseTrailers(trailers);
         }
+    }
+
+    /** Checks the names of a request's trailers; returns why it is refused, or null. */
+    @Nullable
+    Failure checkTrailers(Fields trailers) {
+        return exchange.handler.oddNames.check(trailers, oddNames, record);
     }
 
     /** The response's head has been sent, so no route is looked for any more. */

@@ -38,6 +38,7 @@ public final class ExchangeHandler implements RequestHandler {
     final LocalReply replies = new LocalReply();
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
+    final OddNameGuard oddNames;
     private @Nullable Tenure[] tenures = {}; // by listener
     private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
     private long tunnelsOpened;
@@ -53,6 +54,7 @@ public final class ExchangeHandler implements RequestHandler {
         this.gate = gate;
         this.opener = opener;
         this.wheel = wheel;
+        this.oddNames = new OddNameGuard(wheel);
         this.observer = observer;
         this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
     }
@@ -121,7 +123,7 @@ public final class ExchangeHandler implements RequestHandler {
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.requestId = Admission.requestId(record.fields, record.connection, tenure.settings(), requestIds);
+        record.requestId = Admission.requestId(record.fields, record.fromProxy, tenure.settings(), requestIds);
         record.sentBytes = replies.send(
                 stream, head, failure, tenure.settings(), new LocalReply.About(record.requestId, null, new Fields()));
         record.endNanos = wheel.nanoTime();
@@ -143,9 +145,11 @@ public final class ExchangeHandler implements RequestHandler {
             record.path = head.path();
             record.fields = head.fields();
         }
+        ClientFinder.find(record, settings);
         TraceSettings wanted = settings.traces();
         if (wanted != null) {
-            boolean trusted = wanted.trustsAnyone() || settings.trusts(record.connection);
+            boolean trusted = record.fromProxy
+                    || settings.trust(record.connection.listener()).tracesOfAnyone();
             Trace trace = traces.begin(record.fields, trusted, wanted);
             record.trace = trace;
             if (trace.isRecorded()) {

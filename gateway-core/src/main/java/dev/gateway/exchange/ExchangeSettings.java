@@ -43,8 +43,8 @@ public interface ExchangeSettings {
         return null;
     }
 
-    /** Whether forwarded fields and the request id that this peer sends are believed. */
-    boolean trusts(ConnectionInfo connection);
+    /** Returns which fields of a listener's requests are believed. */
+    ClientTrust trust(int listener);
 
     /** Returns what tells upstreams where a request of a listener came from, or null if nothing does. */
     @Nullable

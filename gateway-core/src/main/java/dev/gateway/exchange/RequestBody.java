@@ -7,6 +7,7 @@ import dev.gateway.exchange.ExchangeState.Phase;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
@@ -213,6 +214,12 @@ final class RequestBody {
         complete = true;
         exchange.deadlines.touch();
         HopByHop.stripTrailers(trailers);
+        ProxyFields.removeAll(trailers);
+        Failure refusal = exchange.doorway.checkTrailers(trailers);
+        if (refusal != null) {
+            exchange.fail(refusal);
+            return;
+        }
         switch (intake()) {
             case HOLD -> {
                 if (!exchange.held.tryAdd(trailers.heldBytes())) {

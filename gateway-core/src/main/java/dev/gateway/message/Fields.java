@@ -159,22 +159,64 @@ public final class Fields {
         size--;
     }
 
-    /** Removes every field whose known id has its bit in the mask; bit 0 must not be set. */
-    void removeKnown(long mask) {
+    /** Removes every field whose known id has its bit in the mask; bit 0 must not be set. Returns whether there was one. */
+    boolean removeKnown(long mask) {
         if ((present & mask) == 0) {
-            return;
+            return false;
         }
+        int before = size;
         int to = 0;
         for (int from = 0, limit = size * STRIDE; from < limit; from += STRIDE) {
             if ((mask & 1L << (index[from + NAME] & 0xff)) == 0) {
-                if (to != from) {
-                    System.arraycopy(index, from, index, to, STRIDE);
-                }
-                to += STRIDE;
+                to = move(from, to);
             }
         }
         size = to / STRIDE;
         present &= ~mask;
+        return size < before;
+    }
+
+    private int move(int from, int to) {
+        if (to != from) {
+            System.arraycopy(index, from, index, to, STRIDE);
+        }
+        return to + STRIDE;
+    }
+
+    /** Says something of a name that is not known, which stands in an array. */
+    interface NameTest {
+        boolean test(byte[] bytes, int start, int length);
+    }
+
+    /** Removes every field whose name is not known and passes the test; returns whether there was one. */
+    boolean removeUnknown(NameTest test) {
+        int first = findUnknown(test);
+        if (first < 0) {
+            return false;
+        }
+        int to = first * STRIDE;
+        for (int from = to + STRIDE, limit = size * STRIDE; from < limit; from += STRIDE) {
+            int word = index[from + NAME];
+            if ((word & 0xff) != 0 || !test.test(bytes, index[from], word >>> 8)) {
+                to = move(from, to);
+            }
+        }
+        size = to / STRIDE;
+        return true;
+    }
+
+    /** Returns the position of the first field whose name is not known and passes the test, or -1. */
+    int findUnknown(NameTest test) {
+        if ((present & 1) == 0) {
+            return -1;
+        }
+        for (int i = 0; i < size; i++) {
+            int word = index[i * STRIDE + NAME];
+            if ((word & 0xff) == 0 && test.test(bytes, index[i * STRIDE], word >>> 8)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     /** Removes every field that is not known and has the name standing at {@code start} of this table's array. */

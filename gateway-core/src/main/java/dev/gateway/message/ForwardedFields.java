@@ -5,7 +5,7 @@ import io.netty.util.AsciiString;
 /**
  * Tells the upstream where a request came from: {@code X-Forwarded-For}, {@code -Proto}, {@code -Host}, {@code -Port}
  * and, if wanted, {@code Forwarded} (RFC 7239). What a trusted proxy said is kept and added to; what anybody else said
- * is replaced. Immutable, shared by all event loops.
+ * has been taken out by {@link ProxyFields}. Immutable, shared by all event loops.
  *
  * <p>Applied once to each request after {@link HopByHop} and before filters, which may then change it; attempts do not
  * repeat it.
@@ -20,7 +20,7 @@ public final class ForwardedFields {
 
     private final Mode mode;
 
-    /** Which fields are written; of those that are not, what a peer sent that is not trusted is removed all the same. */
+    /** Which fields are written. */
     public enum Mode {
         /** {@code X-Forwarded-For}, {@code -Proto}, {@code -Host} and {@code -Port}. */
         X_FORWARDED,
@@ -41,23 +41,25 @@ public final class ForwardedFields {
      * @param peerIp the peer's address without port or brackets, or a word such as {@code unix}
      * @param scheme {@code http} or {@code https}, as the connection is secured
      * @param localPort the port the client connected to, 0 if there is none
-     * @param trusted whether the peer is a proxy whose word about its own client is believed
      */
-    public void apply(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort, boolean trusted) {
-        Fields fields = head.fields();
-        if (!trusted) {
-            fields.remove(FieldName.FORWARDED);
-            fields.remove(FieldName.X_FORWARDED_FOR);
-            fields.remove(FieldName.X_FORWARDED_PROTO);
-            fields.remove(FieldName.X_FORWARDED_HOST);
-            fields.remove(FieldName.X_FORWARDED_PORT);
-        }
+    public void apply(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort) {
         if (mode == Mode.FORWARDED || mode == Mode.BOTH) {
-            appendElement(head, peerIp, scheme, trusted);
+            appendElement(head, peerIp, scheme);
         }
         if (mode == Mode.X_FORWARDED || mode == Mode.BOTH) {
             appendFields(head, peerIp, scheme, localPort);
         }
+    }
+
+    /**
+     * Returns the hops that a request from a trusted proxy has come by. Only one of the fields counts, because a proxy that
+     * writes one hands on what a stranger wrote in the other: {@code X-Forwarded-For}, or if this writes {@code Forwarded}
+     * only, that one. The other counts where the first is absent.
+     */
+    public ForwardedHops hops(Fields fields) {
+        FieldName first = mode == Mode.FORWARDED ? FieldName.FORWARDED : FieldName.X_FORWARDED_FOR;
+        FieldName second = mode == Mode.FORWARDED ? FieldName.X_FORWARDED_FOR : FieldName.FORWARDED;
+        return ForwardedHops.of(fields, fields.contains(first) ? first : second);
     }
 
     private static void appendFields(RequestHead head, AsciiString peerIp, AsciiString scheme, int localPort) {
@@ -96,11 +98,9 @@ public final class ForwardedFields {
         fields.set(FieldName.X_FORWARDED_FOR, line.add(peerIp).build());
     }
 
-    private static void appendElement(RequestHead head, AsciiString peerIp, AsciiString scheme, boolean trusted) {
+    private static void appendElement(RequestHead head, AsciiString peerIp, AsciiString scheme) {
         AsciiBuilder line = new AsciiBuilder(96);
-        if (trusted) {
-            addList(line, head.fields(), FieldName.FORWARDED);
-        }
+        addList(line, head.fields(), FieldName.FORWARDED);
         if (peerIp.indexOf(':', 0) >= 0) {
             line.add(FOR_IPV6).add(peerIp).add(END_IPV6);
         } else if (!peerIp.isEmpty() && peerIp.charAt(0) >= '0' && peerIp.charAt(0) <= '9') {

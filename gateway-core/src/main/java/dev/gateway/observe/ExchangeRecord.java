@@ -40,6 +40,12 @@ public final class ExchangeRecord {
     /** Where the request comes from: the connection's client, unless that is a trusted proxy and names another. */
     public SourceAddress client;
 
+    /** Whether the connection is that of a trusted proxy, whose word about its clients counts. */
+    public boolean fromProxy;
+
+    /** Whether fields were dropped, or the request refused, because of names that upstreams may take for others. */
+    public boolean hasOddNames;
+
     /** What is asked for, whether or not it is got; a request whose wish to upgrade was refused is HTTP. */
     public Kind kind = Kind.HTTP;
 

@@ -47,6 +47,9 @@ final class ListenerMeters extends ConnectionMeters {
                 counts.add(ANSWERED_BY_FAILURE, 1);
             }
         }
+        if (exchange.hasOddNames) {
+            onViolation("odd_field_name");
+        }
         counts.add(COMPLETED, 1);
     }
 

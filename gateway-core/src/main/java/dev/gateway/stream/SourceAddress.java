@@ -5,6 +5,7 @@ import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text
     /** A Unix-domain socket, whose other end has no address. */
     public static final SourceAddress UNIX = new SourceAddress(null, 0, new AsciiString("unix"));
 
+    private static final int MAX_TEXT = 64;
+
     /** Makes an address of an IP address and a port, 0 for one that is not known. */
     public SourceAddress(InetAddress ip, int port) {
         this(ip, port, new AsciiString(NetUtil.toAddressString(ip)));
@@ -28,6 +31,34 @@ public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text
         return address instanceof InetSocketAddress inet && inet.getAddress() != null
                 ? new SourceAddress(inet.getAddress(), inet.getPort())
                 : UNIX;
+    }
+
+    /**
+     * Reads an address as forwarding fields write it, with or without a port.
+     *
+     * @return null if it is none, such as {@code unknown}
+     */
+    public static @Nullable SourceAddress parse(String text) {
+        int close = text.startsWith("[") ? text.indexOf(']') : -1;
+        int colon = close >= 0 ? text.indexOf(':', close) : text.indexOf(':');
+        boolean port = colon >= 0 && colon == text.lastIndexOf(':');
+        String host = close >= 0 ? text.substring(1, close) : port ? text.substring(0, colon) : text;
+        byte[] bytes = host.length() > MAX_TEXT ? null : NetUtil.createByteArrayFromIpAddressString(host);
+        if (bytes == null) {
+            return null;
+        }
+        try {
+            return new SourceAddress(InetAddress.getByAddress(bytes), port ? port(text.substring(colon + 1)) : 0);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e); // the length is that of an address
+        }
+    }
+
+    /** A port may be hidden (RFC 7239, section 6.4), and is then not known. */
+    private static int port(String text) {
+        boolean number = !text.isEmpty() && text.length() <= 5 && text.chars().allMatch(c -> c >= '0' && c <= '9');
+        int port = number ? Integer.parseInt(text) : 0;
+        return port <= 65535 ? port : 0;
     }
 
     /** Returns the IP address and the port, null for a Unix-domain socket. */

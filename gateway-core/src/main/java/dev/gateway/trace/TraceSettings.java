@@ -7,12 +7,10 @@ import java.util.List;
  *
  * @param records whether the gateway records spans of its own
  * @param propagators the ways that are understood, in order, and spoken; at least one
- * @param trustsAnyone whether every client's word counts, or else that of trusted proxies
  * @param parentBased whether a caller's decision is ours
  * @param ratio the share of the traces for which that is decided here and that are sampled, 0 to 1
  */
-public record TraceSettings(
-        boolean records, List<Propagator> propagators, boolean trustsAnyone, boolean parentBased, double ratio) {
+public record TraceSettings(boolean records, List<Propagator> propagators, boolean parentBased, double ratio) {
     public TraceSettings {
         propagators = List.copyOf(propagators);
     }

@@ -10,6 +10,7 @@ import dev.gateway.exchange.Fakes.Settings;
 import dev.gateway.filter.Filter;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -17,6 +18,8 @@ import dev.gateway.overload.LoopGate;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Cidr;
+import dev.gateway.stream.CidrSet;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
@@ -37,6 +40,7 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -77,6 +81,14 @@ abstract class ExchangeRig {
 
     @Nullable
     ExchangeHandler handler;
+
+    /** Believes the peer of all fake connections, and another proxy in front of it. */
+    static ClientTrust trust(OddNames.Policy oddNames) {
+        Cidr peer = Cidr.parse("192.0.2.0/24");
+        Cidr other = Cidr.parse("2001:db8:1::/48");
+        return new ClientTrust(
+                CidrSet.of(List.of(Objects.requireNonNull(peer), Objects.requireNonNull(other))), false, oddNames);
+    }
 
     static final Failure GONE = Failure.of(Cause.CLIENT_CLOSED, "connection closed");
 

@@ -10,6 +10,7 @@ import dev.gateway.filter.rewrite.DirectResponse;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
+import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Stalled;
@@ -537,7 +538,7 @@ class ExchangeTest extends ExchangeRig {
 
     @Test
     void anIdThatCouldConfuseLogsIsReplaced() {
-        settings.trusted = true;
+        settings.trust = trust(OddNames.Policy.ALLOW);
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");
@@ -549,7 +550,7 @@ class ExchangeTest extends ExchangeRig {
 
     @Test
     void anIdThatATrustedProxySentIsKept() {
-        settings.trusted = true;
+        settings.trust = trust(OddNames.Policy.ALLOW);
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");
@@ -1489,7 +1490,7 @@ class ExchangeTest extends ExchangeRig {
 
     @Test
     void ofTwoRequestIdsNoneIsBelieved() {
-        settings.trusted = true;
+        settings.trust = trust(OddNames.Policy.ALLOW);
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");

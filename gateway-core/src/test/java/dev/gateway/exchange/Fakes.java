@@ -279,7 +279,7 @@ final class Fakes {
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
         long maxBody;
-        boolean trusted;
+        ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
 
         @Override
@@ -303,8 +303,8 @@ final class Fakes {
         }
 
         @Override
-        public boolean trusts(ConnectionInfo connection) {
-            return trusted;
+        public ClientTrust trust(int listener) {
+            return trust;
         }
 
         @Override

@@ -28,6 +28,30 @@ class SourceAddressTest {
         assertThat(SourceAddress.of(new InetSocketAddress(ip, port))).isEqualTo(address(ip, port));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "192.0.2.1, 192.0.2.1",
+        "192.0.2.1:80, 192.0.2.1:80",
+        "192.0.2.1:_hidden, 192.0.2.1",
+        "192.0.2.1:99999, 192.0.2.1",
+        "2001:DB8::1, 2001:db8::1",
+        "[2001:db8::1], 2001:db8::1",
+        "[2001:db8::1]:80, [2001:db8::1]:80",
+        "::ffff:192.0.2.1, 192.0.2.1",
+        "unknown,",
+        "_hidden,",
+        "'',",
+        "[2001:db8::1,",
+        "192.0.2,",
+        "192.0.2.256,",
+        "a.example,",
+        "unix,"
+    })
+    void addressesAreReadAsProxiesWriteThem(String written, String read) {
+        SourceAddress address = SourceAddress.parse(written);
+        assertThat(address == null ? null : address.toString()).isEqualTo(read);
+    }
+
     @Test
     void aUnixDomainSocketHasNoAddress() {
         assertThat(SourceAddress.of(UnixDomainSocketAddress.of("/run/x"))).isEqualTo(SourceAddress.UNIX);

@@ -21,7 +21,7 @@ class TracesTest {
     private final Traces traces = new Traces();
 
     private static TraceSettings settings(boolean records, List<Propagator> propagators, double ratio) {
-        return new TraceSettings(records, propagators, false, true, ratio);
+        return new TraceSettings(records, propagators, true, ratio);
     }
 
     private static final TraceSettings PROPAGATE = settings(false, W3C, 1);
@@ -164,7 +164,7 @@ class TracesTest {
         Trace trace = forward(fields("traceparent", "00-" + TRACE + "-" + SPAN + "-00"), true, RECORD);
         assertThat(trace.isSampled()).isFalse();
         assertThat(trace.isRecorded()).isFalse();
-        TraceSettings own = new TraceSettings(true, W3C, false, false, 1);
+        TraceSettings own = new TraceSettings(true, W3C, false, 1);
         Fields fields = fields("traceparent", "00-" + TRACE + "-" + SPAN + "-00");
         assertThat(forward(fields, true, own).isRecorded()).isTrue();
     }

@@ -45,6 +45,20 @@ class TunnelLimitsTest {
     }
 
     @Test
+    void aNetworkOfIpv6IsOneClient() {
+        TunnelLimits limits = limits(0, 2, 0);
+
+        assertThat(open(limits, FakeContext.from("2001:db8:0:1::1"))).isTrue();
+        assertThat(open(limits, FakeContext.from("2001:db8:0:1:ffff::2"))).isTrue();
+        assertThat(refusal(limits, FakeContext.from("2001:db8:0:1::3")).cause()).isEqualTo(Cause.RATE_LIMITED);
+        assertThat(open(limits, FakeContext.from("2001:db8:0:2::1"))).isTrue();
+        assertCounts(3, 2, 0);
+
+        limits.onEnd(FakeContext.from("2001:db8:0:1:ffff::2"));
+        assertThat(open(limits, FakeContext.from("2001:db8:0:1::3"))).isTrue();
+    }
+
+    @Test
     void tunnelsAreLimitedInAll() {
         TunnelLimits limits = limits(2, 0, 0);
 

@@ -6,6 +6,7 @@ import dev.gateway.config.Cidr;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.ForwardedHeaders;
 import dev.gateway.config.ListenerConfig.HalfClose;
+import dev.gateway.config.ListenerConfig.HeadersWithUnderscores;
 import dev.gateway.config.ListenerConfig.Limits;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.ListenerConfig.ProxyProtocol;
@@ -34,6 +35,11 @@ final class ListenerSchema {
             entry("forwarded", ForwardedHeaders.FORWARDED),
             entry("both", ForwardedHeaders.BOTH),
             entry("off", ForwardedHeaders.OFF));
+
+    private static final ScalarType<HeadersWithUnderscores> UNDERSCORES = Types.words(
+            entry("reject", HeadersWithUnderscores.REJECT),
+            entry("drop", HeadersWithUnderscores.DROP),
+            entry("allow", HeadersWithUnderscores.ALLOW));
 
     private static final ScalarType<HalfClose> HALF_CLOSE =
             Types.words(entry("abort", HalfClose.ABORT), entry("allow", HalfClose.ALLOW));
@@ -192,17 +198,28 @@ final class ListenerSchema {
                         new ListType<Cidr>(Types.CIDR, 0),
                         List.of(),
                         l -> ifHttp(l, l.trustedProxies()),
-                        "Peers whose X-Forwarded-*, Forwarded and X-Request-Id are believed.");
+                        "Peers whose X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id and trace headers are believed. Nobody else's"
+                                + " go upstream.");
                 var forwarded = o.defaulted(
                         "forwardedHeaders",
                         FORWARDED,
                         ForwardedHeaders.X_FORWARDED,
                         l -> ifHttp(l, l.forwardedHeaders()),
-                        "Which headers tell upstreams about the client.");
+                        "Which headers tell upstreams about the client; of those of trusted proxies, X-Forwarded-For counts"
+                                + " first, with 'forwarded' Forwarded.");
+                var underscores = o.defaulted(
+                        "headersWithUnderscores",
+                        UNDERSCORES,
+                        HeadersWithUnderscores.DROP,
+                        l -> ifHttp(l, l.headersWithUnderscores()),
+                        "Headers whose names have other characters than letters, digits and hyphens, which many servers take"
+                                + " for others (X_User for X-User): 'reject' refuses the request, 'drop' takes them out,"
+                                + " 'allow' lets them pass.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
                 o.constraint(
-                        values -> null, ofRequestsSchema(h2cUpgrade, halfClose, trusted, forwarded)); // see onlyHttp
+                        values -> null,
+                        ofRequestsSchema(h2cUpgrade, halfClose, trusted, forwarded, underscores)); // see onlyHttp
                 return v -> {
                     if (v.get(h2cUpgrade) && v.get(protocol) == Protocol.HTTPS) {
                         v.error(v.atKey("h2cUpgrade"), "h2cUpgrade is for protocol HTTP: over TLS, ALPN chooses h2");
@@ -211,7 +228,7 @@ final class ListenerSchema {
                     if (!v.get(protocol).isHttp()) {
                         limitsOfRequests(v, v.get(limits));
                         timeoutsOfRequests(v, v.get(timeouts));
-                        List.of(h2cUpgrade, halfClose, trusted, forwarded)
+                        List.of(h2cUpgrade, halfClose, trusted, forwarded, underscores)
                                 .forEach(key -> onlyHttp(v, key, v.get(protocol)));
                     }
                     if (v.has("unix") && v.has("address")) {
@@ -233,7 +250,8 @@ final class ListenerSchema {
                             v.get(limits),
                             v.get(timeouts),
                             v.get(trusted),
-                            v.get(forwarded));
+                            v.get(forwarded),
+                            v.get(underscores));
                 };
             });
 

@@ -63,7 +63,7 @@ final class TracingSchema {
                                 entry("export", Mode.EXPORT)),
                         Mode.OFF,
                         TracingConfig::mode,
-                        "off lets pass what clients send; propagate makes each request part of a trace; export also sends spans"
+                        "off lets pass what those send who are trusted; propagate makes each request part of a trace; export also sends spans"
                                 + " of those that are sampled.");
                 var propagators = o.defaulted(
                         "propagators",
@@ -81,7 +81,7 @@ final class TracingSchema {
                         Types.words(entry("trustedProxies", Trust.TRUSTED_PROXIES), entry("anyone", Trust.ANYONE)),
                         Trust.TRUSTED_PROXIES,
                         TracingConfig::trust,
-                        "Whose word about traces is believed; what others send is replaced.");
+                        "Whose word about traces is believed; what others send does not go upstream.");
                 var sampler = o.section("sampler", SAMPLER, TracingConfig::sampler, "Which traces are sampled.");
                 var export = o.section(
                         "export",

@@ -3,6 +3,7 @@ package dev.gateway.tests.jmh;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.ProxyFields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.Method;
 import dev.gateway.message.PathNormalizer;
@@ -99,7 +100,8 @@ public class FieldsBenchmark {
     public int parseEditAndSerialise() {
         RequestHead head = new RequestHead(Method.GET, HTTP, HOST, plain, parsed(), 0);
         HopByHop.stripRequest(head.fields());
-        forwarded.apply(head, PEER, HTTP, 8080, false);
+        ProxyFields.removeAll(head.fields());
+        forwarded.apply(head, PEER, HTTP, 8080);
         head.fields().add(FieldName.VIA, VIA);
         out.clear();
         head.fields().writeTo(out);

@@ -1,9 +1,11 @@
 package dev.gateway.tests.jmh;
 
+import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.OddNames;
 import dev.gateway.route.Router;
-import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.CidrSet;
 import dev.gateway.stream.HttpVersion;
 import io.netty.util.AsciiString;
 
@@ -12,6 +14,8 @@ record OneRouter(Router router) implements ExchangeSettings {
     private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
     private static final AsciiString NAME = new AsciiString("gateway");
     private static final AsciiString VIA = new AsciiString("1.1 gateway");
+
+    private static final ClientTrust TRUST = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.DROP);
 
     @Override
     public int listeners() {
@@ -29,8 +33,8 @@ record OneRouter(Router router) implements ExchangeSettings {
     }
 
     @Override
-    public boolean trusts(ConnectionInfo connection) {
-        return false;
+    public ClientTrust trust(int listener) {
+        return TRUST;
     }
 
     @Override

@@ -95,7 +95,7 @@ public class RecordBenchmark {
         }
         boolean records = traces.equals("export");
         if (!traces.equals("off")) {
-            settings = new TraceSettings(records, List.of(Propagator.TRACE_CONTEXT), true, true, records ? 0.01 : 1);
+            settings = new TraceSettings(records, List.of(Propagator.TRACE_CONTEXT), true, records ? 0.01 : 1);
         }
         if (records) {
             SpanExport made = new SpanExport(

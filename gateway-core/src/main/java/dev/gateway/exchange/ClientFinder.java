@@ -1,0 +1,41 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.ForwardedHops;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.stream.SourceAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides who the client of a request is, once, for all that asks: the client of the connection, or where that is a trusted
+ * proxy, the last hop before the trusted ones. No state.
+ */
+final class ClientFinder {
+    private ClientFinder() {}
+
+    static void find(ExchangeRecord record, ExchangeSettings settings) {
+        int listener = record.connection.listener();
+        ClientTrust trust = settings.trust(listener);
+        SourceAddress nearest = record.connection.client();
+        record.fromProxy = trust.isProxy(nearest);
+        ForwardedFields forwarded = settings.forwarded(listener);
+        if (record.fromProxy && record.fields != null && forwarded != null) {
+            record.client = client(nearest, forwarded.hops(record.fields), trust);
+        }
+    }
+
+    /** Beyond a hop that is not an address nothing can be believed: nobody knows who wrote it. */
+    private static SourceAddress client(SourceAddress nearest, ForwardedHops hops, ClientTrust trust) {
+        SourceAddress client = nearest;
+        SourceAddress next = address(hops.next());
+        while (next != null) {
+            client = next;
+            next = trust.isProxy(client) ? address(hops.next()) : null;
+        }
+        return client;
+    }
+
+    private static @Nullable SourceAddress address(@Nullable String hop) {
+        return hop == null ? null : SourceAddress.parse(hop);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.time.TimerWheel;
+import io.netty.util.AsciiString;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Sees to fields whose names upstreams may take for others, in heads and trailers of requests. Of one event loop. */
+final class OddNameGuard {
+    private static final Logger LOG = LoggerFactory.getLogger(OddNameGuard.class);
+    private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final int SHOWN = 64;
+
+    private final TimerWheel clock;
+    private boolean told;
+    private long toldNanos;
+
+    OddNameGuard(TimerWheel clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * Does with the fields of a request what its listener wants.
+     *
+     * @return why it is refused, or null
+     */
+    @Nullable
+    Failure check(Fields fields, OddNames.Policy policy, ExchangeRecord record) {
+        AsciiString odd = policy == OddNames.Policy.ALLOW ? null : OddNames.first(fields);
+        if (odd == null) {
+            return null;
+        }
+        record.hasOddNames = true;
+        String shown = odd.subSequence(0, Math.min(SHOWN, odd.length())).toString();
+        if (policy == OddNames.Policy.REJECT) {
+            return Failure.of(
+                    Cause.CLIENT_PROTOCOL_ERROR,
+                    "a field name with other characters than letters, digits and hyphens: " + shown);
+        }
+        OddNames.remove(fields);
+        tell(shown, record);
+        return null;
+    }
+
+    /** Who misses a field finds out why. */
+    private void tell(String name, ExchangeRecord record) {
+        long now = clock.nanoTime();
+        if (!told || now - toldNanos > TELL_NANOS) {
+            told = true;
+            toldNanos = now;
+            LOG.warn(
+                    "listener {} drops the field {} of a request, because its name has other characters than letters, digits"
+                            + " and hyphens; headersWithUnderscores: allow would let it pass",
+                    record.connection.listenerName(),
+                    name);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package dev.gateway.message;
+
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hops that a request has come by, as {@code Forwarded} (RFC 7239) or {@code X-Forwarded-For} tell them, the nearest
+ * first. Each proxy adds to the end, so this reads from the end: what a stranger wrote stands before what trusted proxies
+ * did, and nothing in it can change how those are read. Used at once, before the fields are edited.
+ */
+public final class ForwardedHops {
+    private final Fields fields;
+    private final FieldName name;
+    private final byte[] bytes;
+    private int line; // that is read; those after it have been
+    private int start;
+    private int end; // of what is left of the line
+    private boolean more; // whether the line has another element, which may be empty
+
+    private ForwardedHops(Fields fields, FieldName name) {
+        this.fields = fields;
+        this.name = name;
+        this.bytes = fields.array();
+        this.line = fields.size();
+    }
+
+    /**
+     * Makes it of the fields of a request.
+     *
+     * @param name {@link FieldName#FORWARDED} or {@link FieldName#X_FORWARDED_FOR}
+     */
+    static ForwardedHops of(Fields fields, FieldName name) {
+        return new ForwardedHops(fields, name);
+    }
+
+    /**
+     * Returns the next hop: an address with or without a port, or any other word; empty if an element names none. Null
+     * if there is no other.
+     */
+    public @Nullable String next() {
+        while (more || previousLine()) {
+            int to = end;
+            int from = beginning(to);
+            more = from > start;
+            end = from - 1;
+            while (from < to && isSpace(bytes[from])) {
+                from++;
+            }
+            while (to > from && isSpace(bytes[to - 1])) {
+                to--;
+            }
+            if (from < to) { // lists may have empty elements
+                return name.equals(FieldName.FORWARDED) ? forParameter(from, to) : text(from, to);
+            }
+        }
+        return null;
+    }
+
+    private boolean previousLine() {
+        do {
+            line--;
+        } while (line >= 0 && fields.id(line) != name.id());
+        if (line < 0) {
+            line = 0;
+            return false;
+        }
+        start = fields.valueStart(line);
+        end = start + fields.valueLength(line);
+        more = true;
+        return true;
+    }
+
+    /** Returns where the element begins that ends here: after a comma that is not in a quoted string. */
+    private int beginning(int to) {
+        boolean quoted = false;
+        for (int i = to - 1; i >= start; i--) {
+            byte b = bytes[i];
+            if (b == '"' && !(quoted && isEscaped(i))) {
+                quoted = !quoted;
+            } else if (b == ',' && !quoted) {
+                return i + 1;
+            }
+        }
+        return start;
+    }
+
+    private boolean isEscaped(int at) {
+        int backslashes = 0;
+        while (at - backslashes > start && bytes[at - backslashes - 1] == '\\') {
+            backslashes++;
+        }
+        return backslashes % 2 == 1;
+    }
+
+    /** Returns the value of {@code for} among the parameters of an element, empty if there is none. */
+    private String forParameter(int from, int to) {
+        int at = from;
+        while (at < to) {
+            while (at < to && (isSpace(bytes[at]) || bytes[at] == ';')) {
+                at++;
+            }
+            boolean isFor = at + 4 <= to
+                    && Ascii.lower(bytes[at]) == 'f'
+                    && Ascii.lower(bytes[at + 1]) == 'o'
+                    && Ascii.lower(bytes[at + 2]) == 'r'
+                    && bytes[at + 3] == '=';
+            int valueStart = at + 4;
+            while (at < to && bytes[at] != ';') {
+                at = bytes[at] == '"' ? afterString(at, to) : at + 1;
+            }
+            if (isFor) {
+                return value(valueStart, at);
+            }
+        }
+        return "";
+    }
+
+    private int afterString(int at, int to) {
+        int i = at + 1;
+        while (i < to && bytes[i] != '"') {
+            i += bytes[i] == '\\' ? 2 : 1;
+        }
+        return Math.min(i + 1, to);
+    }
+
+    private String value(int from, int to) {
+        while (to > from && isSpace(bytes[to - 1])) {
+            to--;
+        }
+        boolean quoted = to - from >= 2 && bytes[from] == '"' && bytes[to - 1] == '"';
+        return quoted ? text(from + 1, to - 1) : text(from, to); // an address has nothing to escape
+    }
+
+    private String text(int from, int to) {
+        return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+    }
+
+    private static boolean isSpace(byte b) {
+        return b == ' ' || b == '\t';
+    }
+}

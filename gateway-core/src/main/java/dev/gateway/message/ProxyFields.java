@@ -1,0 +1,77 @@
+package dev.gateway.message;
+
+import io.netty.util.AsciiString;
+
+/**
+ * Fields that only a trusted proxy may send, since upstreams believe them: who the client is ({@code Forwarded}, {@code
+ * X-Forwarded-*}, {@code X-Real-IP}), and which trace a request is part of ({@code traceparent}, {@code tracestate}, B3).
+ * Names that differ from these in other signs where they have hyphens count as the same: many servers cannot tell {@code
+ * X_Real_IP} from {@code X-Real-IP}.
+ */
+public final class ProxyFields {
+    private static final long CLIENT = mask(
+            FieldName.FORWARDED,
+            FieldName.X_FORWARDED_FOR,
+            FieldName.X_FORWARDED_PROTO,
+            FieldName.X_FORWARDED_HOST,
+            FieldName.X_FORWARDED_PORT);
+    private static final long TRACE = mask(FieldName.TRACEPARENT, FieldName.TRACESTATE);
+
+    private static final AsciiString FORWARDED = new AsciiString("x-forwarded-");
+    private static final AsciiString REAL_IP = new AsciiString("x-real-ip");
+    private static final AsciiString REQUEST_ID = new AsciiString("x-request-id");
+    private static final AsciiString B3 = new AsciiString("b3");
+    private static final AsciiString B3_MULTI = new AsciiString("x-b3-");
+
+    private ProxyFields() {}
+
+    private static long mask(FieldName... names) {
+        long mask = 0;
+        for (FieldName name : names) {
+            mask |= 1L << name.id();
+        }
+        return mask;
+    }
+
+    /** Removes those that tell of the client and of traces; returns whether there were any. */
+    public static boolean removeAll(Fields fields) {
+        boolean known = fields.removeKnown(CLIENT | TRACE);
+        return fields.removeUnknown(ProxyFields::isAny) || known;
+    }
+
+    /** Removes those that tell of the client; returns whether there were any. */
+    public static boolean removeButTraces(Fields fields) {
+        boolean known = fields.removeKnown(CLIENT);
+        return fields.removeUnknown(ProxyFields::isOfClient) || known;
+    }
+
+    private static boolean isAny(byte[] bytes, int start, int length) {
+        return isOfClient(bytes, start, length)
+                || is(B3, bytes, start, length)
+                || startsWith(B3_MULTI, bytes, start, length);
+    }
+
+    private static boolean isOfClient(byte[] bytes, int start, int length) {
+        return startsWith(FORWARDED, bytes, start, length)
+                || is(REAL_IP, bytes, start, length)
+                || is(REQUEST_ID, bytes, start, length); // written otherwise, or it would be known
+    }
+
+    private static boolean is(AsciiString name, byte[] bytes, int start, int length) {
+        return length == name.length() && startsWith(name, bytes, start, length);
+    }
+
+    private static boolean startsWith(AsciiString prefix, byte[] bytes, int start, int length) {
+        int count = prefix.length();
+        if (length < count) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            byte b = bytes[start + i];
+            if (Ascii.lower(b) != prefix.byteAt(i) && (prefix.byteAt(i) != '-' || !OddNames.isOdd(b))) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

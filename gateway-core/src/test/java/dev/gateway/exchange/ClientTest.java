@@ -1,0 +1,228 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.Filter;
+import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
+import dev.gateway.message.RequestHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.route.Router;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.SourceAddress;
+import dev.gateway.stream.StreamEvents;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Who the client of a request is, and what it may say of itself. The peer is 192.0.2.7. */
+class ClientTest extends ExchangeRig {
+    private static RequestHead saying(String... fields) {
+        RequestHead head = head("GET", "/");
+        for (int i = 0; i < fields.length; i += 2) {
+            head.fields().add(FieldName.of(fields[i]), fields[i + 1]);
+        }
+        return head;
+    }
+
+    private ExchangeRecord exchange(String... fields) {
+        route();
+        handler().onRequest(client, saying(fields), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(204), true);
+        return record();
+    }
+
+    private Fields forwarded() {
+        return upstream().head().fields();
+    }
+
+    @Test
+    void whatAStrangerSaysOfItselfIsNotBelieved() {
+        assertThat(exchange("X-Forwarded-For", "203.0.113.9", "Forwarded", "for=203.0.113.9").client)
+                .hasToString("192.0.2.7:5555");
+        assertThat((CharSequence) forwarded().first(FieldName.X_FORWARDED_FOR)).hasToString("192.0.2.7");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "203.0.113.9 | 203.0.113.9",
+                "203.0.113.9:4711 | 203.0.113.9:4711",
+                "198.51.100.1, 203.0.113.9 | 203.0.113.9",
+                "203.0.113.9, 192.0.2.8 | 203.0.113.9",
+                "203.0.113.9, 2001:db8:1::1, 192.0.2.8 | 203.0.113.9",
+                "203.0.113.9, 2001:db8:2::1, 192.0.2.8 | 2001:db8:2::1",
+                "192.0.2.9, 192.0.2.8 | 192.0.2.9",
+                "203.0.113.9, unknown | 192.0.2.7:5555",
+                "203.0.113.9, unknown, 192.0.2.8 | 192.0.2.8",
+                "203.0.113.9, 192.0.2.8, | 203.0.113.9",
+                "nonsense | 192.0.2.7:5555"
+            })
+    void behindTrustedProxiesItIsTheLastHopBeforeThem(String hops, String address) {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        assertThat(exchange("X-Forwarded-For", hops).client).hasToString(address);
+    }
+
+    @Test
+    void forwardedCountsWhereThereIsNothingElse() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        assertThat(exchange("Forwarded", "for=198.51.100.1, for=\"[2001:db8::1]:80\";proto=https, for=192.0.2.8")
+                        .client)
+                .hasToString("[2001:db8::1]:80");
+    }
+
+    @Test
+    void aTrustedProxyThatSaysNothingIsTheClient() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        assertThat(exchange().client).hasToString("192.0.2.7:5555");
+    }
+
+    @Test
+    void filtersAndWhoeverIsDialledAreToldTheSameClient() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        List<SourceAddress> seen = new ArrayList<>();
+        filters.add(new Filter() {
+            @Override
+            public Verdict onRequest(RequestHead head, FilterContext context) {
+                seen.add(context.client());
+                return Verdict.PROCEED;
+            }
+        });
+        SourceAddress found = exchange("X-Forwarded-For", "203.0.113.9").client;
+        assertThat(seen).containsExactly(found);
+        assertThat(found.network()).hasToString("203.0.113.9");
+    }
+
+    @Test
+    void aTunnelBehindATrustedProxyHasItsOwnClient() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        offerTunnels();
+        RequestHead head = head("CONNECT", "api.example.com:443", "");
+        head.fields().add(FieldName.X_FORWARDED_FOR, "203.0.113.9");
+        StreamEvents events = handler().onRequest(client, head, false);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        assertThat(handler().tunnels(0, 1).get(0).client()).isEqualTo("203.0.113.9");
+        assertThat(handler().tunnels(0, 1).get(0).peer()).isEqualTo("192.0.2.7:5555");
+        close(events);
+        assertThat(record().client).hasToString("203.0.113.9");
+    }
+
+    // ---- fields
+
+    @Test
+    void whatOnlyTrustedProxiesMaySayDoesNotPassFromStrangers() {
+        exchange("X-Real-IP", "1", "X-Forwarded-Prefix", "/2", "X_Forwarded_For", "3", "traceparent", "4", "b3", "5");
+        assertThat(forwarded().toString()).doesNotContain("Real", "Prefix", "_", "traceparent", "b3");
+    }
+
+    @Test
+    void whatTrustedProxiesSayPasses() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        exchange("X-Real-IP", "1", "X-Forwarded-Prefix", "/2", "traceparent", "4", "b3", "5");
+        assertThat(forwarded().toString())
+                .contains("X-Real-IP: 1", "X-Forwarded-Prefix: /2", "traceparent: 4", "b3: 5");
+    }
+
+    @Test
+    void tracesOfAnyonePassWhereTheyAreTrusted() {
+        settings.trust = new ClientTrust(ClientTrust.NOBODY.proxies(), true, OddNames.Policy.DROP);
+        exchange("X-Real-IP", "1", "traceparent", "4", "X-B3-TraceId", "5");
+        assertThat(forwarded().toString())
+                .contains("traceparent: 4", "X-B3-TraceId: 5")
+                .doesNotContain("Real");
+    }
+
+    /** A stranger who says what only a proxy may say must not get by a rule that is meant for it. */
+    @Test
+    void nobodyChoosesARouteByWhatIsNotBelieved() {
+        route();
+        Router all = settings.router(0);
+        settings.router = head -> head.fields().contains(FieldName.of("X-Real-IP")) ? all.match(head) : null;
+        handler().onRequest(client, saying("X-Real-IP", "10.0.0.1"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+    }
+
+    @Test
+    void requestsForOtherHostsKeepWhatTheirClientsSay() {
+        offerTunnels();
+        RequestHead head = saying("traceparent", "4", "X-Forwarded-For", "203.0.113.9");
+        head.setAbsoluteForm(true);
+        handler().onRequest(client, head, true);
+        opener.last().succeed();
+        assertThat(forwarded().toString()).isEqualTo("traceparent: 4\nX-Forwarded-For: 203.0.113.9\n");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void oddNamesAreDropped() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        assertThat(exchange("X_User", "1", "Content~Length", "2", "X-User", "3").hasOddNames)
+                .isTrue();
+        assertThat(forwarded().toString()).contains("X-User: 3").doesNotContain("_", "~");
+    }
+
+    @Test
+    void oddNamesPassWhereTheyAreAllowed() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        assertThat(exchange("X_User", "1").hasOddNames).isFalse();
+        assertThat(forwarded().toString()).contains("X_User: 1");
+    }
+
+    @Test
+    void oddNamesAreRefused() {
+        settings.trust = trust(OddNames.Policy.REJECT);
+        route();
+        handler().onRequest(client, saying("X_User", "1"), true);
+        assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
+        assertThat(record().detail).contains("X_User");
+        assertThat(record().hasOddNames).isTrue();
+    }
+
+    private Fields trailers(String... fields) {
+        Fields trailers = new Fields();
+        for (int i = 0; i < fields.length; i += 2) {
+            trailers.add(FieldName.of(fields[i]), fields[i + 1]);
+        }
+        return trailers;
+    }
+
+    @Test
+    void trailersTellNothingOfTheClientAndHaveNoOddNames() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onTrailers(trailers("X-Real-IP", "1", "X_User", "2", "X-Checksum", "3", "b3", "4"));
+        assertThat(String.valueOf(upstream().trailers)).isEqualTo("X-Checksum: 3\n");
+        opener.last().events.onHead(response(204), true);
+    }
+
+    @Test
+    void trailersWithOddNamesAreRefused() {
+        settings.trust = trust(OddNames.Policy.REJECT);
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onTrailers(trailers("X_User", "2"));
+        assertAnswered(400, Cause.CLIENT_PROTOCOL_ERROR);
+    }
+
+    @Test
+    void aRefusedHeadHasAClientToo() {
+        settings.trust = trust(OddNames.Policy.DROP);
+        route();
+        handler()
+                .onRefused(
+                        client,
+                        saying("X-Forwarded-For", "203.0.113.9"),
+                        Failure.of(Cause.CLIENT_PROTOCOL_ERROR, "made up"));
+        assertThat(record().client).hasToString("203.0.113.9");
+    }
+}

@@ -1,0 +1,68 @@
+package dev.gateway.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ProxyFieldsTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Forwarded",
+                "X-Forwarded-For",
+                "x-forwarded-proto",
+                "X-FORWARDED-HOST",
+                "X-Forwarded-Port",
+                "X-Forwarded-Prefix",
+                "X-Forwarded-Ssl",
+                "X-Forwarded-Client-Cert",
+                "X-Real-IP",
+                "X_Forwarded_For",
+                "X-Forwarded_For",
+                "x.forwarded.for",
+                "X~Real~IP",
+                "x_real_ip",
+                "X_Request_Id"
+            })
+    void whatTellsOfTheClientIsTakenOut(String name) {
+        for (boolean traces : List.of(true, false)) {
+            Fields fields = Heads.fields("Accept: a", name + ": 1", "X-Other: b", name + ": 2");
+            assertThat(traces ? ProxyFields.removeAll(fields) : ProxyFields.removeButTraces(fields))
+                    .isTrue();
+            assertThat(fields.toString()).isEqualTo("Accept: a\nX-Other: b\n");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"traceparent", "Tracestate", "b3", "B3", "X-B3-TraceId", "x-b3-sampled", "X_B3_Flags", "x-b3-new"
+            })
+    void whatTellsOfTracesIsTakenOutUnlessAnyonesWordCounts(String name) {
+        Fields fields = Heads.fields("Accept: a", name + ": 1", "X-Other: b");
+        assertThat(ProxyFields.removeButTraces(fields)).isFalse();
+        assertThat(fields.size()).isEqualTo(3);
+        assertThat(ProxyFields.removeAll(fields)).isTrue();
+        assertThat(fields.toString()).isEqualTo("Accept: a\nX-Other: b\n");
+    }
+
+    @Test
+    void allElseStays() {
+        Fields fields = Heads.fields(
+                "Via: a",
+                "X-Request-Id: b",
+                "X-Forwarded: c",
+                "X-Real-IPs: d",
+                "X-Reality: e",
+                "b33: f",
+                "X-B: g",
+                "baggage: h",
+                "Sec-Fetch-Mode: i",
+                "X_User: j");
+        String before = fields.toString();
+        assertThat(ProxyFields.removeAll(fields)).isFalse();
+        assertThat(fields.toString()).isEqualTo(before);
+    }
+}
