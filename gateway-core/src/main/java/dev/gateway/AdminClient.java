@@ -2,6 +2,7 @@ package dev.gateway;
 
 import dev.gateway.files.InputFile;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -106,6 +107,15 @@ final class AdminClient {
             socket.setSoTimeout(timeoutMillis);
             socket.getOutputStream().write(bytes);
             return answer(socket.getInputStream().readNBytes(MAX_ANSWER));
+        } catch (ConnectException e) {
+            throw new IOException(
+                    String.join(
+                            "",
+                            "nothing answers at ",
+                            authority,
+                            ": is the gateway running, and is this the address of its admin listener ('admin' in its",
+                            " configuration)?"),
+                    e);
         } catch (IOException e) {
             throw new IOException(String.join(": ", authority, e.getMessage()), e);
         }

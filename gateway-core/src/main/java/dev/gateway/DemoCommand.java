@@ -64,12 +64,18 @@ final class DemoCommand implements Callable<Integer> {
         if (config == null) {
             return Main.INVALID_CONFIG;
         }
+        if (upstreamPort < 0 || upstreamPort > 65535) {
+            err.println("--upstream-port: expected a port from 0 to 65535, not " + upstreamPort);
+            return Main.USAGE;
+        }
         DemoUpstream upstream;
         try {
             upstream = DemoUpstream.start(upstreamPort);
         } catch (Exception e) { // Netty throws what it does not declare
             if (e instanceof BindException) {
-                err.println("cannot start: the demo upstream needs port " + upstreamPort + ": " + e.getMessage());
+                err.println("cannot start: port " + upstreamPort + " of 127.0.0.1, which the demo upstream needs, is taken:"
+                        + " stop what listens there, or choose another port with --upstream-port and a --config whose"
+                        + " upstream has it");
                 return Main.CANNOT_START;
             }
             throw e;
@@ -108,6 +114,7 @@ final class DemoCommand implements Callable<Integer> {
             }
         }
         if (gateway.adminUrl() != null) {
+            out.println("Dashboard:  " + gateway.adminUrl() + "dashboard");
             out.println("Statistics: " + gateway.adminUrl() + "stats");
         }
         out.println("The upstream behind it: http://127.0.0.1:" + upstream.port() + "/");

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Asks a running gateway whether it is ready: exit code 0 if so, else 1.",
-            "For images and scripts; the gateway needs an admin listener."
+            "For images and scripts. It asks the admin listener."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway healthcheck", "  gateway healthcheck --url http://127.0.0.1:9901/live"})
