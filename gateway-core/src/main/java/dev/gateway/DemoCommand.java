@@ -73,9 +73,10 @@ final class DemoCommand implements Callable<Integer> {
             upstream = DemoUpstream.start(upstreamPort);
         } catch (Exception e) { // Netty throws what it does not declare
             if (e instanceof BindException) {
-                err.println("cannot start: port " + upstreamPort + " of 127.0.0.1, which the demo upstream needs, is taken:"
-                        + " stop what listens there, or choose another port with --upstream-port and a --config whose"
-                        + " upstream has it");
+                err.println(
+                        "cannot start: port " + upstreamPort + " of 127.0.0.1, which the demo upstream needs, is taken:"
+                                + " stop what listens there, or choose another port with --upstream-port and a --config whose"
+                                + " upstream has it");
                 return Main.CANNOT_START;
             }
             throw e;

@@ -71,6 +71,28 @@ class AdminCommandsTest {
     }
 
     @Test
+    void whereNothingAnswersEachCommandSaysWhatToCheck() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort(); // closed when it is asked
+        }
+        String address = "127.0.0.1:" + port;
+        for (String[] command : new String[][] {
+            {"stats", "--admin", address},
+            {"top", "--once", "--admin", address},
+            {"explain", "--admin", address, "--host", "a.test"},
+            {"healthcheck", "--url", "http://" + address + "/ready"}
+        }) {
+            assertThat(gateway(command)).as(command[0]).isNotZero();
+            assertThat(err.toString())
+                    .as(command[0])
+                    .contains("nothing answers at " + address + ": is the gateway running", "admin")
+                    .doesNotContain("Exception");
+            err.getBuffer().setLength(0);
+        }
+    }
+
+    @Test
     void programsGetTheSameAsJson() throws Exception {
         assertThat(gateway("explain", "-c", file().toString(), "--host", "other.test", "--json"))
                 .isZero();
@@ -133,7 +155,9 @@ class AdminCommandsTest {
             port = taken.getLocalPort();
         }
         assertThat(gateway(command, "--admin", "127.0.0.1:" + port)).isEqualTo(1);
-        assertThat(err.toString()).startsWith("127.0.0.1:" + port + ": ").hasLineCount(1);
+        assertThat(err.toString())
+                .startsWith("nothing answers at 127.0.0.1:" + port)
+                .hasLineCount(1);
     }
 
     @ParameterizedTest

@@ -3,13 +3,16 @@ package dev.gateway.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.config.yaml.ConfigSchema;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HTTPGetAction;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.IntOrString;
@@ -29,6 +32,8 @@ import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPort;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -43,6 +48,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -326,23 +332,73 @@ class ManifestsIT {
         assertThat(pod.getInitContainers().get(0).getRestartPolicy()).isEqualTo("Always");
         assertThat(pod.getInitContainers().get(0).getStartupProbe()).isNotNull();
         assertThat(pod.getContainers()).extracting(Container::getName).containsExactly("app");
+        // Requests to the cluster go past a gateway that refuses private addresses.
+        assertThat(pod.getContainers().get(0).getEnv())
+                .filteredOn(variable -> variable.getName().equals("NO_PROXY"))
+                .singleElement()
+                .extracting(EnvVar::getValue)
+                .asString()
+                .contains(".svc", ".cluster.local");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "config.admin=null | config.admin is needed for probes: write {address: 0.0.0.0}",
+                "config=null | missing property 'config'",
+                "config.admin.address=127.0.0.1 | config.admin cannot be reached by probes",
+                "config.admin.address=null | config.admin cannot be reached by probes",
+                "config.admin.enabled=false | config.admin cannot be reached by probes",
+                "resourcess.limits=1 | additional properties 'resourcess' not allowed",
+                "config.listners=1 | additional properties 'listners' not allowed",
+                "config.listeners[0].port=8081 | no listener of config has port 8080, which 'web' leads to",
+            })
+    void aMistakeInTheValuesOfTheChartIsExplained(String value, String message) throws Exception {
+        Tools.Result result = chart("edge", value);
+        assertThat(result.exit()).isNotZero();
+        assertThat(result.output()).contains(message).doesNotContain("nil pointer");
     }
 
     @Test
-    void theChartWantsAnAdminListener() throws Exception {
-        Tools.Result result = Tools.run(
+    void aLongNameOfAReleaseLeavesRoomForTheNamesOfServices() throws Exception {
+        Tools.Result result = chart("a-release-whose-name-has-as-many-as-53-characters-now", "replicas=1");
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output().lines().filter(line -> line.startsWith("  name: ")))
+                .hasSizeGreaterThan(5)
+                .allSatisfy(line -> assertThat(line.strip().length()).isLessThanOrEqualTo("name: ".length() + 63));
+    }
+
+    @Test
+    void theChartKnowsTheSectionsOfAConfiguration() throws Exception {
+        ObjectMapper json = new ObjectMapper();
+        JsonNode chart =
+                json.readTree(DEPLOY.resolve("chart/values.schema.json").toFile());
+        assertThat(chart.at("/properties/config/properties").fieldNames())
+                .toIterable()
+                .containsExactlyInAnyOrderElementsOf(() -> properties(json).fieldNames());
+    }
+
+    private static JsonNode properties(ObjectMapper json) {
+        try {
+            return json.readTree(ConfigSchema.json()).get("properties");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Tools.Result chart(String release, String value) throws Exception {
+        return Tools.run(
                 60,
                 List.of(
                         Tools.find("helm"),
                         "template",
-                        "edge",
+                        release,
                         DEPLOY.resolve("chart").toString(),
                         "--kube-version",
                         "1.34.0",
                         "--set",
-                        "config.admin=null"));
-        assertThat(result.exit()).isNotZero();
-        assertThat(result.output()).contains("config.admin is needed for probes");
+                        value));
     }
 
     @Test

@@ -8,7 +8,6 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Origin.Behaviour;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
-import dev.gateway.tests.peer.Peers;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -127,15 +127,14 @@ class TimesIT {
     @Test
     void aHalfClosedTunnelEndsAfterItsTime() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
-        try (Origin origin = Origin.start()
-                        .on("/", (stream, head) -> {
-                            Handshake.accept(stream, head);
-                            byte[] buffer = new byte[1024];
-                            while (stream.receive(buffer) >= 0) {
-                                // until the client has ended, and then nothing comes from here
-                            }
-                            end.await();
-                        });
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    Handshake.accept(stream, head);
+                    byte[] buffer = new byte[1024];
+                    while (stream.receive(buffer) >= 0) {
+                        // until the client has ended, and then nothing comes from here
+                    }
+                    end.await();
+                });
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
                         .rule("webSocket: {halfClosed: 200ms}")
                         .start();
@@ -177,7 +176,8 @@ class TimesIT {
                     stream.send("", true);
                 });
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
-                        .listener("timeouts: {idle: 2s, requestHeaders: 2s, requestBodyIdle: 2s, responseWriteIdle: 2s}")
+                        .listener(
+                                "timeouts: {idle: 2s, requestHeaders: 2s, requestBodyIdle: 2s, responseWriteIdle: 2s}")
                         .rule("timeouts: {streamIdle: 2s}")
                         .upstream("timeouts: {idle: 2s, responseHeaders: 2s, maxLifetime: 2s}")
                         .start();
