@@ -43,6 +43,10 @@ record Document(@Nullable Object value) {
         return at(names).value instanceof Number number ? number.doubleValue() : 0;
     }
 
+    boolean isTrue(String... names) {
+        return Boolean.TRUE.equals(at(names).value);
+    }
+
     String text(String... names) {
         Object text = at(names).value;
         return text == null ? "" : text.toString();

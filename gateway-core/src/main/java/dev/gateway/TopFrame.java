@@ -43,7 +43,7 @@ final class TopFrame {
                 from,
                 duration(now.number("uptimeSeconds")),
                 now.number("config", "generation"),
-                now.number("config", "reloadsFailed") > 0 ? "   RELOADS FAILED" : ""));
+                now.isTrue("config", "lastReloadFailed") ? "   RELOADS FAILED" : ""));
         line(String.format(
                 Locale.ROOT,
                 "requests    %10s/s   active %-8.0f total %.0f",

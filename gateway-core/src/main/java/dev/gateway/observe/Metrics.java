@@ -133,6 +133,7 @@ public final class Metrics implements AutoCloseable {
 
     /** A reload was tried. */
     public void onReload(boolean succeeded) {
+        process.lastReloadFailed = !succeeded;
         (succeeded ? process.reloadsSucceeded : process.reloadsFailed).incrementAndGet();
     }
 

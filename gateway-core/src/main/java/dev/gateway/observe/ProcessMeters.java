@@ -25,6 +25,10 @@ final class ProcessMeters implements Exposition.Source {
     final AtomicLong draining = new AtomicLong();
     final AtomicLong reloadsSucceeded = new AtomicLong();
     final AtomicLong reloadsFailed = new AtomicLong();
+
+    /** Whether the last reload failed, so that what is in force is not what is written. */
+    volatile boolean lastReloadFailed;
+
     private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
     final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
     final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();

@@ -37,6 +37,7 @@ final class StatisticsDocument {
                 .put("generationsDraining", process.draining.get())
                 .put("reloadsSucceeded", process.reloadsSucceeded.get())
                 .put("reloadsFailed", process.reloadsFailed.get())
+                .put("lastReloadFailed", process.lastReloadFailed)
                 .endObject();
         totals();
         RecentRequests.Window window = statistics.recent();

@@ -25,7 +25,7 @@ public final class Health {
         UNHEALTHY,
         /** It has failed too often, and gets no requests for a while. */
         EJECTED,
-        /** The last connection tried could not be made. It is chosen all the same. */
+        /** The last connection tried, not long ago, could not be made. It is chosen all the same. */
         UNREACHABLE,
         HEALTHY;
 
@@ -81,7 +81,7 @@ public final class Health {
 
     /** What an endpoint leaves to the one of its address in the next generation. */
     private record Legacy(
-            boolean draining, @Nullable String failedCheck, boolean unreached, int failures, Ejection ejection) {}
+            boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {}
 
     private final List<Endpoint> endpoints;
     private final List<Host> hosts; // in the same order
@@ -171,7 +171,7 @@ public final class Health {
         if (host == null) {
             return;
         }
-        host.setUnreached(!reached);
+        host.setReached(reached, clock.getAsLong());
         if (!reached) {
             onFailed(host);
         }
@@ -313,14 +313,14 @@ public final class Health {
             ejection.inherit(host.ejection);
             legacies.putIfAbsent(
                     host.endpoint().address(),
-                    new Legacy(host.draining, host.failedCheck, host.isUnreached(), host.failures.get(), ejection));
+                    new Legacy(host.draining, host.failedCheck, host, host.failures.get(), ejection));
         }
         return legacies;
     }
 
     private void inherit(Host host, Legacy legacy) {
         host.draining = legacy.draining;
-        host.setUnreached(legacy.unreached);
+        host.inheritReach(legacy.reached);
         if (outliers != null) {
             host.failures.set(legacy.failures % outliers.consecutive5xx());
             host.ejection.inherit(legacy.ejection);
@@ -376,7 +376,7 @@ public final class Health {
             state = State.UNHEALTHY;
         } else if (ejection.isLasting()) {
             state = State.EJECTED;
-        } else if (host.isUnreached()) {
+        } else if (host.isUnreachedLately(clock.getAsLong())) {
             state = State.UNREACHABLE;
         }
         return new Report(

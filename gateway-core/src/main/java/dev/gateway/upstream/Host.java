@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * event loops share; on the path of a request nothing of it is locked.
  */
 public final class Host {
+    /** For how long a failed connection says something of an endpoint to which nobody has connected since. */
+    private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final Endpoint endpoint;
     private Share connections = Share.unlimited();
     private Share requests = Share.unlimited();
@@ -17,6 +21,9 @@ public final class Host {
 
     /** Whether the last connection tried could not be made. */
     private volatile boolean unreached;
+
+    /** When that was; of use while it is unreached. */
+    private volatile long unreachedNanos;
 
     /** Whether the balancer chooses it at present. */
     private volatile boolean chosen = true;
@@ -59,10 +66,25 @@ public final class Host {
         return unreached;
     }
 
-    /** Writes only what changes, so that loops do not contend for what hardly ever does. */
-    void setUnreached(boolean now) {
-        if (unreached != now) {
-            unreached = now;
+    /** Whether a connection could not be made lately, and none could since. */
+    boolean isUnreachedLately(long nanos) {
+        return unreached && nanos - unreachedNanos < LATELY_NANOS;
+    }
+
+    /** Takes over whether a connection could be made. */
+    void inheritReach(Host before) {
+        if (before.unreached) {
+            setReached(false, before.unreachedNanos);
+        }
+    }
+
+    /** A connection was tried. What goes well is written only if it is new, so that loops do not contend for it. */
+    void setReached(boolean reached, long nanos) {
+        if (!reached) {
+            unreachedNanos = nanos;
+            unreached = true;
+        } else if (unreached) {
+            unreached = false;
         }
     }
 

@@ -50,6 +50,30 @@ class HealthTest {
     }
 
     @Test
+    void anEndpointThatNobodyTriesAnyMoreIsNotUnreachableForEver() {
+        Health health = health(2, null);
+        health.onTried(endpoint(0), false);
+        nanos += TimeUnit.SECONDS.toNanos(29);
+        assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
+        nanos += TimeUnit.SECONDS.toNanos(1);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
+        health.onTried(endpoint(0), false);
+        assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
+    }
+
+    @Test
+    void aReloadDoesNotProlongHowLongAnEndpointIsUnreachable() {
+        Health before = health(2, null);
+        before.onTried(endpoint(0), false);
+        nanos += TimeUnit.SECONDS.toNanos(20);
+        Health health = health(2, null);
+        health.inherit(before);
+        assertThat(states(health)).containsExactly(State.UNREACHABLE, State.HEALTHY);
+        nanos += TimeUnit.SECONDS.toNanos(10);
+        assertThat(states(health)).containsExactly(State.HEALTHY, State.HEALTHY);
+    }
+
+    @Test
     void failuresInARowEjectAnEndpoint() {
         Health health = health(2, POLICY);
         health.onAnswered(endpoint(0), 500);

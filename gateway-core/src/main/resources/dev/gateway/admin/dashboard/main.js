@@ -30,7 +30,7 @@ function show() {
   setText('version', stats.build.version);
   setText('uptime', age(stats.uptimeSeconds));
   tiles(stats, recent);
-  showAttention(byId('attention'), attention(stats, recent, events.reloadFailed));
+  showAttention(byId('attention'), attention(stats, recent, stats.config.lastReloadFailed));
   traffic.show(stats, recent);
   upstreams.show(stats, recent);
   tunnels.show(stats);
