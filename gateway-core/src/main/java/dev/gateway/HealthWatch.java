@@ -71,7 +71,16 @@ final class HealthWatch {
 
         @Override
         public void onReturned(Endpoint endpoint) {
-            log.info("Endpoint {} of upstream {} gets requests again", endpoint, upstream);
+            Health.State state = upstream.health().report(endpoint).state();
+            if (state == Health.State.UNHEALTHY || state == Health.State.DRAINING) {
+                log.info(
+                        "Endpoint {} of upstream {} is no longer ejected, but {}, and so gets no requests",
+                        endpoint,
+                        upstream,
+                        state.label());
+            } else {
+                log.info("Endpoint {} of upstream {} gets requests again", endpoint, upstream);
+            }
         }
 
         @Override
