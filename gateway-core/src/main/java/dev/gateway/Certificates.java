@@ -9,6 +9,7 @@ import dev.gateway.upstream.UpstreamSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,6 +35,7 @@ final class Certificates {
     private final Loops loops;
     private final Map<Upstream, FileWatch> upstreams = new HashMap<>();
     private final Map<String, String> failures = new TreeMap<>(); // by whose they are
+    private final ExpiryWarnings warnings = new ExpiryWarnings(Instant.now());
     private volatile List<Upstream> inForce = List.of();
     private volatile List<String> problems = List.of();
 
@@ -83,6 +85,9 @@ final class Certificates {
 
     /** Looks at all files, and reads those again that have changed and are written no more. */
     void look() {
+        if (warnings.isDue(Instant.now())) {
+            ExpiryWarnings.tell(expiries(), Instant.now());
+        }
         for (Listeners.Serving each : listeners.serving()) {
             ListenerTls tls = each.tls();
             if (tls != null && tls.isDue()) {
@@ -119,6 +124,11 @@ final class Certificates {
             reading.read();
             failures.remove(owner);
             log.info("New certificates of {}", owner);
+            ExpiryWarnings.tell(
+                    expiries().stream()
+                            .filter(each -> owner.equals(each.kind() + " " + each.owner()))
+                            .toList(),
+                    Instant.now());
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             String problem = place + ": the former certificates stay in use: " + FileFault.message(e);
             failures.put(owner, problem);

@@ -1,7 +1,5 @@
 package dev.gateway.listener;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -9,14 +7,13 @@ import org.slf4j.LoggerFactory;
 /** Logs why a listener accepts nothing for a while: the first time at once, then once a minute, with a count. Any thread. */
 final class AcceptTrouble {
     private static final Logger log = LoggerFactory.getLogger(AcceptTrouble.class);
-    private static final long PERIOD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    private final Kind failures;
-    private final Kind pauses;
+    private final Throttle failures;
+    private final Throttle pauses;
 
     AcceptTrouble(LongSupplier clock) {
-        failures = new Kind(clock);
-        pauses = new Kind(clock);
+        failures = new Throttle(clock);
+        pauses = new Throttle(clock);
     }
 
     /** A connection could not be accepted. */
@@ -41,26 +38,6 @@ final class AcceptTrouble {
                     listener,
                     count,
                     max);
-        }
-    }
-
-    /** One thing that goes wrong. */
-    private static final class Kind {
-        private final LongSupplier clock;
-        private final AtomicLong count = new AtomicLong();
-        private final AtomicLong next;
-
-        Kind(LongSupplier clock) {
-            this.clock = clock;
-            this.next = new AtomicLong(clock.getAsLong());
-        }
-
-        /** Returns how often it has gone wrong, or 0 if that has been told lately. */
-        long count() {
-            long times = count.incrementAndGet();
-            long now = clock.getAsLong();
-            long due = next.get();
-            return now - due >= 0 && next.compareAndSet(due, now + PERIOD_NANOS) ? times : 0;
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;
+import dev.gateway.net.HandshakeFailures;
 import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
 import dev.gateway.overload.Account;
@@ -15,6 +16,7 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.SourceAddress;
@@ -123,6 +125,15 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
         begin();
     }
 
+    /** Logs that it is refused because there are too many, of the listener or of its address. */
+    void tellTooMany(boolean full) {
+        if (full) {
+            owner.refusals.onFull(settings().name(), channel.remoteAddress());
+        } else {
+            owner.refusals.onTooManyOfAddress(settings().name(), channel.remoteAddress());
+        }
+    }
+
     private void begin() {
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
@@ -157,8 +168,12 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
 
     @Override
     public void onHandshakeFailed(Channel channel, Throwable failure) {
-        owner.loop.observer().onHandshakeFailed();
-        log.debug("{}: TLS handshake with {} failed", settings().name(), channel.remoteAddress(), failure);
+        HandshakeFailure reason = HandshakeFailures.of(failure);
+        owner.loop.observer().onHandshakeFailed(reason);
+        log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
+        if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it is a check for an open port
+            owner.refusals.onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
+        }
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (failure instanceof NotSslRecordException && first != null && channel.isActive()) {
             owner.loop.observer().onViolation("cleartext_on_tls");

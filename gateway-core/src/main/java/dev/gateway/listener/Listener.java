@@ -21,7 +21,8 @@ public final class Listener {
     private Listener(Transport transport, List<ListenerLoop> loops, ListenerSettings settings) throws IOException {
         this.settings = settings;
         this.limit = Admission.of(settings);
-        loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit)));
+        RefusalLog refusals = new RefusalLog(System::nanoTime);
+        loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit, refusals)));
         try {
             this.acceptor = Acceptor.bind(transport, settings, this.loops);
         } catch (IOException e) {
@@ -33,7 +34,8 @@ public final class Listener {
     private Listener(Acceptor acceptor, List<ListenerLoop> loops, ListenerSettings settings) {
         this.settings = settings;
         this.limit = Admission.of(settings);
-        loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit)));
+        RefusalLog refusals = new RefusalLog(System::nanoTime);
+        loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit, refusals)));
         this.acceptor = acceptor;
         acceptor.giveTo(this.loops);
     }

@@ -16,14 +16,16 @@ final class LoopConnections {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
     final ListenerLoop loop;
+    final RefusalLog refusals;
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
     private Terms terms;
     private boolean discouraging;
     private @Nullable CompletableFuture<Void> drained;
 
-    LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit) {
+    LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit, RefusalLog refusals) {
         this.loop = loop;
+        this.refusals = refusals;
         this.terms = new Terms(settings);
         this.limit = limit;
     }
@@ -62,6 +64,7 @@ final class LoopConnections {
     boolean add(Connection connection) {
         if (!limit.tryAcquire(connection)) {
             loop.observer().onConnectionRefused();
+            connection.tellTooMany(limit.isFull());
             return false;
         }
         connection.terms.begin();
@@ -82,6 +85,7 @@ final class LoopConnections {
             loop.observer().onConnectionShed();
         } else {
             loop.observer().onConnectionRefused();
+            refusals.onFull(terms.settings.name(), accepted.remoteAddress());
         }
         accepted.unsafe().closeForcibly();
         return true;

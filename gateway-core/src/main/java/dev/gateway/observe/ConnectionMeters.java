@@ -1,6 +1,7 @@
 package dev.gateway.observe;
 
 import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,6 +47,7 @@ class ConnectionMeters implements ConnectionObserver {
     private final Counts counts = new Counts(Count.values().length);
     private final Counts opened = new Counts(VERSIONS * 2);
     private final Counts closed = new Counts(VERSIONS * 2);
+    private final Counts handshakes = new Counts(HandshakeFailure.values().length); // that failed
     private final Map<String, Counts> violations = new ConcurrentHashMap<>(); // only the loop adds; kinds are few
 
     private static int kind(HttpVersion version, boolean tls) {
@@ -72,6 +74,11 @@ class ConnectionMeters implements ConnectionObserver {
             sum += closed.get(i);
         }
         return sum;
+    }
+
+    /** Returns how many handshakes failed for a reason. */
+    long handshakesFailed(HandshakeFailure reason) {
+        return handshakes.get(reason.ordinal());
     }
 
     Map<String, Counts> violations() {
@@ -108,8 +115,9 @@ class ConnectionMeters implements ConnectionObserver {
     }
 
     @Override
-    public void onHandshakeFailed() {
+    public void onHandshakeFailed(HandshakeFailure reason) {
         count(Count.HANDSHAKE_FAILED, 1);
+        handshakes.add(reason.ordinal(), 1);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import dev.gateway.observe.ConnectionMeters.Count;
 import dev.gateway.observe.UpstreamMeters.UpstreamCount;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;
 
@@ -101,13 +102,16 @@ final class MeterSource implements Exposition.Source {
                 name,
                 meters,
                 Count.IDLE_CLOSED);
-        closed(
-                out,
-                "gateway_downstream_handshakes_failed",
-                "TLS handshakes that failed.",
-                name,
-                meters,
-                Count.HANDSHAKE_FAILED);
+        for (HandshakeFailure reason : HandshakeFailure.values()) {
+            out.counter(
+                    "gateway_downstream_handshakes_failed",
+                    "TLS handshakes that failed.",
+                    meters.handshakesFailed(reason),
+                    "listener",
+                    name,
+                    "reason",
+                    reason.label());
+        }
         closed(out, "gateway_downstream_socket_errors", "Sockets that failed.", name, meters, Count.SOCKET_ERROR);
         meters.violations()
                 .forEach((kind, count) -> out.counter(

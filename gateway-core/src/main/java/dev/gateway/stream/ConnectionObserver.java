@@ -25,7 +25,7 @@ public interface ConnectionObserver {
     default void onIdleClosed() {}
 
     /** A TLS handshake failed. */
-    default void onHandshakeFailed() {}
+    default void onHandshakeFailed(HandshakeFailure reason) {}
 
     /** A socket failed, by reset or otherwise, outside any protocol's rules. */
     default void onSocketError() {}

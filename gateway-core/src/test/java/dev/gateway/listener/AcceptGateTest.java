@@ -50,7 +50,8 @@ class AcceptGateTest {
                 new ListenerLoop(
                         socket.eventLoop(), new TimerWheel(socket.eventLoop()), nobody, ConnectionObserver.NONE),
                 settings,
-                Admission.of(settings));
+                Admission.of(settings),
+                new RefusalLog(System::nanoTime));
     }
 
     @AfterEach

@@ -28,7 +28,8 @@ class FairSharesTest {
     private final LoopConnections owner = new LoopConnections(
             new ListenerLoop(first.eventLoop(), new TimerWheel(first.eventLoop()), nobody(), ConnectionObserver.NONE),
             settings,
-            shares);
+            shares,
+            new RefusalLog(System::nanoTime));
     private final List<EmbeddedChannel> channels = new ArrayList<>(List.of(first));
 
     private static ListenerSettings settings(int maxConnections) {

@@ -14,6 +14,7 @@ import dev.gateway.net.Transport;
 import dev.gateway.net.TransportKind;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
@@ -242,7 +243,7 @@ final class Rig {
         }
 
         @Override
-        public void onHandshakeFailed() {
+        public void onHandshakeFailed(HandshakeFailure reason) {
             events.add("handshake failed");
         }
 

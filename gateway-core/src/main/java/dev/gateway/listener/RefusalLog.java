@@ -1,0 +1,68 @@
+package dev.gateway.listener;
+
+import dev.gateway.stream.HandshakeFailure;
+import dev.gateway.stream.SourceAddress;
+import java.net.SocketAddress;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs which clients of a listener never get as far as a request: by each reason the first time at once, then once a minute,
+ * with a count and one of them. Shared by event loops.
+ */
+final class RefusalLog {
+    private static final Logger log = LoggerFactory.getLogger(RefusalLog.class);
+
+    private final Map<HandshakeFailure, Throttle> handshakes = new EnumMap<>(HandshakeFailure.class);
+    private final Throttle full;
+    private final Throttle address;
+
+    RefusalLog(LongSupplier clock) {
+        for (HandshakeFailure each : HandshakeFailure.values()) {
+            handshakes.put(each, new Throttle(clock));
+        }
+        full = new Throttle(clock);
+        address = new Throttle(clock);
+    }
+
+    /** A client could not be secured. */
+    void onHandshakeFailed(String listener, HandshakeFailure reason, @Nullable SocketAddress peer, Throwable failure) {
+        Throttle throttle = handshakes.get(reason);
+        long count = throttle == null ? 0 : throttle.count();
+        if (count > 0) {
+            log.warn(
+                    "listener {}: a TLS handshake failed ({}, {} times by now), such as with {}: {}: {}",
+                    listener,
+                    reason.label(),
+                    count,
+                    SourceAddress.of(peer),
+                    reason.explanation(),
+                    failure.toString());
+        }
+    }
+
+    /** The listener has as many connections as it may. */
+    void onFull(String listener, @Nullable SocketAddress peer) {
+        tell(full.count(), listener, peer, "limits.maxConnections");
+    }
+
+    /** A client has as many connections as it may. */
+    void onTooManyOfAddress(String listener, @Nullable SocketAddress peer) {
+        tell(address.count(), listener, peer, "limits.maxConnectionsPerAddress");
+    }
+
+    private static void tell(long count, String listener, @Nullable SocketAddress peer, String limit) {
+        if (count > 0) {
+            log.warn(
+                    "listener {} refuses connections over {} ({} times by now), such as of {}",
+                    listener,
+                    limit,
+                    count,
+                    SourceAddress.of(peer));
+        }
+    }
+}
