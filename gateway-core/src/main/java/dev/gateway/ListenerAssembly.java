@@ -161,6 +161,7 @@ final class ListenerAssembly {
         }
         return new ServerTlsSettings(
                 certificates,
+                config.unknownServerName() == TlsConfig.UnknownServerName.REFUSE,
                 config.alpn(),
                 versions,
                 config.ciphers(),

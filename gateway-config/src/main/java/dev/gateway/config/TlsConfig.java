@@ -19,6 +19,7 @@ public record TlsConfig(
         Mode mode,
         List<CertificateRef> certificateRefs,
         @Nullable Path selfSignedDirectory,
+        UnknownServerName unknownServerName,
         List<String> alpn,
         Version minVersion,
         Version maxVersion,
@@ -43,6 +44,14 @@ public record TlsConfig(
 
     /** A PEM chain, leaf first, and its PKCS#8 PEM key. It serves the names it is issued for. */
     public record CertificateRef(Position position, Path certFile, Path keyFile) {}
+
+    /** What becomes of a client that asks for a name which no certificate has. */
+    public enum UnknownServerName {
+        /** It is shown the first certificate. */
+        FIRST_CERTIFICATE,
+        /** There is no handshake. */
+        REFUSE
+    }
 
     /** Versions of TLS, oldest first. */
     public enum Version {

@@ -2,6 +2,8 @@ package dev.gateway.net;
 
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,7 @@ public final class ClientHello {
     private static final int MESSAGE_HEADER = 4;
     private static final int VERSION_AND_RANDOM = 2 + 32;
     private static final int SERVER_NAME = 0;
+    private static final int ALPN = 16;
     private static final int HOST_NAME = 0;
     private static final int MAX_NAME = 255;
 
@@ -31,8 +34,13 @@ public final class ClientHello {
      *
      * @param serverName the host that is asked for (SNI; RFC 6066, section 3), in lower case without a dot at its end;
      *     null if none is
+     * @param protocols that are offered (ALPN; RFC 7301, section 3.1), in the client's order; empty if none are
      */
-    public record Hello(@Nullable String serverName) implements Reading {}
+    public record Hello(@Nullable String serverName, List<String> protocols) implements Reading {
+        public Hello {
+            protocols = List.copyOf(protocols);
+        }
+    }
 
     /** There must be more bytes before anything can be said. */
     public record Incomplete() implements Reading {}
@@ -92,6 +100,13 @@ public final class ClientHello {
         return new Parser(message(bytes, length)).parse();
     }
 
+    /** Reads a hello that is there without the headers of its record and of its message. Its buffer is not changed. */
+    static Reading readBody(ByteBuf body) {
+        byte[] message = new byte[MESSAGE_HEADER + body.readableBytes()];
+        body.getBytes(body.readerIndex(), message, MESSAGE_HEADER, body.readableBytes());
+        return message.length < MESSAGE_HEADER + VERSION_AND_RANDOM ? MALFORMED : new Parser(message).parse();
+    }
+
     /** Returns what is to be said unless a whole header of a record of the right kind is there. */
     private static @Nullable Reading recordProblem(ByteBuf bytes, int at, int end) {
         if ((end > at && bytes.getByte(at) != HANDSHAKE_RECORD) || (end > at + 1 && bytes.getByte(at + 1) != 3)) {
@@ -133,13 +148,14 @@ public final class ClientHello {
                 return MALFORMED;
             }
             if (at == message.length) {
-                return new Hello(null); // no extensions
+                return new Hello(null, List.of()); // no extensions
             }
             int end = end(2, message.length);
             if (end != message.length) {
                 return MALFORMED;
             }
             String name = null;
+            List<String> protocols = List.of();
             while (at < end) {
                 int type = number(2, end);
                 int extensionEnd = end(2, end);
@@ -152,10 +168,16 @@ public final class ClientHello {
                         return MALFORMED;
                     }
                     name = found;
+                } else if (type == ALPN) {
+                    List<String> found = protocols(extensionEnd);
+                    if (found == null || !protocols.isEmpty()) {
+                        return MALFORMED;
+                    }
+                    protocols = found;
                 }
                 at = extensionEnd;
             }
-            return new Hello(name);
+            return new Hello(name, protocols);
         }
 
         /** Reads a number of so many bytes, -1 if they are not there. */
@@ -183,6 +205,23 @@ public final class ClientHello {
             }
             at = end;
             return true;
+        }
+
+        /** Reads a list of protocols, at least one. */
+        private @Nullable List<String> protocols(int limit) {
+            if (end(2, limit) != limit || at == limit) {
+                return null;
+            }
+            List<String> found = new ArrayList<>();
+            while (at < limit) {
+                int end = end(1, limit);
+                if (end <= at) {
+                    return null; // beyond the list, or empty
+                }
+                found.add(new String(message, at, end - at, StandardCharsets.ISO_8859_1));
+                at = end;
+            }
+            return found;
         }
 
         /** Reads a list that holds one name and nothing else; TLS has never had another kind. */

@@ -19,7 +19,9 @@ import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,12 +66,9 @@ public final class ClientTls implements AutoCloseable {
         if (!settings.verify()) {
             builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
         } else {
-            builder.endpointIdentificationAlgorithm("HTTPS");
-            if (settings.caFile() != null) {
-                builder.trustManager(Pem.certificates(settings.caFile()));
-            } else {
-                builder.trustManager(platformTrust());
-            }
+            builder.endpointIdentificationAlgorithm("HTTPS")
+                    .trustManager(new NamedPeer(
+                            trust(settings.caFile() == null ? null : Pem.certificates(settings.caFile()))));
         }
         this.certificate = identify(builder, settings.certFile(), settings.keyFile());
         try {
@@ -103,11 +102,29 @@ public final class ClientTls implements AutoCloseable {
         return builder.applicationProtocolConfig(TlsProvider.alpn(alpn)).build();
     }
 
-    /** Read once for all contexts: there are many authorities. */
-    private static TrustManagerFactory platformTrust() throws GeneralSecurityException {
-        TrustManagerFactory platform = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        platform.init((KeyStore) null);
-        return platform;
+    /**
+     * Returns who trusts authorities. Made once for all contexts: there are many.
+     *
+     * @param authorities null for those of the platform
+     */
+    private static X509ExtendedTrustManager trust(X509Certificate @Nullable [] authorities)
+            throws IOException, GeneralSecurityException {
+        KeyStore store = null;
+        if (authorities != null) {
+            store = KeyStore.getInstance(KeyStore.getDefaultType());
+            store.load(null, null);
+            for (int i = 0; i < authorities.length; i++) {
+                store.setCertificateEntry(Integer.toString(i), authorities[i]);
+            }
+        }
+        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        factory.init(store);
+        for (TrustManager each : factory.getTrustManagers()) {
+            if (each instanceof X509ExtendedTrustManager manager) {
+                return manager;
+            }
+        }
+        throw new GeneralSecurityException("this Java runtime has no trust manager for certificates");
     }
 
     /**

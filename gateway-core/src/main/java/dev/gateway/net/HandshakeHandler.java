@@ -10,10 +10,6 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.internal.tcnative.SSL;
 import java.nio.channels.ClosedChannelException;
-import java.util.List;
-import javax.net.ssl.ExtendedSSLSession;
-import javax.net.ssl.SNIHostName;
-import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -22,11 +18,13 @@ import org.jspecify.annotations.Nullable;
 /** Waits behind the TLS handler for the end of the handshake, tells it once, and leaves the pipeline. */
 final class HandshakeHandler extends ChannelInboundHandlerAdapter {
     private final ServerTls.Callback callback;
+    private final HelloHandler hello;
     private final long begunNanos = System.nanoTime(); // the connection has just been accepted
     private boolean done;
 
-    HandshakeHandler(ServerTls.Callback callback) {
+    HandshakeHandler(ServerTls.Callback callback, HelloHandler hello) {
         this.callback = callback;
+        this.hello = hello;
     }
 
     @Override
@@ -52,12 +50,11 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         if (done) {
             return;
         }
-        done = true;
         SslHandler handler = ctx.pipeline().get(SslHandler.class);
-        callback.onSecured(
-                ctx.channel(),
-                handler.applicationProtocol(),
-                describe(handler.engine(), System.nanoTime() - begunNanos));
+        // First, for if this throws nobody has been told anything yet, and the failure will be.
+        TlsInfo info = describe(handler.engine(), System.nanoTime() - begunNanos);
+        done = true;
+        callback.onSecured(ctx.channel(), handler.applicationProtocol(), info);
         ctx.pipeline().remove(this);
     }
 
@@ -82,25 +79,15 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelInactive();
     }
 
-    private static TlsInfo describe(SSLEngine engine, long nanos) {
+    private TlsInfo describe(SSLEngine engine, long nanos) {
         SSLSession session = engine.getSession();
         return new TlsInfo(
                 session.getProtocol(),
                 session.getCipherSuite(),
-                serverName(session),
+                hello.serverName(),
                 clientSubject(session),
                 engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()),
                 nanos);
-    }
-
-    private static @Nullable String serverName(SSLSession session) {
-        if (session instanceof ExtendedSSLSession extended) {
-            List<SNIServerName> names = extended.getRequestedServerNames();
-            if (!names.isEmpty() && names.get(0) instanceof SNIHostName host) {
-                return host.getAsciiName();
-            }
-        }
-        return null;
     }
 
     private static @Nullable String clientSubject(SSLSession session) {

@@ -12,7 +12,6 @@ import io.netty.handler.ssl.IdentityCipherSuiteFilter;
 import io.netty.handler.ssl.OpenSslSessionContext;
 import io.netty.handler.ssl.OpenSslSessionTicketKey;
 import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
-import io.netty.handler.ssl.SniHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
@@ -26,7 +25,6 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -39,13 +37,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServerTls implements AutoCloseable {
     private static final String MAC = "HmacSHA384";
-    private static final int MAX_CLIENT_HELLO = 32 << 10;
     private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
     private static final int RESUMABLE_SECONDS = 2 * TicketSecrets.PERIOD_SECONDS;
 
     private final List<SslContext> contexts = new ArrayList<>();
     private final List<X509Certificate> certificates = new ArrayList<>();
     private final CertificateNames<SslContext> names = new CertificateNames<>();
+    private final Hellos hellos = new Hellos();
+    private final List<String> protocols;
+    private final boolean refusesUnknownNames;
     private final long handshakeMillis;
     private final boolean tickets;
     private final TicketSecrets secrets;
@@ -77,6 +77,8 @@ public final class ServerTls implements AutoCloseable {
     }
 
     ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
+        this.protocols = List.copyOf(settings.alpn());
+        this.refusesUnknownNames = settings.refusesUnknownNames();
         this.handshakeMillis = settings.handshakeMillis();
         this.tickets = settings.tickets();
         this.secrets = secrets;
@@ -185,12 +187,8 @@ public final class ServerTls implements AutoCloseable {
     public void secure(ChannelPipeline pipeline, Callback callback) {
         renewTicketKeys();
         SmallReads.copy(pipeline);
-        if (contexts.size() == 1) {
-            pipeline.addLast(newHandler(contexts.get(0), pipeline.channel().alloc()));
-        } else {
-            pipeline.addLast(new Sni());
-        }
-        pipeline.addLast(new HandshakeHandler(callback));
+        HelloHandler hello = new HelloHandler(hellos, handshakeMillis);
+        pipeline.addLast(hello, new HandshakeHandler(callback, hello));
     }
 
     private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {
@@ -221,24 +219,22 @@ public final class ServerTls implements AutoCloseable {
         contexts.clear();
     }
 
-    /** Chooses the certificate by the name in the client's hello. */
-    private final class Sni extends SniHandler {
-        Sni() {
-            super(
-                    name -> Objects.requireNonNullElse(name == null ? null : names.find(name), contexts.get(0)),
-                    MAX_CLIENT_HELLO,
-                    handshakeMillis);
+    /** Answers what is asked of each client's hello. */
+    private final class Hellos implements HelloHandler.Server {
+        @Override
+        public List<String> protocols() {
+            return protocols;
         }
 
         @Override
-        protected SslHandler newSslHandler(SslContext context, ByteBufAllocator allocator) {
-            return newHandler(context, allocator);
+        public @Nullable SslContext context(@Nullable String name) {
+            SslContext found = name == null ? null : names.find(name);
+            return found != null || (name != null && refusesUnknownNames) ? found : contexts.get(0);
         }
 
         @Override
-        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            ctx.fireExceptionCaught(cause);
-            ctx.close();
+        public SslHandler handler(SslContext context, ChannelHandlerContext ctx) {
+            return newHandler(context, ctx.alloc());
         }
     }
 }

@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
  * How a listener secures connections.
  *
  * @param certificates at least one; the first serves clients that ask for a name none of them has, or for no name
- * @param alpn protocols offered in the listener's order of preference, such as {@code h2}; empty for none
+ * @param refusesUnknownNames whether a client that asks for a name that no certificate has is refused instead
+ * @param alpn protocols offered in the listener's order of preference, such as {@code h2}; empty for none. A
+ *     client that offers protocols, and none of these, is refused
  * @param protocols such as {@code TLSv1.3}; empty for TLS 1.2 and 1.3
  * @param ciphers IANA names of cipher suites; empty for safe ones. Those of TLS 1.3 need not be named
  * @param clientCaFile PEM certificates that client certificates must chain to; needed unless clientAuth is NONE
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerTlsSettings(
         List<CertificateFiles> certificates,
+        boolean refusesUnknownNames,
         List<String> alpn,
         List<String> protocols,
         List<String> ciphers,

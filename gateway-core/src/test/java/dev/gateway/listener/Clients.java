@@ -132,6 +132,7 @@ final class Clients {
         CertificateFiles files = SelfSigned.in(directory);
         return new ServerTls(new ServerTlsSettings(
                 Collections.nCopies(certificates, files),
+                false,
                 List.of("h2", "http/1.1"),
                 List.of(),
                 List.of(),

@@ -31,7 +31,8 @@ class ClientHelloTest {
     }
 
     private static void assertHello(byte[] bytes, @Nullable String serverName) {
-        assertThat(read(bytes)).isEqualTo(new ClientHello.Hello(serverName));
+        assertThat(read(bytes)).isInstanceOfSatisfying(ClientHello.Hello.class, hello -> assertThat(hello.serverName())
+                .isEqualTo(serverName));
     }
 
     private static void assertIncomplete(byte[] bytes) {

@@ -168,6 +168,7 @@ class ServerTlsTest {
         ServerTlsSettings with = settings(certificates, ClientAuthentication.NONE);
         ServerTlsSettings without = new ServerTlsSettings(
                 with.certificates(),
+                false,
                 with.alpn(),
                 with.protocols(),
                 with.ciphers(),
@@ -264,6 +265,7 @@ class ServerTlsTest {
     void protocolsAndCiphersAreTheOnesConfigured() throws Exception {
         serve(new ServerTlsSettings(
                 List.of(certificate("localhost")),
+                false,
                 List.of(),
                 List.of("TLSv1.2"),
                 List.of("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
@@ -287,7 +289,7 @@ class ServerTlsTest {
                 files.add(certificate("localhost"));
             }
             Channel channel = serve(new ServerTlsSettings(
-                    files, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 100));
+                    files, false, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 100));
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "")) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -312,7 +314,15 @@ class ServerTlsTest {
                 files.add(certificate("localhost"));
             }
             Channel channel = serve(new ServerTlsSettings(
-                    files, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 0)); // no limit
+                    files,
+                    false,
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    ClientAuthentication.NONE,
+                    null,
+                    true,
+                    0)); // no limit
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (byte[] begun : List.of(new byte[] {}, new byte[] {22, 3, 1})) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -425,7 +435,7 @@ class ServerTlsTest {
             throws IOException {
         Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
         return new ServerTlsSettings(
-                certificates, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
+                certificates, false, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
     }
 
     private Channel serve(ServerTlsSettings settings) throws Exception {

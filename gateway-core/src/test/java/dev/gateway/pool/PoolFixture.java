@@ -144,7 +144,7 @@ abstract class PoolFixture {
                 false,
                 100,
                 new ServerTls(new ServerTlsSettings(
-                        List.of(certificate), alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
+                        List.of(certificate), false, alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
     }
 
     Origin origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {

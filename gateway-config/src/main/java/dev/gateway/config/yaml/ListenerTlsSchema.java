@@ -7,6 +7,7 @@ import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TlsConfig.CertificateRef;
 import dev.gateway.config.TlsConfig.ClientAuth;
 import dev.gateway.config.TlsConfig.Mode;
+import dev.gateway.config.TlsConfig.UnknownServerName;
 import dev.gateway.config.TlsConfig.Version;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,6 +20,7 @@ final class ListenerTlsSchema {
             "certificateRefs",
             "selfSigned",
             "selfSignedDirectory",
+            "unknownServerName",
             "alpn",
             "minVersion",
             "maxVersion",
@@ -34,6 +36,9 @@ final class ListenerTlsSchema {
             entry("none", ClientAuth.NONE),
             entry("optional", ClientAuth.OPTIONAL),
             entry("required", ClientAuth.REQUIRED));
+
+    private static final ScalarType<UnknownServerName> UNKNOWN_SERVER_NAME = Types.words(
+            entry("firstCertificate", UnknownServerName.FIRST_CERTIFICATE), entry("refuse", UnknownServerName.REFUSE));
 
     private static final ScalarType<String> ALPN = Types.words(entry("h2", "h2"), entry("http/1.1", "http/1.1"));
 
@@ -75,12 +80,19 @@ final class ListenerTlsSchema {
                 Types.PATH,
                 TlsConfig::selfSignedDirectory,
                 "Where the self-signed certificate is kept. Default: .gateway");
+        var unknown = o.defaulted(
+                "unknownServerName",
+                UNKNOWN_SERVER_NAME,
+                UnknownServerName.FIRST_CERTIFICATE,
+                tls -> ifTerminated(tls, tls.unknownServerName()),
+                "What becomes of a client that asks for a name which no certificate has. One that asks for none is"
+                        + " shown the first.");
         var alpn = o.defaulted(
                 "alpn",
                 new ListType<>(ALPN, 1),
                 List.of("h2", "http/1.1"),
                 tls -> ifTerminated(tls, tls.alpn()),
-                "Protocols offered, in order of preference.");
+                "Protocols offered, in order of preference. A client that offers others only is refused.");
         var minVersion = o.defaulted(
                 "minVersion",
                 VERSION,
@@ -139,6 +151,7 @@ final class ListenerTlsSchema {
                     v.get(mode),
                     certificates == null ? List.of() : certificates,
                     made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
+                    v.get(unknown),
                     v.get(alpn),
                     v.get(minVersion),
                     v.get(maxVersion),

@@ -65,9 +65,19 @@ public final class CertificateAuthority {
         return write(name, builder(name, Instant.now().minus(Duration.ofDays(1)).minusSeconds(60)), name);
     }
 
+    /** Issues a certificate that has the name as its common name only. */
+    public Issued issueWithoutAlternativeNames(String name) throws Exception {
+        return write(name, builder(name, Instant.now()).buildIssuedBy(root));
+    }
+
     private Issued write(String file, CertificateBuilder builder, String... names) throws Exception {
-        X509Bundle bundle = builder.addExtensionOctetString(SUBJECT_ALTERNATIVE_NAME, false, dnsNames(names))
-                .buildIssuedBy(root);
+        return write(
+                file,
+                builder.addExtensionOctetString(SUBJECT_ALTERNATIVE_NAME, false, dnsNames(names))
+                        .buildIssuedBy(root));
+    }
+
+    private Issued write(String file, X509Bundle bundle) throws Exception {
         Path cert = Files.createTempFile(directory, file.replace('*', '_'), ".crt");
         Files.writeString(cert, bundle.getCertificatePathPEM());
         return new Issued(bundle, cert, Files.writeString(Path.of(cert + ".key"), bundle.getPrivateKeyPEM()));
