@@ -18,10 +18,11 @@ import org.slf4j.LoggerFactory;
 final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Http1Pooled.class);
 
-    private final Http1ClientConnection connection;
-    private long keepAliveMillis = Long.MAX_VALUE;
     /** How long a connection is left alone that may be closed right now. */
     private static final long DOUBT_MILLIS = 10;
+
+    private final Http1ClientConnection connection;
+    private long keepAliveMillis = Long.MAX_VALUE;
 
     /** Runs while nobody uses it because it may be closed right now. */
     private final Timer doubt = new Timer() {

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * others, retired and closed. Part of the pool, confined to its event loop.
  */
 final class KeptConnections {
+    /** Who has been idle for so long is looked at before it is used: rare where requests are many, and long for a FIN. */
+    private static final long LOOK_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
     private final EndpointPool pool;
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
@@ -38,17 +42,26 @@ final class KeptConnections {
     /** Returns the connection that a request had better use, null if none has room. */
     @Nullable
     PooledConnection takeUsable() {
+        long now = pool.now();
         PooledConnection connection;
         while ((connection = connections.top()) != null) {
             if (connection.room() <= 0) {
                 connections.withdraw(connection); // the peer allows fewer streams than before
-            } else if (connection.isUsable(pool.now())) {
-                return connection;
-            } else {
+            } else if (!connection.isUsable(now)) {
                 retire(connection);
+            } else if (isClosedByPeer(connection, now)) {
+                connections.withdraw(connection); // the loop is about to hear of it, and closes it then
+            } else {
+                return connection;
             }
         }
         return null;
+    }
+
+    private boolean isClosedByPeer(PooledConnection connection, long now) {
+        return connection.isIdle()
+                && now - connection.idleSinceNanos >= LOOK_AFTER_NANOS
+                && pool.loopPools.peerClose.hasCome(connection.channel);
     }
 
     /** Opens a stream on a connection that has room. */

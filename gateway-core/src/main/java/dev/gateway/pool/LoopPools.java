@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.net.PeerClose;
 import dev.gateway.net.Resolver;
 import dev.gateway.net.Transport;
 import dev.gateway.stream.Cause;
@@ -26,6 +27,7 @@ final class LoopPools implements StreamOpener {
     final EventLoop loop;
     final TimerWheel wheel;
     final DialRoom room;
+    final PeerClose peerClose = new PeerClose();
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
     LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -168,6 +169,23 @@ class KeptConnectionIT {
             gateway.signal("CONT");
             assertThat(status(held)).isEqualTo(200);
             assertThat(status(waits)).isEqualTo(200);
+        }
+    }
+
+    /** The gateway finds both at once, the request first. */
+    @Test
+    void aRequestThatComesAheadOfACloseIsNotGivenTheClosedConnection() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                GatewayJar gateway = gateway("", origin);
+                Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            assertThat(status(request(client, "POST", "/"))).isEqualTo(200);
+            gateway.signal("STOP");
+            PeerStream next = request(client, "POST", "/");
+            origin.peers().get(0).close();
+            LockSupport.parkNanos(200_000_000); // only what was idle for a while is looked at
+            gateway.signal("CONT");
+            assertThat(status(next)).isEqualTo(200);
+            assertThat(origin.connections()).isEqualTo(2);
         }
     }
 
