@@ -285,7 +285,7 @@ final class RouteExplainer {
                     case PATH_PREFIX -> "PathPrefix ";
                     case REGULAR_EXPRESSION -> "RegularExpression ";
                 }
-                + path.value();
+                + (path.secret() ? "***" : path.value());
     }
 
     static String describe(ValueMatch match) {

@@ -48,7 +48,8 @@ class InForceTest {
                 other.drain(),
                 other.resolver(),
                 other.workers(),
-                other.transport());
+                other.transport(),
+                other.concealed());
         InForce inForce = new InForce(both, snapshot(both, null));
 
         Upstream same = Objects.requireNonNull(inForce.same(upstream));

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param admin null if nothing is said of it: then a process of its own serves it where it is by default, see {@link
  *     #withAdmin}, and a gateway that is part of another program does not
  * @param workers event loops, 0 for one per available core
+ * @param concealed which values must not be shown
  */
 public record GatewayConfig(
         Position position,
@@ -26,7 +27,8 @@ public record GatewayConfig(
         DrainConfig drain,
         ResolverConfig resolver,
         int workers,
-        Transport transport) {
+        Transport transport,
+        Concealed concealed) {
 
     public GatewayConfig {
         listeners = List.copyOf(listeners);
@@ -53,7 +55,8 @@ public record GatewayConfig(
                         drain,
                         resolver,
                         workers,
-                        transport);
+                        transport,
+                        concealed);
     }
 
     /** How bytes move between process and kernel. */

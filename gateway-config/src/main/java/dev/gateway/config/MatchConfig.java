@@ -25,8 +25,9 @@ public record MatchConfig(
      * A condition on the path, without the query.
      *
      * @param value begins with a slash, unless it is a regular expression (RE2 syntax, matched against the whole path)
+     * @param secret whether the value must not be shown
      */
-    public record PathMatch(Position position, PathType type, String value) {}
+    public record PathMatch(Position position, PathType type, String value, boolean secret) {}
 
     /** How paths are compared. */
     public enum PathType {

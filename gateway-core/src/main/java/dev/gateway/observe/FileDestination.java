@@ -3,10 +3,15 @@ package dev.gateway.observe;
 import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +19,13 @@ import org.slf4j.LoggerFactory;
 /** A file that lines are appended to, put aside when it is too large or too old: FILE.1 is the youngest of those. */
 final class FileDestination implements LogDestination {
     private static final Logger LOG = LoggerFactory.getLogger(FileDestination.class);
+
+    private static final FileAttribute<?>[] PERMISSIONS =
+            FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
+                    ? new FileAttribute<?>[] {
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"))
+                    }
+                    : new FileAttribute<?>[0];
 
     private final LogTarget.File target;
     private final LongSupplier nanoClock;
@@ -30,8 +42,10 @@ final class FileDestination implements LogDestination {
     }
 
     private OutputStream open() throws IOException {
+        Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        // Not for everybody on this machine: there are addresses, paths and names of users in it.
         try {
-            return Files.newOutputStream(target.path(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            return Channels.newOutputStream(Files.newByteChannel(target.path(), options, PERMISSIONS));
         } catch (IOException e) {
             throw FileFault.writing(target.path(), e);
         }

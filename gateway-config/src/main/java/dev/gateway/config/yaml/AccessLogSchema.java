@@ -48,6 +48,30 @@ final class AccessLogSchema {
             "local6",
             "local7");
 
+    /** Parameters by which tokens, passwords and signatures of URLs are often sent. */
+    private static final List<String> TOKEN_PARAMETERS = List.of(
+            "access_token",
+            "refresh_token",
+            "id_token",
+            "token",
+            "auth",
+            "jwt",
+            "api_key",
+            "apikey",
+            "key",
+            "password",
+            "passwd",
+            "pwd",
+            "secret",
+            "client_secret",
+            "sig",
+            "signature",
+            "code",
+            "X-Amz-Signature",
+            "X-Amz-Credential",
+            "X-Amz-Security-Token",
+            "X-Goog-Signature");
+
     private static final ScalarType<Exchanges> EXCHANGES =
             Types.words(entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE));
 
@@ -106,9 +130,9 @@ final class AccessLogSchema {
                 var queryKeys = o.defaulted(
                         "queryKeys",
                         new ListType<>(Types.text("[^&=#]+", "the name of a query parameter"), 0),
-                        List.<String>of(),
+                        TOKEN_PARAMETERS,
                         Redact::queryKeys,
-                        "Query parameters of the path and of Referer.");
+                        "Query parameters of the path and of Referer, instead of those that often hold a secret.");
                 var headers = o.defaulted(
                         "headers",
                         new ListType<>(Types.HEADER_NAME, 0),
@@ -147,7 +171,7 @@ final class AccessLogSchema {
                         "How lines look instead: text with fields in braces, such as {method}.");
                 var path = o.defaulted(
                         "path",
-                        Types.text("[\\s\\S]+", "stdout or a file name"),
+                        Types.word("[\\s\\S]+", "stdout or a file name"),
                         STDOUT,
                         log -> log.syslog() != null ? null : log.file() == null ? STDOUT : String.valueOf(log.file()),
                         "stdout, or a file that lines are appended to.");

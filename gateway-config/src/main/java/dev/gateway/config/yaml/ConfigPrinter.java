@@ -15,7 +15,7 @@ public final class ConfigPrinter {
     /** Returns YAML that itself loads again, anywhere on this machine: paths are absolute. */
     public static String yaml(GatewayConfig config) {
         StringBuilder out = new StringBuilder();
-        write(out, RootSchema.ROOT.print(config), "\n");
+        write(out, RootSchema.ROOT.print(config, config.concealed()), "\n");
         return out.substring(1) + "\n";
     }
 

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,12 @@ record Key<R, V>(
     }
 
     @Nullable
-    Object print(R owner) {
+    Object print(R owner, Concealed concealed) {
         V value = getter.of(owner);
-        return value == null ? null : type.print(value);
+        if (value == null) {
+            return null;
+        }
+        Object printed = type.print(value, concealed);
+        return concealed.has(owner, name) ? Secrets.mask(printed) : printed;
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,10 +20,10 @@ final class ListType<T> extends Type<List<T>> {
     List<T> read(Node node, String label, Scope scope) {
         List<T> values = new ArrayList<>();
         if (!(node instanceof Node.Sequence sequence)) {
-            String hint = node instanceof Node.Scalar scalar && !scalar.isNull()
+            String hint = node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)
                     ? ": write [" + shorten(scalar.text()) + "]"
                     : node instanceof Node.Mapping ? ": begin it with '- '" : "";
-            scope.problems.error(node.position(), label + ": expected a list, not " + describe(node) + hint);
+            scope.problems.error(node.position(), label + ": expected a list, not " + describe(node, label) + hint);
             return values;
         }
         for (Node item : sequence.items()) {
@@ -47,10 +48,15 @@ final class ListType<T> extends Type<List<T>> {
     }
 
     @Override
-    Object print(List<T> value) {
+    boolean conceals(Node node) {
+        return node instanceof Node.Sequence sequence && sequence.items().stream().anyMatch(element::conceals);
+    }
+
+    @Override
+    Object print(List<T> value, Concealed concealed) {
         List<Object> printed = new ArrayList<>();
         for (T item : value) {
-            printed.add(element.print(item));
+            printed.add(element.print(item, concealed));
         }
         return printed;
     }

@@ -2,6 +2,7 @@ package dev.gateway.config.yaml;
 
 import static java.util.Map.entry;
 
+import dev.gateway.config.Concealed;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TlsConfig.CertificateRef;
@@ -107,7 +108,7 @@ final class ListenerTlsSchema {
                 "The newest version offered.");
         var ciphers = o.defaulted(
                 "ciphers",
-                new ListType<>(Types.text("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
+                new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
                 List.of(),
                 tls -> ifTerminated(tls, tls.ciphers()),
                 "Cipher suites by their OpenSSL or JDK names. Empty: a safe choice.");
@@ -260,7 +261,7 @@ final class ListenerTlsSchema {
     }
 
     private static Map<String, Object> isMode(Mode mode) {
-        return Map.of("properties", Map.of("mode", Map.of("const", MODE.print(mode))), "required", List.of("mode"));
+        return Map.of("properties", Map.of("mode", Map.of("const", MODE.print(mode, Concealed.NOTHING))), "required", List.of("mode"));
     }
 
     private static <T> @Nullable T ifTerminated(TlsConfig tls, T value) {

@@ -32,11 +32,12 @@ final class MatchSchema {
                         "value", Types.TEXT, PathMatch::value, "Begins with '/', or a regular expression (RE2).");
                 return v -> {
                     String text = v.get(value);
-                    String problem = v.has("value") ? pathProblem(v.get(type), text) : null;
+                    boolean secret = v.isFromEnvironment("value");
+                    String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
                     if (problem != null) {
                         v.error(v.at("value"), "value: " + problem);
                     }
-                    return new PathMatch(v.position(), v.get(type), problem == null ? text : "/");
+                    return new PathMatch(v.position(), v.get(type), problem == null ? text : "/", secret);
                 };
             });
 
@@ -66,7 +67,7 @@ final class MatchSchema {
                 return v -> {
                     PathMatch written = v.find(path);
                     PathMatch compared =
-                            written == null ? new PathMatch(v.position(), PathType.PATH_PREFIX, "/") : written;
+                            written == null ? new PathMatch(v.position(), PathType.PATH_PREFIX, "/", false) : written;
                     return new MatchConfig(v.position(), compared, v.find(method), v.get(headers), v.get(query));
                 };
             });
@@ -93,12 +94,12 @@ final class MatchSchema {
         });
     }
 
-    private static @Nullable String pathProblem(PathType type, String value) {
+    private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
         if (type == PathType.REGULAR_EXPRESSION) {
             return Types.regexProblem(value);
         }
         if (!value.startsWith("/")) {
-            return "a path begins with '/', not " + Types.quote(value);
+            return "a path begins with '/'" + (secret ? "" : ", not " + Types.quote(value));
         }
         if (value.indexOf('?') >= 0 || value.indexOf('#') >= 0) {
             return "a path has no '?' or '#': match the query with queryParams";

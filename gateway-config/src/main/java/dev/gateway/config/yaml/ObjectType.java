@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -119,7 +120,7 @@ final class ObjectType<T> extends Type<T> {
             String hint = node instanceof Node.Scalar scalar && scalar.isNull()
                     ? label + " has no value: write {} for its defaults, or remove the key"
                     : label + ": expected a mapping (" + described() + " with keys such as '"
-                            + keys.keySet().iterator().next() + "'), not " + describe(node);
+                            + keys.keySet().iterator().next() + "'), not " + describe(node, label);
             scope.problems.error(node.position(), hint);
             mapping = new Node.Mapping(node.position(), Map.of());
             quiet = scope.quiet();
@@ -136,7 +137,20 @@ final class ObjectType<T> extends Type<T> {
         }
         T result = constructor.apply(values);
         scope.remember(result, mapping);
+        scope.concealed.add(result, concealed(mapping));
         return result;
+    }
+
+    private Set<String> concealed(Node.Mapping mapping) {
+        Set<String> found = Set.of();
+        for (Map.Entry<String, Node.Entry> entry : mapping.entries().entrySet()) {
+            Key<T, ?> key = keys.get(entry.getKey());
+            if (key != null && key.type().conceals(entry.getValue().value())) {
+                found = new HashSet<>(found);
+                found.add(key.name());
+            }
+        }
+        return found;
     }
 
     private <V> void readKey(Key<T, V> key, Node.Mapping mapping, Values values, Scope scope) {
@@ -250,17 +264,22 @@ final class ObjectType<T> extends Type<T> {
         property.put("description", key.description());
         V fallback = key.fallback();
         if (fallback != null) {
-            property.put("default", key.type().print(fallback));
+            property.put("default", key.type().print(fallback, Concealed.NOTHING));
         }
         property.putAll(key.type().schema(definitions));
         return property;
     }
 
     @Override
-    Object print(T value) {
+    boolean conceals(Node node) {
+        return false; // its keys do
+    }
+
+    @Override
+    Object print(T value, Concealed concealed) {
         Map<String, Object> printed = new LinkedHashMap<>();
         for (Key<T, ?> key : keys.values()) {
-            Object part = key.print(value);
+            Object part = key.print(value, concealed);
             if (part != null) {
                 printed.put(key.name(), part);
             }

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Collects what is wrong with one file. */
 final class Problems {
@@ -16,6 +17,7 @@ final class Problems {
     private final Set<Problem> found = new LinkedHashSet<>();
     private int errors;
     private int omitted;
+    private @Nullable Variables variables;
 
     void error(Position position, String message) {
         errors++;
@@ -44,7 +46,15 @@ final class Problems {
         return sorted;
     }
 
-    private void add(Problem problem) {
+    /** Shows no value of these variables from now on. */
+    void conceal(Variables variables) {
+        this.variables = variables;
+    }
+
+    private void add(Problem shown) {
+        Problem problem = variables == null
+                ? shown
+                : new Problem(shown.position(), shown.severity(), variables.conceal(shown.message()));
         if (found.size() < LIMIT) {
             found.add(problem);
         } else {

@@ -129,7 +129,8 @@ final class RootSchema {
                         v.get(drain),
                         v.get(resolver),
                         v.get(workers),
-                        v.get(transport));
+                        v.get(transport),
+                        v.concealed());
             });
 
     private RootSchema() {}

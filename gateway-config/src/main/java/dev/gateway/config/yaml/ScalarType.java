@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +19,25 @@ final class ScalarType<T> extends Type<T> {
     private final T placeholder;
     private final Parser<T> parser;
     private final Function<T, Object> printer;
+    private final boolean free;
 
     ScalarType(Form form, Map<String, Object> schema, T placeholder, Parser<T> parser, Function<T, Object> printer) {
+        this(form, schema, placeholder, parser, printer, false);
+    }
+
+    /**
+     * Makes a type.
+     *
+     * @param free whether a secret may be part of such a value: it is free text, and not a name, a number or a place
+     */
+    ScalarType(
+            Form form,
+            Map<String, Object> schema,
+            T placeholder,
+            Parser<T> parser,
+            Function<T, Object> printer,
+            boolean free) {
+        this.free = free;
         this.form = form;
         this.schema = schema;
         this.placeholder = placeholder;
@@ -51,7 +69,7 @@ final class ScalarType<T> extends Type<T> {
     @Override
     T read(Node node, String label, Scope scope) {
         if (!(node instanceof Node.Scalar scalar)) {
-            scope.problems.error(node.position(), label + ": expected a single value, not " + describe(node));
+            scope.problems.error(node.position(), label + ": expected a single value, not " + describe(node, label));
             return placeholder;
         }
         if (scalar.isNull()) {
@@ -62,10 +80,23 @@ final class ScalarType<T> extends Type<T> {
             if (form == Form.BARE && !scalar.plain() && !Variables.in(scalar.text())) {
                 throw new InvalidException("write it without quotes: " + shorten(scalar.text()));
             }
-            return parser.parse(scope.variables.replace(scalar.text()), new Site(scalar.position(), label, scope));
+            return parse(scalar, scope.variables.replace(scalar.text()), label, scope);
         } catch (InvalidException e) {
             scope.problems.error(scalar.position(), label + ": " + e.getMessage());
             return placeholder;
+        }
+    }
+
+    /** What stood in an environment variable is not shown, only which variable it was. */
+    private T parse(Node.Scalar scalar, String text, String label, Scope scope) throws InvalidException {
+        try {
+            return parser.parse(text, new Site(scalar.position(), label, scope));
+        } catch (InvalidException e) {
+            if (!Variables.in(scalar.text())) {
+                throw e;
+            }
+            throw new InvalidException(e.withoutValue() + " (not shown, because it comes from "
+                    + String.join(", ", Variables.names(scalar.text())) + ")");
         }
     }
 
@@ -76,7 +107,12 @@ final class ScalarType<T> extends Type<T> {
     }
 
     @Override
-    Object print(T value) {
+    boolean conceals(Node node) {
+        return free && node instanceof Node.Scalar scalar && Variables.in(scalar.text());
+    }
+
+    @Override
+    Object print(T value, Concealed concealed) {
         return printer.apply(value);
     }
 }

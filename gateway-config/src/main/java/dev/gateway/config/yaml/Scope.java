@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
 import java.nio.file.Path;
 import java.util.IdentityHashMap;
@@ -11,13 +12,21 @@ final class Scope {
     final Problems problems;
     final Variables variables;
     final Path directory;
+    final Concealed concealed;
     private final Map<Object, Node.Mapping> origins;
 
     Scope(Problems problems, Variables variables, Path directory) {
-        this(problems, variables, directory, new IdentityHashMap<>());
+        this(problems, variables, directory, new IdentityHashMap<>(), new Concealed());
+        problems.conceal(variables);
     }
 
-    private Scope(Problems problems, Variables variables, Path directory, Map<Object, Node.Mapping> origins) {
+    private Scope(
+            Problems problems,
+            Variables variables,
+            Path directory,
+            Map<Object, Node.Mapping> origins,
+            Concealed concealed) {
+        this.concealed = concealed;
         this.problems = problems;
         this.variables = variables;
         this.directory = directory.toAbsolutePath().normalize();
@@ -26,7 +35,7 @@ final class Scope {
 
     /** Returns the same scope without an ear: what follows from a problem that was reported is not reported again. */
     Scope quiet() {
-        return new Scope(new Problems(), variables, directory, origins);
+        return new Scope(new Problems(), variables, directory, origins, concealed);
     }
 
     void remember(Object value, Node.Mapping origin) {
@@ -38,6 +47,7 @@ final class Scope {
         if (origin != null) {
             origins.put(value, origin);
         }
+        concealed.inherit(value, from);
     }
 
     /** Returns where a key's value of an object stands, or where the object does if the key was not written. */

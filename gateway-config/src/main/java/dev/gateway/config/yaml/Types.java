@@ -65,7 +65,7 @@ final class Types {
             },
             value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
 
-    static final ScalarType<String> NAME = text(
+    static final ScalarType<String> NAME = word(
             "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
             "a name of up to 63 letters, digits, '-', '_' or '.' that begins and ends with a letter or digit");
 
@@ -86,11 +86,16 @@ final class Types {
             value -> value);
 
     static final ScalarType<String> HEADER_NAME =
-            text(TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only");
+            word(TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only");
 
-    static final ScalarType<String> HEADER_VALUE = text(
-            "([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?",
-            "a header value: no line breaks or other control characters, no space at either end");
+    /** Its messages show nothing of it, as it may be a secret. */
+    static final ScalarType<String> HEADER_VALUE = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?"),
+            "",
+            (text, site) -> headerValue(text),
+            Variables::escape,
+            true);
 
     /** What is dialled: a name or an address. */
     static final ScalarType<String> HOST = host("a host name or an IP address");
@@ -131,6 +136,26 @@ final class Types {
                 String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
                 return server.getPort() == DNS_PORT ? bracketed : bracketed + ":" + server.getPort();
             });
+
+    private static String headerValue(String text) throws InvalidException {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean edge = i == 0 || i == text.length() - 1;
+            String problem = c == '\n' || c == '\r'
+                    ? "a line break"
+                    : edge && (c == ' ' || c == '\t')
+                            ? "a space"
+                            : (c < ' ' && c != '\t') || (c >= 0x7f && c < 0x80) || c > 0xff
+                                    ? "U+" + Integer.toHexString(0x10000 | c).substring(1)
+                                    : null;
+            if (problem != null) {
+                throw InvalidException.withoutValue(
+                        "expected a header value: no line breaks or other control characters, no space at either end;"
+                                + " character " + (i + 1) + " is " + problem);
+            }
+        }
+        return text;
+    }
 
     private static InetSocketAddress nameServer(String text) throws InvalidException {
         int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
@@ -191,8 +216,17 @@ final class Types {
                 value -> value);
     }
 
-    /** A text that matches as a whole. */
+    /** A text that matches as a whole, of which a secret may be a part. */
     static ScalarType<String> text(String pattern, String expected) {
+        return text(pattern, expected, true);
+    }
+
+    /** A name or a place, as a text that matches as a whole. */
+    static ScalarType<String> word(String pattern, String expected) {
+        return text(pattern, expected, false);
+    }
+
+    private static ScalarType<String> text(String pattern, String expected, boolean free) {
         java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
         return new ScalarType<>(
                 ScalarType.Form.TEXT,
@@ -204,7 +238,8 @@ final class Types {
                     }
                     return text;
                 },
-                Variables::escape);
+                Variables::escape,
+                free);
     }
 
     /** A URL that matches as a whole and names a host. */

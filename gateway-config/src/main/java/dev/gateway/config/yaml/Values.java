@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -113,6 +114,16 @@ final class Values {
     /** Whether a key of an object that was read before was written. */
     boolean wrote(Record value, String key) {
         return scope.wrote(value, key);
+    }
+
+    /** Returns what must not be shown of all that is read. */
+    Concealed concealed() {
+        return scope.concealed;
+    }
+
+    /** Whether environment variables are part of a scalar, which must not be shown then. */
+    boolean isFromEnvironment(String key) {
+        return Variables.in(written(key));
     }
 
     /** Returns the directory that relative paths start from. */

@@ -3,6 +3,7 @@ package dev.gateway.config.yaml;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Replaces references to environment variables, as in a shell: a name, or a name and a default, in {@code $} and
@@ -10,7 +11,14 @@ import java.util.Map;
  * What was put in is not looked at again.
  */
 final class Variables {
+    /** What is shorter is no secret, and may well be part of a message by chance. */
+    private static final int SHORTEST_SECRET = 4;
+
+    /** How much of a value shows that it is the value, even if the rest is cut off. */
+    private static final int TELLING = 8;
+
     private final Map<String, String> environment;
+    private final Map<String, String> used = new TreeMap<>(); // values by name
 
     Variables(Map<String, String> environment) {
         this.environment = environment;
@@ -66,18 +74,53 @@ final class Variables {
         int dash = reference.indexOf(":-");
         String name = dash < 0 ? reference : reference.substring(0, dash);
         if (!name.matches("[A-Za-z_][A-Za-z0-9_]*")) {
-            throw new InvalidException("'${" + reference
-                    + "}' does not name an environment variable: expected ${NAME} or ${NAME:-default}"
+            throw InvalidException.withoutValue("'${" + name
+                    + (dash < 0 ? "" : ":-...") + "}' does not name an environment variable: expected ${NAME} or ${NAME:-default}"
                     + " (write $${ for a literal ${)");
         }
         String value = environment.get(name);
         if (dash >= 0) {
-            return value == null || value.isEmpty() ? reference.substring(dash + 2) : value;
+            String inserted = value == null || value.isEmpty() ? reference.substring(dash + 2) : value;
+            used.put(name, inserted);
+            return inserted;
         }
         if (value == null) {
             throw new InvalidException(
                     "the environment variable " + name + " is not set: set it, or write ${" + name + ":-default}");
         }
+        used.put(name, value);
         return value;
+    }
+
+    /** Returns a message without the values that have been put in somewhere: the names of variables stand for them. */
+    String conceal(String message) {
+        String result = message;
+        for (Map.Entry<String, String> each : used.entrySet()) {
+            result = conceal(result, Type.line(each.getValue()), "${" + each.getKey() + "}");
+        }
+        return result;
+    }
+
+    private static String conceal(String message, String value, String name) {
+        if (value.length() < SHORTEST_SECRET) {
+            return message;
+        }
+        int telling = Math.min(value.length(), TELLING);
+        StringBuilder result = new StringBuilder();
+        int from = 0;
+        for (int at = 0; at <= message.length() - telling; at++) {
+            if (message.regionMatches(true, at, value, 0, telling)) {
+                int end = at + telling;
+                while (end < message.length()
+                        && end - at < value.length()
+                        && message.regionMatches(true, end, value, end - at, 1)) {
+                    end++;
+                }
+                result.append(message, from, at).append(name);
+                from = end;
+                at = end - 1;
+            }
+        }
+        return from == 0 ? message : result.append(message, from, message.length()).toString();
     }
 }

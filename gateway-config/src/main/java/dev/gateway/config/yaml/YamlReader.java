@@ -96,7 +96,7 @@ final class YamlReader {
             return new Node.Scalar(position, scalar.getValue(), scalar.isPlain());
         }
         if (event instanceof AliasEvent alias) {
-            throw new Stop(position, "aliases (*" + alias.getAlias() + ") are not supported: write the value out here");
+            throw new Stop(position, "aliases (*...) are not supported: write the value out here, or put it in quotes");
         }
         if (event instanceof CollectionStartEvent start) {
             refuseTag(position, start.getTag());
@@ -139,7 +139,7 @@ final class YamlReader {
 
     private static void refuseTag(Position position, Optional<?> tag) throws Stop {
         if (tag.isPresent()) {
-            throw new Stop(position, "tags (" + tag.get() + ") are not supported: remove it");
+            throw new Stop(position, "tags (!...) are not supported: remove it, or put the value in quotes");
         }
     }
 

@@ -92,6 +92,7 @@ class ConfigLoaderTest {
                                 - {name: Authorization, value: Basic hunter1}
                                 - {name: X-Plain, value: "${UPSTREAM_TOKEN}"}
                                 - {name: X-Tier, value: "${TIER}"}
+                                - {name: X-Other, value: silver}
                         backendRefs: [{name: app}]
                 """
                         + UPSTREAM,
@@ -101,7 +102,7 @@ class ConfigLoaderTest {
         assertThat(modifier.edits().set().get(1).value()).isEqualTo("hunter2");
         assertThat(config.toString()).doesNotContain("hunter");
         String printed = ConfigPrinter.yaml(config);
-        assertThat(printed).doesNotContain("hunter").contains("gold");
+        assertThat(printed).doesNotContain("hunter").doesNotContain("gold").contains("silver");
         assertThat(ConfigPrinter.yaml(valid(printed, Map.of()))).isEqualTo(printed);
     }
 
