@@ -37,6 +37,8 @@ final class LocalReply {
     private static final AsciiString PROBLEM = new AsciiString("application/problem+json");
     private static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString NO_STORE = new AsciiString("no-store");
+    private static final AsciiString SECOND = new AsciiString("1"); // a balancer may find another gateway by then
+    private static final AsciiString MINUTE = new AsciiString("60"); // for as long failures count
     private static final AsciiString JSON_WORD = new AsciiString("json");
     private static final AsciiString TEXT_WORD = new AsciiString("text/");
 
@@ -87,6 +89,9 @@ final class LocalReply {
         fields.add(FieldName.PROXY_STATUS, proxyStatus(settings.name(), failure.cause(), about.destination));
         if (status == 405) {
             fields.add(ALLOW_FIELD, allow(stream, settings));
+        }
+        if (status == 503 || status == 429) {
+            fields.add(FieldName.RETRY_AFTER, failure.cause() == Cause.RATE_LIMITED ? MINUTE : SECOND);
         }
         for (int i = 0; i < about.fields.size(); i++) {
             fields.add(about.fields.name(i), about.fields.value(i));

@@ -1,0 +1,46 @@
+package dev.gateway.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Who is refused for the moment is told when to come back. */
+@Tag("jar")
+@Timeout(120)
+class RetryAfterIT {
+    @Test
+    void aRefusalForTheMomentSaysWhenToComeBack() throws Exception {
+        try (GatewayJar gateway = GatewayJar.of(
+                        """
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{matches: [{path: {value: /app}}], backendRefs: [{name: app, weight: 0}]}]}]
+                        upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9}]}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog: {format: off}
+                        """)
+                .start()) {
+            for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
+                try (Peer client = protocol.connect(gateway.port("web"))) {
+                    PeerStream refused = client.open();
+                    refused.send(Head.request("GET", "/app"), true);
+                    Head head = refused.receiveFinal();
+                    assertThat(head.status()).isEqualTo(503);
+                    assertThat(head.get("retry-after")).contains("1");
+                    refused.receiveBody();
+                    PeerStream unknown = client.open();
+                    unknown.send(Head.request("GET", "/"), true);
+                    head = unknown.receiveFinal();
+                    assertThat(head.status()).isEqualTo(404);
+                    assertThat(head.get("retry-after")).isEmpty();
+                }
+            }
+        }
+    }
+}
