@@ -1,16 +1,20 @@
 package dev.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import ch.qos.logback.core.encoder.Encoder;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 
 /**
  * Writes the process's own log in a thread of its own, so that nobody who logs waits for whoever reads it. Lines that
@@ -26,6 +30,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final byte[] NOTHING = {};
 
+    private final RepeatedFailures failures;
     private final Encoder<ILoggingEvent> encoder;
     private final OutputStream out;
     private final BlockingQueue<byte[]> queue = new ArrayBlockingQueue<>(MAX_LINES);
@@ -40,6 +45,11 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
      * @param out may block; nobody else should lock it while this writes
      */
     ProcessLog(Encoder<ILoggingEvent> encoder, OutputStream out) {
+        this(encoder, out, System::nanoTime);
+    }
+
+    ProcessLog(Encoder<ILoggingEvent> encoder, OutputStream out, LongSupplier nanoClock) {
+        this.failures = new RepeatedFailures(nanoClock);
         this.encoder = encoder;
         this.out = out;
         setName(NAME);
@@ -55,9 +65,16 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     @Override
     protected void append(ILoggingEvent event) {
+        long left = failures.ask(event);
+        if (left < 0) {
+            return;
+        }
         byte[] line;
         try {
             line = encoder.encode(event);
+            if (left > 0) {
+                line = concat(line, ("  (and " + left + " times more since it was last shown)\n").getBytes(UTF_8));
+            }
         } catch (OutOfMemoryError e) { // whoever logs goes on
             dropped.incrementAndGet();
             return;
@@ -66,6 +83,12 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
             held.addAndGet(-line.length);
             dropped.incrementAndGet();
         }
+    }
+
+    private static byte[] concat(byte[] one, byte[] other) {
+        byte[] both = Arrays.copyOf(one, one.length + other.length);
+        System.arraycopy(other, 0, both, one.length, other.length);
+        return both;
     }
 
     /** Returns how many lines were dropped. */

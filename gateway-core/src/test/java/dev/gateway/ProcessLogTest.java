@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -147,5 +148,47 @@ class ProcessLogTest {
         assertThat(written.toString(StandardCharsets.UTF_8))
                 .contains("next")
                 .contains("1 lines of this log were dropped");
+    }
+
+    @Test
+    void ofTheSameFailureOneStackTraceAMinuteIsShown() {
+        Unread out = new Unread();
+        out.woken.countDown();
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern("%msg%n%nopex");
+        encoder.start();
+        long[] now = {0};
+        ProcessLog log = new ProcessLog(encoder, out, () -> now[0]);
+        log.setContext(context);
+        log.start();
+        for (int i = 0; i < 1_000; i++) {
+            fail(log, "failed " + i, new IllegalStateException("defect"));
+        }
+        fail(log, "another", new IllegalArgumentException("defect"));
+        log(log, "no failure");
+        now[0] = TimeUnit.SECONDS.toNanos(61);
+        fail(log, "failed again", new IllegalStateException("defect"));
+        assertThat(log.flush(LONG)).isTrue();
+        assertThat(out.text())
+                .isEqualToIgnoringNewLines("failed 0\nanother\nno failure\nfailed again\n"
+                        + "  (and 999 times more since it was last shown)\n");
+    }
+
+    @Test
+    void failuresOfAnyKindAreBounded() {
+        RepeatedFailures failures = new RepeatedFailures(() -> 0);
+        int shown = 0;
+        for (int i = 0; i < 1_000; i++) {
+            LoggingEvent event = new LoggingEvent(
+                    "test", context.getLogger("test" + i), Level.ERROR, "failed", new IllegalStateException(), null);
+            shown += failures.ask(event) == 0 ? 1 : 0;
+        }
+        assertThat(shown).isEqualTo(65);
+    }
+
+    private void fail(ProcessLog log, String message, RuntimeException failure) {
+        failure.setStackTrace(new StackTraceElement[] {new StackTraceElement("a.B", "c", "B.java", 7)});
+        log.doAppend(new LoggingEvent("test", context.getLogger("test"), Level.ERROR, message, failure, null));
     }
 }
