@@ -69,6 +69,7 @@ final class ConnectAssembly {
     private final TunnelState state;
     private final ConnectTally tally;
     private final Map<ConnectPolicy, Way> ways = new LinkedHashMap<>();
+    private @Nullable ProxyAuthentication login;
 
     private ConnectAssembly(ConnectConfig config, TunnelState state) {
         this.config = config;
@@ -88,6 +89,7 @@ final class ConnectAssembly {
      * @param tally what is counted and seen of it
      * @param clients what they are told of it
      * @param page the request that is answered with a script for clients, and by what; null if none is
+     * @param login who clients are, null if nobody is asked
      */
     record Entry(
             Router tunnels,
@@ -95,7 +97,8 @@ final class ConnectAssembly {
             Policies policies,
             ConnectTally tally,
             ProxyAutoConfig clients,
-            @Nullable Page page) {
+            @Nullable Page page,
+            @Nullable ProxyAuthentication login) {
         /** Returns the routes of a listener with the page before them, if there is one. */
         Router withPage(Router routes) {
             return page == null ? routes : head -> page.isAskedFor(head) ? page.match : routes.match(head);
@@ -142,7 +145,7 @@ final class ConnectAssembly {
         ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings(config.access()));
         List<Upstream> upstreams =
                 ways.values().stream().map(Way::upstream).distinct().toList();
-        return new Entry(tunnels, upstreams, policies, tally, clients, page(clients));
+        return new Entry(tunnels, upstreams, policies, tally, clients, page(clients), login);
     }
 
     private Way way(ConnectPolicy policy) {
@@ -177,7 +180,8 @@ final class ConnectAssembly {
         if (auth != null) {
             ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
                     auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
-            filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, new ProxyAuthentication(settings, state.work())));
+            login = new ProxyAuthentication(settings, state.work());
+            filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, login));
         }
         filters.add(new Placed(FilterOrder.LOOP_GUARD, state.loops(config.name())));
         filters.add(new Placed(

@@ -18,6 +18,7 @@ public final class Gateway implements AutoCloseable {
     private final Loops loops;
     private final Listeners listeners;
     private final Certificates certificates;
+    private final Logins logins = new Logins(this::inForce);
     private final Generations generations;
     private final Lifecycle lifecycle;
     private final Systemd systemd;
@@ -26,6 +27,7 @@ public final class Gateway implements AutoCloseable {
     private Gateway(GatewayConfig config, @Nullable ConfigFile file, Surroundings surroundings) {
         this.systemd = surroundings.systemd();
         metrics.addDroppedLog(Logging::dropped);
+        metrics.addFaultyAccountFiles(logins::faultyFiles);
         this.loops = new Loops(config, metrics, surroundings);
         AdminPages pages =
                 new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.adminWork());
@@ -87,6 +89,7 @@ public final class Gateway implements AutoCloseable {
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         thread.look(certificates::look);
+        thread.look(logins::look);
         thread.look(loops.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
@@ -267,6 +270,7 @@ public final class Gateway implements AutoCloseable {
                         lines.add(reloads.failure());
                     }
                     lines.addAll(certificates.problems());
+                    lines.addAll(logins.problems());
                     String telemetry = loops.telemetry().problem();
                     if (!telemetry.isEmpty()) {
                         lines.add(telemetry);

@@ -1,11 +1,11 @@
 package dev.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.filter.auth.ProxyAuthentication;
 import dev.gateway.stream.Identity;
 import dev.gateway.tunnel.Decision;
 import dev.gateway.tunnel.Policies;
@@ -220,13 +220,12 @@ class ConnectAssemblyTest {
         Files.writeString(directory.resolve(file), "");
         ConnectConfig config = config("allow: ['*']\n" + auth);
         Files.writeString(directory.resolve(file), line + "\n");
-        if (valid) {
-            assertThat(ConnectAssembly.entry(config, state)).isNotNull();
-        } else {
-            assertThatThrownBy(() -> ConnectAssembly.entry(config, state))
-                    .isInstanceOf(StartException.class)
-                    .hasMessageContaining(file)
-                    .hasMessageNotContaining("hunter2");
+        ProxyAuthentication login =
+                Objects.requireNonNull(ConnectAssembly.entry(config, state).login());
+        assertThat(login.problems().isEmpty()).isEqualTo(valid);
+        assertThat(login.problems().toString()).doesNotContain("hunter2");
+        if (!valid) {
+            assertThat(login.problems().toString()).contains(file + ":1: ");
         }
     }
 

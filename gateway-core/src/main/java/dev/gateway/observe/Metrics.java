@@ -78,6 +78,11 @@ public final class Metrics implements AutoCloseable {
         process.droppedLog = dropped;
     }
 
+    /** Adds a count of files of users, tokens and groups that are not as they are used. */
+    public void addFaultyAccountFiles(IntSupplier faulty) {
+        process.faultyAccountFiles = faulty;
+    }
+
     /** Adds a count of names whose last known addresses stay in use while DNS fails. */
     public void addStaleNames(IntSupplier stale) {
         process.staleNames = stale;

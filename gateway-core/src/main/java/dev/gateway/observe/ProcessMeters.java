@@ -36,6 +36,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
     volatile LongSupplier droppedLog = () -> 0;
+    volatile IntSupplier faultyAccountFiles = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;
     volatile LongSupplier exportsSucceeded = () -> 0;
     volatile LongSupplier exportsFailed = () -> 0;
@@ -84,6 +85,10 @@ final class ProcessMeters implements Exposition.Source {
         out.info("gateway_build", "The build, as labels.", "version", version, "java", javaVersion());
         out.gauge("gateway_direct_memory_used_bytes", "Direct memory that buffers take.", directMemoryUsed());
         out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
+        out.gauge(
+                "gateway_auth_files_stale",
+                "Files of users, tokens or groups that cannot be read, or have lines that cannot.",
+                faultyAccountFiles.getAsInt());
         out.gauge(
                 "gateway_dns_stale_names",
                 "Names of upstreams whose last known addresses stay in use while DNS fails.",

@@ -59,6 +59,7 @@ final class StatisticsDocument {
                 .put("notAfterSeconds", each.notAfterSeconds())
                 .endObject());
         json.endArray();
+        json.put("authFilesStale", process.faultyAccountFiles.getAsInt());
         json.object("accessLog").put("dropped", process.accessLogDropped()).endObject();
         return json.endObject() + "\n";
     }

@@ -1,11 +1,15 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.filter.auth.Accounts.Content;
 import dev.gateway.filter.auth.Accounts.Groups;
 import dev.gateway.filter.auth.Accounts.Tokens;
 import dev.gateway.filter.auth.Accounts.Users;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +38,7 @@ final class AccountFiles {
         lookedNanos = nanoClock.getAsLong();
     }
 
-    private static <T> @Nullable WatchedFile<T> open(@Nullable Path path, WatchedFile.Parser<T> parser)
+    private static <T extends Content> @Nullable WatchedFile<T> open(@Nullable Path path, WatchedFile.Parser<T> parser)
             throws AuthFileException {
         return path == null ? null : new WatchedFile<>(path, parser);
     }
@@ -49,6 +53,15 @@ final class AccountFiles {
     /** Returns what the files said at the last look. */
     State state() {
         return state;
+    }
+
+    /** Returns what is wrong with the files, one list for each file that something is wrong with. */
+    List<List<String>> problems() {
+        return Stream.of(users, groups, tokens)
+                .filter(Objects::nonNull)
+                .map(WatchedFile::problems)
+                .filter(problems -> !problems.isEmpty())
+                .toList();
     }
 
     /** Whether the last look is recent enough, or there is nothing to look at. */

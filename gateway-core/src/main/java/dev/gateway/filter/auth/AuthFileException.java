@@ -14,8 +14,4 @@ public final class AuthFileException extends Exception {
     AuthFileException(Path file, String problem) {
         super(file + ": " + problem);
     }
-
-    AuthFileException(Path file, int line, String problem) {
-        super(file + ":" + line + ": " + problem);
-    }
 }

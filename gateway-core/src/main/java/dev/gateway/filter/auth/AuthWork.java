@@ -1,5 +1,6 @@
 package dev.gateway.filter.auth;
 
+import dev.gateway.stream.ClientNetwork;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -7,6 +8,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 
 /**
  * Where what would hold up an event loop is done: hashing passwords, and looking after files. One for the process. What
@@ -20,8 +22,10 @@ public final class AuthWork {
     private static final int WAITING_FILES = 1024;
     private static final int IDLE_SECONDS = 10;
 
-    private final Executor hashing;
+    private final Executor hashing; // each of its tasks takes the next one of the queue
     private final Executor files;
+    private final HashingQueue queue = new HashingQueue();
+    private final FailureCounts failures;
     private final ConcurrentHashMap<Object, Integer> hashingOf = new ConcurrentHashMap<>(); // by client
 
     /** Makes it with as many threads for hashing; they never keep more processors busy than that. */
@@ -29,11 +33,24 @@ public final class AuthWork {
         hashing = pool("auth-hash-", threads, threads * WAITING_PER_THREAD);
         // Apart, so that whoever tries passwords does not keep a change of the files from being noticed.
         files = pool("auth-file-", 1, WAITING_FILES);
+        failures = new FailureCounts(System::nanoTime);
     }
 
-    AuthWork(Executor hashing, Executor files) {
+    AuthWork(Executor hashing, Executor files, LongSupplier nanoClock) {
         this.hashing = hashing;
         this.files = files;
+        this.failures = new FailureCounts(nanoClock);
+    }
+
+    /** A password to be hashed. */
+    interface Task extends Runnable {
+        /** It will not be: others, whose logins have not failed, have taken its place. */
+        default void evicted() {}
+    }
+
+    /** Returns how often logins have failed. */
+    FailureCounts failures() {
+        return failures;
     }
 
     private static Executor pool(String name, int threads, int waiting) {
@@ -49,29 +66,87 @@ public final class AuthWork {
     }
 
     /**
-     * Has a password hashed.
+     * Has a password hashed, in turn with those of other clients, and behind those whose logins have not failed of late.
      *
      * @param client whose it is
      * @return false if too many of this client's wait or are being hashed already
      * @throws RejectedExecutionException if too many wait in all
      */
-    boolean hash(Object client, Runnable task) {
+    boolean hash(Object client, Task task) {
         if (hashingOf.merge(client, 1, Integer::sum) > HASHING_PER_CLIENT) {
             hashed(client);
             return false;
         }
+        boolean suspected = isSuspected(client);
+        queue.add(client, suspected, new Counted(client, task));
         try {
-            hashing.execute(() -> {
-                try {
-                    task.run();
-                } finally {
-                    hashed(client);
-                }
-            });
+            hashing.execute(this::next);
             return true;
         } catch (RejectedExecutionException e) {
+            Task evicted = suspected ? null : queue.evict();
+            if (evicted != null) {
+                evicted.evicted(); // whoever was to take it takes the new one
+                return true;
+            }
+            queue.takeBack(client, suspected);
             hashed(client);
             throw e;
+        }
+    }
+
+    private boolean isSuspected(Object client) {
+        return failures.any(client)
+                || (client instanceof ClientNetwork network
+                        && network.kind() == ClientNetwork.Kind.IPV6
+                        && failures.any(Site.of(network)));
+    }
+
+    private void next() {
+        Task task = queue.next();
+        if (task != null) {
+            task.run();
+        }
+    }
+
+    /** Notes that a client has shown a wrong password. */
+    void failed(Object client, Object user) {
+        failures.add(client);
+        failures.add(user);
+        if (client instanceof ClientNetwork network && network.kind() == ClientNetwork.Kind.IPV6) {
+            failures.add(Site.of(network));
+        }
+    }
+
+    /** What one customer of a provider has: an IPv6 network of 48 bits. */
+    private record Site(long high) {
+        static Site of(ClientNetwork network) {
+            return new Site(network.high() >> 16);
+        }
+    }
+
+    /** A task that counts for its client until it is over. */
+    private final class Counted implements Task {
+        private final Object client;
+        private final Task task;
+
+        Counted(Object client, Task task) {
+            this.client = client;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            try {
+                task.run();
+            } finally {
+                hashed(client);
+            }
+        }
+
+        @Override
+        public void evicted() {
+            hashed(client);
+            task.evicted();
         }
     }
 

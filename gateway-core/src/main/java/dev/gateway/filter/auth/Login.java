@@ -24,6 +24,11 @@ final class Login {
     private static final Verdict LIMITED = new Verdict.Refuse(
             Failure.of(Cause.RATE_LIMITED, "too many passwords from this client's address wait to be checked"));
 
+    private static final Verdict FAILED_TOO_OFTEN = new Verdict.Refuse(
+            Failure.of(Cause.RATE_LIMITED, "too many wrong passwords from this client's address, or for this user"));
+    private static final Verdict EVICTED = new Verdict.Refuse(
+            Failure.of(Cause.RATE_LIMITED, "too many passwords wait to be checked, and this client has shown wrong ones"));
+
     private final ProxyAuthentication filter;
     private final Credentials shown;
     private final FilterContext context;
@@ -81,6 +86,14 @@ final class Login {
         if (known != null) {
             return answer(known);
         }
+        if (filter.wrong().find(digest, state) != null) {
+            return answer(null);
+        }
+        // Strangers must not lock a user out: his failures count only for clients that have failed themselves.
+        FailureCounts failures = filter.work().failures();
+        if (failures.isFull(client()) || (failures.any(client()) && failures.isFull(user()))) {
+            return FAILED_TOO_OFTEN;
+        }
         return switch (filter.checks().add(this, digest, state)) {
             case WAITS -> waiting;
             case CLIENT_HAS_TOO_MANY -> LIMITED;
@@ -93,6 +106,11 @@ final class Login {
         return context.client().network();
     }
 
+    /** Returns for whom wrong passwords count together: the user, by a digest, since a name may be long. */
+    Digest user() {
+        return filter.verified().digest(Arrays.copyOf(shown.secret(), shown.colon()));
+    }
+
     void waitsFor(PasswordChecks.Check made) {
         check = made;
     }
@@ -100,6 +118,11 @@ final class Login {
     /** Takes the answer, on whatever thread; null for a wrong password. */
     void onChecked(@Nullable Identity identity) {
         onLoop(() -> context.resume(answer(identity)));
+    }
+
+    /** Learns that its password will not be checked, on whatever thread. */
+    void onEvicted() {
+        onLoop(() -> context.resume(EVICTED));
     }
 
     private @Nullable Identity owner(State state) {
@@ -113,7 +136,7 @@ final class Login {
         int colon = shown.colon();
         String user = utf8(shown.secret(), colon);
         PasswordHash hash = user == null ? null : state.users().hashes().get(user);
-        PasswordHash checked = hash != null ? hash : state.users().decoy();
+        PasswordHash checked = hash != null ? hash : state.users().decoy(user().hashCode());
         byte[] password = Arrays.copyOfRange(shown.secret(), colon + 1, shown.secret().length);
         boolean right = checked != null && checked.matches(password);
         return user != null && hash != null && right ? state.groups().identity(user) : null;

@@ -15,13 +15,23 @@ import org.jspecify.annotations.Nullable;
  * not at all if none of those is left. Used by all event loops, which only take notes here, and by {@link AuthWork}.
  */
 final class PasswordChecks {
+    private static final Identity WRONG = new Identity("", Set.of());
+
     private final AuthWork work;
     private final VerifiedCredentials verified;
+    private final VerifiedCredentials wrong;
     private final Map<Digest, Check> checks = new HashMap<>(); // guarded by this
 
-    PasswordChecks(AuthWork work, VerifiedCredentials verified) {
+    /**
+     * Makes it, empty.
+     *
+     * @param verified is told of passwords that are right
+     * @param wrong is told of those that are not
+     */
+    PasswordChecks(AuthWork work, VerifiedCredentials verified, VerifiedCredentials wrong) {
         this.work = work;
         this.verified = verified;
+        this.wrong = wrong;
     }
 
     /** What became of the wish to have a password checked. */
@@ -44,7 +54,7 @@ final class PasswordChecks {
         }
         Check check = new Check(login, digest, state);
         try {
-            if (!work.hash(login.client(), check)) {
+            if (!work.hash(check.client, check)) {
                 return Outcome.CLIENT_HAS_TOO_MANY;
             }
         } catch (RejectedExecutionException e) {
@@ -56,16 +66,20 @@ final class PasswordChecks {
     }
 
     /** One password on its way. */
-    final class Check implements Runnable {
+    final class Check implements AuthWork.Task {
         private final Login first; // all logins show the same
         private final Digest digest;
         private final State state;
+        private final Object client; // whose it was first
+        private final Object user;
         private final Set<Login> logins = new HashSet<>(2);
 
         private Check(Login first, Digest digest, State state) {
             this.first = first;
             this.digest = digest;
             this.state = state;
+            this.client = first.client();
+            this.user = first.user();
             logins.add(first);
         }
 
@@ -94,16 +108,26 @@ final class PasswordChecks {
                 identity = first.check(state);
                 if (identity != null) {
                     verified.add(digest, identity, state);
+                } else {
+                    wrong.add(digest, WRONG, state);
+                    work.failed(client, user);
                 }
             } finally {
-                List<Login> waiting;
-                synchronized (PasswordChecks.this) {
-                    checks.remove(digest, this);
-                    waiting = List.copyOf(logins);
-                }
-                for (Login login : waiting) {
+                for (Login login : end()) {
                     login.onChecked(identity);
                 }
+            }
+        }
+
+        @Override
+        public void evicted() {
+            end().forEach(Login::onEvicted);
+        }
+
+        private List<Login> end() {
+            synchronized (PasswordChecks.this) {
+                checks.remove(digest, this);
+                return List.copyOf(logins);
             }
         }
     }

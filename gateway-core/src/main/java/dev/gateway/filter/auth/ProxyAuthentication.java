@@ -12,6 +12,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +22,13 @@ import org.jspecify.annotations.Nullable;
  * shown. Passwords are hashed on other threads. Shared by all event loops.
  */
 public final class ProxyAuthentication implements Filter {
+    private static final int MOST_WRONG = 1_000;
+
     private final Settings settings;
     private final AccountFiles files;
     private final AuthWork work;
     private final VerifiedCredentials verified;
+    private final VerifiedCredentials wrong; // by the digests of the others
     private final PasswordChecks checks;
     private final AsciiString[] challenges;
 
@@ -58,7 +62,8 @@ public final class ProxyAuthentication implements Filter {
         this.work = work;
         this.files = new AccountFiles(settings, nanoClock);
         this.verified = new VerifiedCredentials(nanoClock);
-        this.checks = new PasswordChecks(work, verified);
+        this.wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
+        this.checks = new PasswordChecks(work, verified, wrong);
         String realm = "realm=\"" + settings.realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
         AsciiString basic = new AsciiString("Basic " + realm + ", charset=\"UTF-8\"");
         AsciiString bearer = new AsciiString("Bearer " + realm);
@@ -116,12 +121,27 @@ public final class ProxyAuthentication implements Filter {
         return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, why), fields);
     }
 
+    /** Looks at the files, unless somebody just did. Blocks; not for event loops. */
+    public void refresh() {
+        files.refresh();
+    }
+
+    /** Returns what is wrong with the files, one list of lines for each file that something is wrong with. */
+    public List<List<String>> problems() {
+        return files.problems();
+    }
+
     AccountFiles files() {
         return files;
     }
 
     VerifiedCredentials verified() {
         return verified;
+    }
+
+    /** Returns which passwords were wrong: who goes on showing one costs nothing more, and counts once. */
+    VerifiedCredentials wrong() {
+        return wrong;
     }
 
     PasswordChecks checks() {

@@ -19,14 +19,16 @@ import org.jspecify.annotations.Nullable;
 final class VerifiedCredentials {
     private static final String ALGORITHM = "HmacSHA256";
     private static final int MOST = 10_000;
-    private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
+    private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5); // since their last use
+    private static final long MOST_NANOS = TimeUnit.HOURS.toNanos(1); // in all
+    private static final long RENEWED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final int most;
     private final LongSupplier nanoClock;
     private final ConcurrentHashMap<Digest, Entry> entries = new ConcurrentHashMap<>();
     private final FastThreadLocal<Mac> macs;
 
-    private record Entry(Identity identity, Object basis, long nanos) {}
+    private record Entry(Identity identity, Object basis, long addedNanos, long usedNanos) {}
 
     VerifiedCredentials(LongSupplier nanoClock) {
         this(nanoClock, MOST);
@@ -65,9 +67,13 @@ final class VerifiedCredentials {
         if (entry == null) {
             return null;
         }
-        if (entry.basis != basis || nanoClock.getAsLong() - entry.nanos > KEPT_NANOS) {
+        long now = nanoClock.getAsLong();
+        if (entry.basis != basis || isOver(entry, now)) {
             entries.remove(digest, entry);
             return null;
+        }
+        if (now - entry.usedNanos > RENEWED_NANOS) {
+            entries.replace(digest, entry, new Entry(entry.identity, basis, entry.addedNanos, now));
         }
         return entry.identity;
     }
@@ -76,13 +82,18 @@ final class VerifiedCredentials {
         if (entries.size() >= most) {
             makeRoom();
         }
-        entries.put(digest, new Entry(identity, basis, nanoClock.getAsLong()));
+        long now = nanoClock.getAsLong();
+        entries.put(digest, new Entry(identity, basis, now, now));
+    }
+
+    private static boolean isOver(Entry entry, long now) {
+        return now - entry.usedNanos > KEPT_NANOS || now - entry.addedNanos > MOST_NANOS;
     }
 
     /** Drops what is too old, or else whatever comes first. */
     private void makeRoom() {
         long now = nanoClock.getAsLong();
-        entries.values().removeIf(entry -> now - entry.nanos > KEPT_NANOS);
+        entries.values().removeIf(entry -> isOver(entry, now));
         Iterator<Digest> digests = entries.keySet().iterator();
         while (entries.size() >= most && digests.hasNext()) {
             digests.next();

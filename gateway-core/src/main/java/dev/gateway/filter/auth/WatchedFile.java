@@ -2,6 +2,7 @@ package dev.gateway.filter.auth;
 
 import dev.gateway.files.FileFault;
 import dev.gateway.files.InputFile;
+import dev.gateway.filter.auth.Accounts.Content;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -11,31 +12,38 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file that is read again when it has changed: written to, replaced, or led elsewhere by a symbolic link. If what it
- * says then is wrong, what it said before holds on. One thread at a time refreshes; any thread reads.
+ * A file that is read again when it has changed: written to, replaced, or led elsewhere by a symbolic link. If it cannot be
+ * read then, what it said before holds on; lines that are wrong are left out. One thread at a time refreshes; any thread
+ * reads.
  */
-final class WatchedFile<T> {
+final class WatchedFile<T extends Content> {
     private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
     private static final int MAX_BYTES = 16 << 20;
 
     /** A file may be written twice within the resolution of its time; one this young is looked into once more. */
     private static final long SETTLED_MILLIS = 2000;
 
+    private static final long WARNS_EACH_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private final Path path;
     private final Parser<T> parser;
     private volatile T value;
     private @Nullable Stamp stamp;
     private byte[] content = {};
+    private volatile String stale = ""; // why what was read before holds on
     private String warned = "";
+    private long warnedNanos;
 
     /** Makes sense of a file. */
     interface Parser<T> {
-        T parse(Path file, String text) throws AuthFileException;
+        T parse(Path file, String text);
     }
 
     private record Stamp(@Nullable Object inode, long size, FileTime modified, boolean settled) {
@@ -71,34 +79,48 @@ final class WatchedFile<T> {
         return value;
     }
 
+    /** Returns what is wrong with the file: why it is not read, or what is left out, a line each. */
+    List<String> problems() {
+        String why = stale;
+        return why.isEmpty() ? value.faults() : List.of(why + "; what was read before holds on");
+    }
+
     /** Looks whether the file has changed. Blocks; not for event loops. */
     void refresh() {
         try {
             Stamp now = Stamp.of(path);
-            if (now.equals(stamp) && now.settled) {
+            if (now.equals(stamp) && now.settled && stale.isEmpty()) {
+                warn();
                 return;
             }
             byte[] bytes = read();
             // Taken before reading: what is written meanwhile makes for another stamp.
             stamp = now;
             if (!Arrays.equals(bytes, content)) {
-                content = bytes;
                 value = parse(bytes);
+                content = bytes;
                 LOG.info("{} has changed and was read again", path);
             }
-            warned = "";
+            stale = "";
         } catch (IOException e) {
-            warn(String.valueOf(e.getMessage()));
+            stale = String.valueOf(e.getMessage());
         } catch (AuthFileException e) {
-            warn(String.valueOf(e.getMessage()));
+            stale = String.valueOf(e.getMessage());
         }
+        warn();
     }
 
-    private void warn(String problem) {
-        if (!problem.equals(warned)) {
-            warned = problem;
-            LOG.warn("{}; what was read before holds on", problem);
+    /** Says what is wrong as soon as it is, and again each minute for as long as it lasts. */
+    private void warn() {
+        List<String> problems = problems();
+        String problem = problems.isEmpty() ? "" : problems.get(0);
+        long now = System.nanoTime();
+        if (!problem.isEmpty() && (!problem.equals(warned) || now - warnedNanos > WARNS_EACH_NANOS)) {
+            warnedNanos = now;
+            String more = problems.size() == 1 ? "" : ", and " + (problems.size() - 1) + " more lines are wrong";
+            LOG.warn("{}{}", problem, more);
         }
+        warned = problem;
     }
 
     private byte[] read() throws IOException, AuthFileException {

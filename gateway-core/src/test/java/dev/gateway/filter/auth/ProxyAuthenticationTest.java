@@ -59,7 +59,7 @@ class ProxyAuthenticationTest {
     }
 
     private ProxyAuthentication filter(ProxyAuthentication.Settings settings) throws AuthFileException {
-        return new ProxyAuthentication(settings, new AuthWork(queue(hashing), queue(files)), () -> now);
+        return new ProxyAuthentication(settings, new AuthWork(queue(hashing), queue(files), () -> now), () -> now);
     }
 
     private Executor queue(Queue<Runnable> tasks) {
@@ -218,13 +218,18 @@ class ProxyAuthenticationTest {
     }
 
     @Test
-    void aWrongPasswordIsNotRemembered() throws Exception {
+    void aWrongPasswordIsHashedOnceWhileTheFileIsTheSame() throws Exception {
         ProxyAuthentication filter = filter();
         ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong"));
 
+        assertThat(failure(filter.onRequest(connect(basic("ann", "wrong")), FakeContext.from("192.0.2.9")))
+                        .status())
+                .isEqualTo(407);
+        assertThat(filter.verified().size()).isZero();
+        now += TimeUnit.MINUTES.toNanos(6);
+        filter.refresh();
         assertThat(filter.onRequest(connect(basic("ann", "wrong")), FakeContext.from("192.0.2.9")))
                 .isInstanceOf(Verdict.Wait.class);
-        assertThat(filter.verified().size()).isZero();
     }
 
     /** A browser opens many connections at once, all with the same password. */
@@ -256,13 +261,21 @@ class ProxyAuthenticationTest {
         ProxyAuthentication filter = filter();
 
         assertThat(allocated(filter, "slow")).isGreaterThan(16 << 20);
-        assertThat(allocated(filter, "nobody")).isGreaterThan(16 << 20);
-        assertThat(allocated(filter, "\u00e4")).isGreaterThan(16 << 20);
+        int costly = 0;
+        for (int i = 0; i < 40; i++) {
+            boolean first = allocated(filter, "nobody" + i) > 16 << 20;
+            assertThat(allocated(filter, "nobody" + i) > 16 << 20).as("once more").isEqualTo(first);
+            costly += first ? 1 : 0;
+        }
+        assertThat(costly).as("as costly as the one user or as the other").isBetween(1, 39);
     }
+
+    private int asked;
 
     private long allocated(ProxyAuthentication filter, String user) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        filter.onRequest(connect(basic(user, "x")), FakeContext.from("192.0.2.9"));
+        String password = "x" + ++asked; // which is not known to be wrong yet
+        filter.onRequest(connect(basic(user, password)), FakeContext.from("192.0.2." + asked));
         long before = threads.getCurrentThreadAllocatedBytes();
         assertThat(run(hashing)).isEqualTo(1);
         return threads.getCurrentThreadAllocatedBytes() - before;
@@ -297,8 +310,10 @@ class ProxyAuthenticationTest {
         assertThat(run(hashing)).isEqualTo(17);
         other.runLoop();
         assertThat(other.resumed).containsExactly(Verdict.PROCEED);
-        assertThat(filter.onRequest(connect(basic("ann", "guess16")), FakeContext.from("2001:db8::16")))
-                .isInstanceOf(Verdict.Wait.class);
+        assertThat(failure(filter.onRequest(connect(basic("ann", "guess16")), FakeContext.from("2001:db8::16")))
+                        .status())
+                .as("sixteen have failed")
+                .isEqualTo(429);
     }
 
     @Test
@@ -427,9 +442,9 @@ class ProxyAuthenticationTest {
     }
 
     @Test
-    void usersOfAFileThatHasBecomeWrongStayUsers() throws Exception {
+    void usersOfAFileThatCannotBeReadAnyMoreStayUsers() throws Exception {
         ProxyAuthentication filter = filter();
-        Files.writeString(users, "ann:secret\n");
+        Files.delete(users);
         now += TimeUnit.SECONDS.toNanos(2);
 
         assertThat(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret")))
@@ -447,13 +462,94 @@ class ProxyAuthenticationTest {
     }
 
     @Test
-    void aFileThatIsWrongFromTheStartIsAnError() throws Exception {
-        Files.writeString(users, "ann:secret\n");
+    void aFileThatIsMissingFromTheStartIsAnError() throws Exception {
+        Files.delete(users);
 
         assertThatThrownBy(this::filter)
                 .isInstanceOf(AuthFileException.class)
-                .hasMessageStartingWith(users + ":1: the password of ann: ")
-                .hasMessageNotContaining("secret");
+                .hasMessageStartingWith("there is no file " + users);
+    }
+
+    @Test
+    void aUserWhoseLineHasBecomeWrongIsLockedOut() throws Exception {
+        ProxyAuthentication filter = filter();
+        Files.writeString(users, "ann:secret\n");
+        now += TimeUnit.SECONDS.toNanos(2);
+
+        Verdict verdict = ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"));
+        assertThat(failure(verdict).status()).isEqualTo(407);
+        assertThat(filter.problems()).singleElement().asString().contains(users + ":1: ").doesNotContain("secret");
+    }
+
+    @Test
+    void aClientThatHasShownTenWrongPasswordsWaitsForAMinute() throws Exception {
+        ProxyAuthentication filter = filter();
+        for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
+            assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong" + i))).status())
+                    .isEqualTo(407);
+        }
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong0"))).status())
+                .as("once more what is known to be wrong")
+                .isEqualTo(407);
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other"))).status())
+                .isEqualTo(429);
+        assertThat(ask(filter, FakeContext.from("192.0.2.10"), basic("ann", "secret")))
+                .as("from elsewhere")
+                .isSameAs(Verdict.PROCEED);
+        now += TimeUnit.SECONDS.toNanos(61);
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other"))).status())
+                .isEqualTo(407);
+    }
+
+    @Test
+    void aUsersFailuresCountForClientsThatHaveFailed() throws Exception {
+        ProxyAuthentication filter = filter();
+        for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
+            ask(filter, FakeContext.from("192.0.2." + (20 + i)), basic("ann", "wrong" + i));
+        }
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.20"), basic("ann", "another"))).status())
+                .isEqualTo(429);
+        assertThat(ask(filter, FakeContext.from("192.0.2.99"), basic("ann", "secret")))
+                .isSameAs(Verdict.PROCEED);
+    }
+
+    @Test
+    void whoHasShownWrongPasswordsComesAfterAllOthersAndMakesRoomForThem() throws Exception {
+        List<Runnable> threads = new ArrayList<>();
+        AuthWork work = new AuthWork(
+                task -> {
+                    if (threads.size() == 4) {
+                        throw new RejectedExecutionException();
+                    }
+                    threads.add(task);
+                },
+                Runnable::run,
+                () -> now);
+        List<String> done = new ArrayList<>();
+        work.failed("stranger", "any");
+        for (int i = 0; i < 3; i++) {
+            work.hash("stranger", new Noted("stranger" + i, done));
+        }
+        work.hash("a", new Noted("a0", done));
+        work.hash("a", new Noted("a1", done));
+        work.hash("b", new Noted("b0", done));
+        assertThat(done).containsExactly("stranger2 evicted", "stranger1 evicted");
+        assertThatThrownBy(() -> work.hash("stranger", new Noted("x", done)))
+                .isInstanceOf(RejectedExecutionException.class);
+        threads.forEach(Runnable::run);
+        assertThat(done.subList(2, done.size())).containsExactly("a0", "b0", "a1", "stranger0");
+    }
+
+    private record Noted(String name, List<String> done) implements AuthWork.Task {
+        @Override
+        public void run() {
+            done.add(name);
+        }
+
+        @Override
+        public void evicted() {
+            done.add(name + " evicted");
+        }
     }
 
     @Test
@@ -461,7 +557,7 @@ class ProxyAuthenticationTest {
         AuthWork work = new AuthWork(1);
         CountDownLatch done = new CountDownLatch(2);
         List<String> names = new ArrayList<>();
-        List<Executor> executors = List.of(task -> work.hash("a client", task), work.files());
+        List<Executor> executors = List.of(task -> work.hash("a client", task::run), work.files());
         for (Executor executor : executors) {
             executor.execute(() -> {
                 synchronized (names) {

@@ -28,9 +28,20 @@ class VerifiedCredentialsTest {
         assertThat(verified.find(digest("b"), basis)).isNull();
         now = TimeUnit.MINUTES.toNanos(5);
         assertThat(verified.find(digest("a"), basis)).isSameAs(ANN);
-        now++;
+        now += TimeUnit.MINUTES.toNanos(5) + 1;
         assertThat(verified.find(digest("a"), basis)).isNull();
         assertThat(verified.size()).isZero();
+    }
+
+    @Test
+    void whatIsUsedIsFoundForAnHour() {
+        verified.add(digest("a"), ANN, basis);
+        for (int minute = 0; minute <= 60; minute += 4) {
+            now = TimeUnit.MINUTES.toNanos(minute);
+            assertThat(verified.find(digest("a"), basis)).isSameAs(ANN);
+        }
+        now = TimeUnit.MINUTES.toNanos(60) + 1;
+        assertThat(verified.find(digest("a"), basis)).isNull();
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,56 +34,55 @@ class WatchedFileTest {
         Files.setLastModifiedTime(file, LONG_AGO);
     }
 
-    private WatchedFile<String> watch() throws AuthFileException {
+    private record Said(String text, List<String> faults) implements Accounts.Content {}
+
+    private WatchedFile<Said> watch() throws AuthFileException {
         return new WatchedFile<>(path, (file, text) -> {
             parsed++;
-            if (text.startsWith("broken")) {
-                throw new AuthFileException(file, 1, "broken");
-            }
-            return text;
+            return new Said(text, text.startsWith("broken") ? List.of(file + ":1: broken") : List.of());
         });
     }
 
     @Test
     void aFileThatHasNotChangedIsNotReadAgain() throws Exception {
-        WatchedFile<String> file = watch();
+        WatchedFile<Said> file = watch();
         file.refresh();
         file.refresh();
 
-        assertThat(file.value()).isEqualTo("one");
+        assertThat(file.value().text()).isEqualTo("one");
         assertThat(parsed).isEqualTo(1);
     }
 
     @Test
     void aFileThatWasWrittenToIsReadAgain() throws Exception {
-        WatchedFile<String> file = watch();
+        WatchedFile<Said> file = watch();
         Files.writeString(path, "longer");
         file.refresh();
 
-        assertThat(file.value()).isEqualTo("longer");
+        assertThat(file.value().text()).isEqualTo("longer");
     }
 
     @Test
     void aFileWrittenTwiceInAMomentIsReadTwice() throws Exception {
         FileTime now = FileTime.from(Instant.now());
         Files.setLastModifiedTime(path, now);
-        WatchedFile<String> file = watch();
+        WatchedFile<Said> file = watch();
         Files.writeString(path, "two");
         Files.setLastModifiedTime(path, now);
         file.refresh();
 
-        assertThat(file.value()).isEqualTo("two");
+        assertThat(file.value().text()).isEqualTo("two");
     }
 
     @Test
     void aFileThatWasReplacedIsReadAgainThoughItsTimeAndSizeAreTheSame() throws Exception {
-        WatchedFile<String> file = watch();
+        WatchedFile<Said> file = watch();
         Path other = directory.resolve("other");
         write(other, "two");
         Files.move(other, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         file.refresh();
 
-        assertThat(file.value()).isEqualTo("two");
+        assertThat(file.value().text()).isEqualTo("two");
     }
 
     /** How container platforms change mounted secrets. */
@@ -94,41 +94,53 @@ class WatchedFileTest {
         write(second.resolve("users"), "two");
         Path data = Files.createSymbolicLink(directory.resolve("..data"), first);
         path = Files.createSymbolicLink(directory.resolve("users"), data.resolve("users"));
-        WatchedFile<String> file = watch();
+        WatchedFile<Said> file = watch();
         Path swap = Files.createSymbolicLink(directory.resolve("swap"), second);
         Files.move(swap, data, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         file.refresh();
 
-        assertThat(file.value()).isEqualTo("two");
+        assertThat(file.value().text()).isEqualTo("two");
     }
 
     @Test
-    void whatWasReadBeforeHoldsOnWhileTheFileIsWrong() throws Exception {
-        WatchedFile<String> file = watch();
-
-        Files.writeString(path, "broken");
-        file.refresh();
-        file.refresh();
-        assertThat(file.value()).isEqualTo("one");
+    void whatWasReadBeforeHoldsOnWhileTheFileCannotBeReadWhichIsSaid() throws Exception {
+        WatchedFile<Said> file = watch();
+        assertThat(file.problems()).isEmpty();
 
         Files.write(path, new byte[] {'x', (byte) 0xff});
         file.refresh();
-        assertThat(file.value()).isEqualTo("one");
+        file.refresh();
+        assertThat(file.value().text()).isEqualTo("one");
+        assertThat(file.problems()).containsExactly(path + ": not UTF-8; what was read before holds on");
 
         Files.delete(path);
         file.refresh();
-        assertThat(file.value()).isEqualTo("one");
+        assertThat(file.value().text()).isEqualTo("one");
+        assertThat(file.problems()).containsExactly("there is no file " + path + "; what was read before holds on");
 
         write(path, "three");
         file.refresh();
-        assertThat(file.value()).isEqualTo("three");
+        assertThat(file.value().text()).isEqualTo("three");
+        assertThat(file.problems()).isEmpty();
+
+        Files.write(path, new byte[] {'x', (byte) 0xff});
+        file.refresh();
+        write(path, "three");
+        file.refresh();
+        assertThat(file.problems()).isEmpty();
     }
 
     @Test
-    void aFileThatIsWrongFromTheStartIsAnError() throws Exception {
+    void aFileWithAWrongLineIsReadAndTheLineIsSaid() throws Exception {
+        WatchedFile<Said> file = watch();
         Files.writeString(path, "broken");
-        assertThatThrownBy(this::watch).hasMessage(path + ":1: broken");
+        file.refresh();
+        assertThat(file.value().text()).isEqualTo("broken");
+        assertThat(file.problems()).containsExactly(path + ":1: broken");
+    }
 
+    @Test
+    void aFileThatCannotBeReadFromTheStartIsAnError() throws Exception {
         Files.delete(path);
         assertThatThrownBy(this::watch).hasMessage("there is no file " + path);
 
@@ -142,6 +154,6 @@ class WatchedFileTest {
     void aByteOrderMarkIsNotPartOfTheText() throws Exception {
         Files.writeString(path, "\ufeffone");
 
-        assertThat(watch().value()).isEqualTo("one");
+        assertThat(watch().value().text()).isEqualTo("one");
     }
 }
