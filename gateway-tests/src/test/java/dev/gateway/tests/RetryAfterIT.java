@@ -6,6 +6,8 @@ import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,15 +19,25 @@ import org.junit.jupiter.api.Timeout;
 class RetryAfterIT {
     @Test
     void aRefusalForTheMomentSaysWhenToComeBack() throws Exception {
-        try (GatewayJar gateway = GatewayJar.of(
+        try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+                GatewayJar gateway = GatewayJar.of(
                         """
                         listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
-                        routes: [{rules: [{matches: [{path: {value: /app}}], backendRefs: [{name: app, weight: 0}]}]}]
-                        upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9}]}]
+                        routes: [{rules: [{matches: [{path: {value: /app}}], backendRefs: [{name: app}]}]}]
+                        upstreams:
+                          - name: app
+                            protocol: http1
+                            endpoints: [{host: 127.0.0.1, port: %d}]
+                            circuitBreaker: {maxConnections: 1}
+                            timeouts: {poolAcquire: 200ms}
                         admin: {address: 127.0.0.1, port: 0}
                         accessLog: {format: off}
-                        """)
-                .start()) {
+                        """
+                                .formatted(silent.getLocalPort()))
+                .start();
+                Peer holder = Peers.HTTP1.connect(gateway.port("web"))) {
+            holder.open().send(Head.request("GET", "/app"), true); // has the one connection
+            silent.accept();
             for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
                 try (Peer client = protocol.connect(gateway.port("web"))) {
                     PeerStream refused = client.open();
