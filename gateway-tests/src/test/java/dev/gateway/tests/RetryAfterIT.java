@@ -21,7 +21,7 @@ class RetryAfterIT {
     void aRefusalForTheMomentSaysWhenToComeBack() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
                 GatewayJar gateway = GatewayJar.of(
-                        """
+                                """
                         listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
                         routes: [{rules: [{matches: [{path: {value: /app}}], backendRefs: [{name: app}]}]}]
                         upstreams:
@@ -33,8 +33,8 @@ class RetryAfterIT {
                         admin: {address: 127.0.0.1, port: 0}
                         accessLog: {format: off}
                         """
-                                .formatted(silent.getLocalPort()))
-                .start();
+                                        .formatted(silent.getLocalPort()))
+                        .start();
                 Peer holder = Peers.HTTP1.connect(gateway.port("web"))) {
             holder.open().send(Head.request("GET", "/app"), true); // has the one connection
             silent.accept();

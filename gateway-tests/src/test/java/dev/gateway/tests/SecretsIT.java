@@ -57,7 +57,8 @@ class SecretsIT {
     @Test
     void noPageShowsWhatComesFromTheEnvironment() throws Exception {
         try (GatewayJar gateway = start()) {
-            for (String path : new String[] {"/config", "/routes", "/explain?path=/x", "/explain?path=/x&format=json"}) {
+            for (String path :
+                    new String[] {"/config", "/routes", "/explain?path=/x", "/explain?path=/x&format=json"}) {
                 assertThat(gateway.admin(path, Duration.ofSeconds(20)).body())
                         .as(path)
                         .isNotEmpty()

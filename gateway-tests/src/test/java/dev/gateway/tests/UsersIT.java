@@ -26,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class UsersIT {
     /** SHA-crypt of "right" that takes some hundredths of a second. */
-    private static final String SLOW = "$6$rounds=60000$saltsalt$okNGCFnNjemxB.l.WNTay6XLL3x6lsOce11AvBFFVlm9n.Qi/JYvEvOcbA7YLbPhptSLR/JE3ymHRQDb6WWnZ/";
+    private static final String SLOW =
+            "$6$rounds=60000$saltsalt$okNGCFnNjemxB.l.WNTay6XLL3x6lsOce11AvBFFVlm9n.Qi/JYvEvOcbA7YLbPhptSLR/JE3ymHRQDb6WWnZ/";
 
     private static final String YAML =
             """
@@ -114,7 +115,8 @@ class UsersIT {
         ExecutorService pool = Executors.newCachedThreadPool();
         try (GatewayJar gateway = start(users)) {
             for (int address = 0; address < 8; address++) { // who has failed before
-                assertThat(connect(gateway, "198.51.100." + address, "user0", "wrong" + address)).isEqualTo(407);
+                assertThat(connect(gateway, "198.51.100." + address, "user0", "wrong" + address))
+                        .isEqualTo(407);
             }
             List<Future<Integer>> attack = new ArrayList<>();
             for (int i = 0; i < 8 * 16; i++) {
@@ -149,8 +151,12 @@ class UsersIT {
                 assertThat(connect(gateway, "192.0.2.1", "ann", "wrong" + i)).isEqualTo(407);
             }
             assertThat(connect(gateway, "192.0.2.1", "ann", "wrong10")).isEqualTo(429);
-            assertThat(connect(gateway, "192.0.2.1", "ann", "wrong3")).as("known to be wrong").isEqualTo(407);
-            assertThat(connect(gateway, "192.0.2.2", "ann", "a")).as("from elsewhere").isEqualTo(403);
+            assertThat(connect(gateway, "192.0.2.1", "ann", "wrong3"))
+                    .as("known to be wrong")
+                    .isEqualTo(407);
+            assertThat(connect(gateway, "192.0.2.2", "ann", "a"))
+                    .as("from elsewhere")
+                    .isEqualTo(403);
         } finally {
             Files.deleteIfExists(users);
         }

@@ -49,7 +49,8 @@ final class ListType<T> extends Type<List<T>> {
 
     @Override
     boolean conceals(Node node) {
-        return node instanceof Node.Sequence sequence && sequence.items().stream().anyMatch(element::conceals);
+        return node instanceof Node.Sequence sequence
+                && sequence.items().stream().anyMatch(element::conceals);
     }
 
     @Override

@@ -261,7 +261,11 @@ final class ListenerTlsSchema {
     }
 
     private static Map<String, Object> isMode(Mode mode) {
-        return Map.of("properties", Map.of("mode", Map.of("const", MODE.print(mode, Concealed.NOTHING))), "required", List.of("mode"));
+        return Map.of(
+                "properties",
+                Map.of("mode", Map.of("const", MODE.print(mode, Concealed.NOTHING))),
+                "required",
+                List.of("mode"));
     }
 
     private static <T> @Nullable T ifTerminated(TlsConfig tls, T value) {

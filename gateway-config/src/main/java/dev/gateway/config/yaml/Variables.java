@@ -75,7 +75,8 @@ final class Variables {
         String name = dash < 0 ? reference : reference.substring(0, dash);
         if (!name.matches("[A-Za-z_][A-Za-z0-9_]*")) {
             throw InvalidException.withoutValue("'${" + name
-                    + (dash < 0 ? "" : ":-...") + "}' does not name an environment variable: expected ${NAME} or ${NAME:-default}"
+                    + (dash < 0 ? "" : ":-...")
+                    + "}' does not name an environment variable: expected ${NAME} or ${NAME:-default}"
                     + " (write $${ for a literal ${)");
         }
         String value = environment.get(name);
@@ -121,6 +122,8 @@ final class Variables {
                 at = end - 1;
             }
         }
-        return from == 0 ? message : result.append(message, from, message.length()).toString();
+        return from == 0
+                ? message
+                : result.append(message, from, message.length()).toString();
     }
 }

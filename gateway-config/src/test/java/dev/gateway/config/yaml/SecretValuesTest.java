@@ -44,15 +44,17 @@ class SecretValuesTest {
     @Test
     void aHeaderThatEndsInALineBreakIsToldByItsPlaceAndItsVariable() {
         assertThat(problems(header("Authorization", "\"Bearer ${TOKEN}\""), SECRET + "\n"))
-                .containsExactly("value: expected a header value: no line breaks or other control characters, no space at"
-                        + " either end; character 28 is a line break (not shown, because it comes from TOKEN)");
+                .containsExactly(
+                        "value: expected a header value: no line breaks or other control characters, no space at"
+                                + " either end; character 28 is a line break (not shown, because it comes from TOKEN)");
     }
 
     @Test
     void aHeaderIsNotShownEvenIfItIsWritten() {
         assertThat(problems(header("X-Any", "\"" + SECRET + "\\n\""), ""))
-                .containsExactly("value: expected a header value: no line breaks or other control characters, no space at"
-                        + " either end; character 21 is a line break");
+                .containsExactly(
+                        "value: expected a header value: no line breaks or other control characters, no space at"
+                                + " either end; character 21 is a line break");
     }
 
     @ParameterizedTest
@@ -75,9 +77,9 @@ class SecretValuesTest {
             })
     void noProblemShowsWhatCameFromAVariable(String rule) {
         for (String value : new String[] {SECRET, SECRET + "(", SECRET + "\n", SECRET.repeat(5)}) {
-            assertThat(problems(rule, value))
-                    .isNotEmpty()
-                    .allSatisfy(problem -> assertThat(problem).doesNotContainIgnoringCase("sk-live").doesNotContain("SECRET"));
+            assertThat(problems(rule, value)).isNotEmpty().allSatisfy(problem -> assertThat(problem)
+                    .doesNotContainIgnoringCase("sk-live")
+                    .doesNotContain("SECRET"));
         }
     }
 

@@ -26,8 +26,8 @@ final class Login {
 
     private static final Verdict FAILED_TOO_OFTEN = new Verdict.Refuse(
             Failure.of(Cause.RATE_LIMITED, "too many wrong passwords from this client's address, or for this user"));
-    private static final Verdict EVICTED = new Verdict.Refuse(
-            Failure.of(Cause.RATE_LIMITED, "too many passwords wait to be checked, and this client has shown wrong ones"));
+    private static final Verdict EVICTED = new Verdict.Refuse(Failure.of(
+            Cause.RATE_LIMITED, "too many passwords wait to be checked, and this client has shown wrong ones"));
 
     private final ProxyAuthentication filter;
     private final Credentials shown;

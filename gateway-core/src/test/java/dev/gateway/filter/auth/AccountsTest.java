@@ -38,7 +38,8 @@ class AccountsTest {
 
     @Test
     void aLineThatIsWrongLocksOutItsOwnUserOnly() {
-        Users users = Users.parse(FILE, "ann:" + SHA + "\ncarol:plain\nbob:" + SHA + "\n?\nbob:" + SHA + "\ndave:" + SHA);
+        Users users =
+                Users.parse(FILE, "ann:" + SHA + "\ncarol:plain\nbob:" + SHA + "\n?\nbob:" + SHA + "\ndave:" + SHA);
         assertThat(users.hashes()).containsOnlyKeys("ann", "dave");
         assertThat(users.faults()).hasSize(3);
     }

@@ -264,7 +264,9 @@ class ProxyAuthenticationTest {
         int costly = 0;
         for (int i = 0; i < 40; i++) {
             boolean first = allocated(filter, "nobody" + i) > 16 << 20;
-            assertThat(allocated(filter, "nobody" + i) > 16 << 20).as("once more").isEqualTo(first);
+            assertThat(allocated(filter, "nobody" + i) > 16 << 20)
+                    .as("once more")
+                    .isEqualTo(first);
             costly += first ? 1 : 0;
         }
         assertThat(costly).as("as costly as the one user or as the other").isBetween(1, 39);
@@ -478,26 +480,34 @@ class ProxyAuthenticationTest {
 
         Verdict verdict = ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "secret"));
         assertThat(failure(verdict).status()).isEqualTo(407);
-        assertThat(filter.problems()).singleElement().asString().contains(users + ":1: ").doesNotContain("secret");
+        assertThat(filter.problems())
+                .singleElement()
+                .asString()
+                .contains(users + ":1: ")
+                .doesNotContain("secret");
     }
 
     @Test
     void aClientThatHasShownTenWrongPasswordsWaitsForAMinute() throws Exception {
         ProxyAuthentication filter = filter();
         for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
-            assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong" + i))).status())
+            assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong" + i)))
+                            .status())
                     .isEqualTo(407);
         }
-        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong0"))).status())
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("ann", "wrong0")))
+                        .status())
                 .as("once more what is known to be wrong")
                 .isEqualTo(407);
-        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other"))).status())
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other")))
+                        .status())
                 .isEqualTo(429);
         assertThat(ask(filter, FakeContext.from("192.0.2.10"), basic("ann", "secret")))
                 .as("from elsewhere")
                 .isSameAs(Verdict.PROCEED);
         now += TimeUnit.SECONDS.toNanos(61);
-        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other"))).status())
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.9"), basic("bob", "other")))
+                        .status())
                 .isEqualTo(407);
     }
 
@@ -507,7 +517,8 @@ class ProxyAuthenticationTest {
         for (int i = 0; i < FailureCounts.MOST_PER_MINUTE; i++) {
             ask(filter, FakeContext.from("192.0.2." + (20 + i)), basic("ann", "wrong" + i));
         }
-        assertThat(failure(ask(filter, FakeContext.from("192.0.2.20"), basic("ann", "another"))).status())
+        assertThat(failure(ask(filter, FakeContext.from("192.0.2.20"), basic("ann", "another")))
+                        .status())
                 .isEqualTo(429);
         assertThat(ask(filter, FakeContext.from("192.0.2.99"), basic("ann", "secret")))
                 .isSameAs(Verdict.PROCEED);
