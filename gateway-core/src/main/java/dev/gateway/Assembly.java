@@ -77,7 +77,7 @@ final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
-        List<Router> routers = RouteAssembly.routers(config, upstreams);
+        List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute);
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectAssembly.Entry entry = connectOf.get(listener.name());

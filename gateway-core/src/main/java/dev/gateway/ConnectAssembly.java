@@ -21,6 +21,7 @@ import dev.gateway.tunnel.ConnectRules;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.HostRule;
 import dev.gateway.tunnel.HostRules;
+import dev.gateway.tunnel.LoopGuard;
 import dev.gateway.tunnel.ParentRules;
 import dev.gateway.tunnel.Policies;
 import dev.gateway.tunnel.PortRange;
@@ -183,7 +184,7 @@ final class ConnectAssembly {
             login = new ProxyAuthentication(settings, state.work());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, login));
         }
-        filters.add(new Placed(FilterOrder.LOOP_GUARD, state.loops(config.name())));
+        filters.add(new Placed(FilterOrder.LOOP_GUARD, new LoopGuard(state.ofEntry(config.name()))));
         filters.add(new Placed(
                 FilterOrder.CONNECT_RULES,
                 new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));

@@ -23,6 +23,7 @@ import dev.gateway.route.RouteMatch;
 import dev.gateway.route.Router;
 import dev.gateway.route.RouterBuilder;
 import dev.gateway.route.WeightedTarget;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +32,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -40,8 +42,14 @@ final class RouteAssembly {
 
     private RouteAssembly() {}
 
-    /** Compiles the routes of each listener, in the order of the listeners. */
-    static List<Router> routers(GatewayConfig config, Map<String, Upstream> upstreams) throws StartException {
+    /**
+     * Compiles the routes of each listener, in the order of the listeners.
+     *
+     * @param signatures how requests that take a route are signed, by its name
+     */
+    static List<Router> routers(
+            GatewayConfig config, Map<String, Upstream> upstreams, Function<String, ViaSignature> signatures)
+            throws StartException {
         List<RouterBuilder> builders = new ArrayList<>();
         config.listeners().forEach(listener -> builders.add(new RouterBuilder()));
         for (RouteConfig route : config.routes()) {
@@ -52,8 +60,12 @@ final class RouteAssembly {
                 String name = name(route, r);
                 try {
                     // One object for all listeners, so that weights are kept whichever a request came by.
-                    Route runtime =
-                            route(name, rule, upstreams, LogAssembly.policy(config.accessLog(), rule.accessLog()));
+                    Route runtime = route(
+                            name,
+                            rule,
+                            upstreams,
+                            signatures.apply(name),
+                            LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     List<RouteMatch> matches =
                             rule.matches().stream().map(RouteAssembly::match).toList();
                     for (int l = 0; l < builders.size(); l++) {
@@ -79,7 +91,11 @@ final class RouteAssembly {
     }
 
     private static Route route(
-            String name, RuleConfig rule, Map<String, Upstream> upstreams, @Nullable LogPolicy logPolicy) {
+            String name,
+            RuleConfig rule,
+            Map<String, Upstream> upstreams,
+            ViaSignature signature,
+            @Nullable LogPolicy logPolicy) {
         List<Placed> filters = new ArrayList<>();
         rule.filters().forEach(filter -> filters.add(filter(filter)));
         List<WeightedTarget.Weighted> weighted = new ArrayList<>();
@@ -113,6 +129,7 @@ final class RouteAssembly {
                         Assembly.millis(rule.retry().backoff())),
                 upgrades(rule),
                 rule.preserveHost(),
+                signature,
                 logPolicy);
     }
 

@@ -4,7 +4,6 @@ import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
@@ -32,9 +31,6 @@ record Snapshot(
         Map<String, ConnectAssembly.Entry> connect)
         implements ExchangeSettings {
     private static final AsciiString NAME = new AsciiString("gateway");
-    private static final AsciiString VIA_HTTP_1_0 = new AsciiString("1.0 gateway");
-    private static final AsciiString VIA_HTTP_1_1 = new AsciiString("1.1 gateway");
-    private static final AsciiString VIA_HTTP_2 = new AsciiString("2.0 gateway");
 
     /** What is left for exchanges whose response has begun. */
     private static final Snapshot AFTER_HEAD = new Snapshot(0, null, List.of(), List.of(), Map.of());
@@ -125,16 +121,6 @@ record Snapshot(
     @Override
     public AsciiString name() {
         return NAME;
-    }
-
-    @Override
-    public @Nullable AsciiString via(HttpVersion version) {
-        return switch (version) {
-            case HTTP_1_0 -> VIA_HTTP_1_0;
-            case HTTP_1_1 -> VIA_HTTP_1_1;
-            case HTTP_2 -> VIA_HTTP_2;
-            case TCP -> null;
-        };
     }
 
     @Override

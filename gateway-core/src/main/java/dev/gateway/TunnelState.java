@@ -2,9 +2,9 @@ package dev.gateway;
 
 import dev.gateway.filter.auth.AuthWork;
 import dev.gateway.observe.Metrics;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;
-import dev.gateway.tunnel.LoopGuard;
 import dev.gateway.tunnel.OwnListeners;
 import java.net.InetSocketAddress;
 import java.util.Collection;
@@ -16,7 +16,7 @@ final class TunnelState {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
-    private final Map<String, LoopGuard> loops = new ConcurrentHashMap<>();
+    private final Map<String, ViaSignature> signatures = new ConcurrentHashMap<>();
 
     AuthWork work() {
         return work;
@@ -36,9 +36,18 @@ final class TunnelState {
         return tallies.computeIfAbsent(entry, name -> new ConnectTally());
     }
 
-    /** Returns what finds loops through an entry: the same for all entries that ever had the name. */
-    LoopGuard loops(String entry) {
-        return loops.computeIfAbsent(entry, name -> LoopGuard.random());
+    /** Returns how requests through an entry are signed: the same for all entries that ever had the name. */
+    ViaSignature ofEntry(String entry) {
+        return signature("connect " + entry);
+    }
+
+    /** Returns how requests that take a route are signed: the same for all routes that ever had the name. */
+    ViaSignature ofRoute(String route) {
+        return signature("route " + route);
+    }
+
+    private ViaSignature signature(String key) {
+        return signatures.computeIfAbsent(key, name -> ViaSignature.random());
     }
 
     /** Reads what was refused, by listener and rule. */

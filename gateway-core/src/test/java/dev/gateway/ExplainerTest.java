@@ -16,6 +16,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.route.Router;
 import dev.gateway.tunnel.LocalAddresses;
 import dev.gateway.tunnel.OwnListeners;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -325,7 +326,8 @@ class ExplainerTest {
         for (String name : List.of("api", "spare")) {
             upstreams.put(name, new Upstream(name, List.of(), new RoundRobin(List.of()), ANY_SETTINGS));
         }
-        Router router = RouteAssembly.routers(config, upstreams).get(0);
+        Router router = RouteAssembly.routers(config, upstreams, route -> ViaSignature.random())
+                .get(0);
         Random random = new Random(7);
         List<String> hosts =
                 List.of("shop.example.com", "SHOP.example.com.", "a.b.example.com:80", "example.com", "x.test");

@@ -178,10 +178,6 @@ final class Admission {
             InetSocketAddress local = connection.local();
             forwarded.apply(head, connection.client().text(), connection.scheme(), local == null ? 0 : local.getPort());
         }
-        AsciiString via = settings.via(connection.version());
-        if (via != null) {
-            head.fields().add(FieldName.VIA, via);
-        }
         if (requestId != null && settings.requestId() != ExchangeSettings.RequestIdPolicy.OFF) {
             head.fields().set(FieldName.X_REQUEST_ID, requestId);
         }

@@ -15,6 +15,7 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.trace.TraceSettings;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,9 @@ final class Doorway {
             Admission.prepareProxied(head, record.path);
         } else {
             Admission.prepare(head, record.connection, settings, record.requestId);
+            if (isLoop(found.signature())) {
+                return;
+            }
         }
         TraceSettings traces = settings.traces();
         if (record.trace != null && traces != null && !proxied) {
@@ -97,6 +101,20 @@ final class Doorway {
             filters = chain;
             chain.run();
         }
+    }
+
+    /** Refuses a request that has taken the same route before, and signs any other. */
+    private boolean isLoop(@Nullable ViaSignature signature) {
+        if (signature == null) {
+            return false;
+        }
+        boolean back = signature.isIn(head.fields());
+        if (back) {
+            exchange.fail(Failure.of(Cause.LOOP_DETECTED, "it has taken this route before, as " + signature));
+        } else {
+            signature.sign(head.fields(), record.connection.version());
+        }
+        return back;
     }
 
     /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */

@@ -3,7 +3,6 @@ package dev.gateway.exchange;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.HttpVersion;
 import dev.gateway.trace.TraceSettings;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -52,14 +51,6 @@ public interface ExchangeSettings {
 
     /** Returns the gateway's name in {@code Proxy-Status}: a token. */
     AsciiString name();
-
-    /**
-     * Returns the element added to the {@code Via} of requests that came by this version and take a route of the
-     * listener's own, or null to add none.
-     */
-    default @Nullable AsciiString via(HttpVersion version) {
-        return null;
-    }
 
     /** Returns what is done about traces, null if nothing is. */
     default @Nullable TraceSettings traces() {

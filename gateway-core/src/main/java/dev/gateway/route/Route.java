@@ -3,6 +3,7 @@ package dev.gateway.route;
 import dev.gateway.filter.Filter;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.stream.Identity;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param name for logs and metrics: the configured route's name, with the rule's position if it has several
  * @param filters in the order they see requests; responses pass them in reverse
  * @param target where requests go, null if a filter answers every request
+ * @param signature by which requests that come back are known, null if they are not looked for
  * @param logPolicy of its exchanges, null for what the access log does by itself
  */
 public record Route(
@@ -25,9 +27,10 @@ public record Route(
         Retry retry,
         Upgrades upgrades,
         boolean preserveHost,
+        @Nullable ViaSignature signature,
         @Nullable LogPolicy logPolicy) {
 
-    /** Makes a route that says nothing of the access log. */
+    /** Makes a route that signs nothing, and says nothing of the access log. */
     public Route(
             String name,
             List<Filter> filters,
@@ -36,7 +39,7 @@ public record Route(
             Retry retry,
             Upgrades upgrades,
             boolean preserveHost) {
-        this(name, filters, target, timeouts, retry, upgrades, preserveHost, null);
+        this(name, filters, target, timeouts, retry, upgrades, preserveHost, null, null);
     }
 
     /** Whether one of its filters refuses requests, or asks who sends them. */

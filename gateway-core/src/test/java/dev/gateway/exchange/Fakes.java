@@ -19,6 +19,7 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.Stream;
+import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Introduction;
@@ -269,6 +270,7 @@ final class Fakes {
 
     /** One route to one upstream. */
     static final class Settings implements ExchangeSettings {
+        final ViaSignature signature = ViaSignature.random();
         boolean preserveHost = true;
 
         Router router = head -> null;
@@ -318,11 +320,6 @@ final class Fakes {
         }
 
         @Override
-        public @Nullable AsciiString via(HttpVersion version) {
-            return new AsciiString(version.number() + " gateway");
-        }
-
-        @Override
         public RequestIdPolicy requestId() {
             return requestId;
         }
@@ -333,7 +330,8 @@ final class Fakes {
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
-            Route route = new Route("app", filters, client -> upstream, timeouts, retry, upgrades, preserveHost);
+            Route route = new Route(
+                    "app", filters, client -> upstream, timeouts, retry, upgrades, preserveHost, signature, null);
             Router.Match match = new Router.Match(route, 0);
             router = head -> head.path().startsWith("/") ? match : null;
         }

@@ -9,10 +9,11 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ViaSignature;
 import org.junit.jupiter.api.Test;
 
 class LoopGuardTest {
-    private final LoopGuard guard = LoopGuard.random();
+    private final LoopGuard guard = new LoopGuard(ViaSignature.random());
     private final FakeContext context = FakeContext.from("192.0.2.9");
 
     private static RequestHead request(String... via) {
@@ -46,6 +47,6 @@ class LoopGuardTest {
     void noGatewayTakesAnothersNameForItsOwn() {
         RequestHead head = request();
         guard.onRequest(head, context);
-        assertSame(Verdict.PROCEED, LoopGuard.random().onRequest(head, context));
+        assertSame(Verdict.PROCEED, new LoopGuard(ViaSignature.random()).onRequest(head, context));
     }
 }

@@ -6,14 +6,12 @@ import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
 import dev.gateway.route.Router;
 import dev.gateway.stream.CidrSet;
-import dev.gateway.stream.HttpVersion;
 import io.netty.util.AsciiString;
 
 /** A generation of one listener; nothing is traced or logged. */
 record OneRouter(Router router) implements ExchangeSettings {
     private static final ForwardedFields FORWARDED = new ForwardedFields(ForwardedFields.Mode.X_FORWARDED);
     private static final AsciiString NAME = new AsciiString("gateway");
-    private static final AsciiString VIA = new AsciiString("1.1 gateway");
 
     private static final ClientTrust TRUST = new ClientTrust(CidrSet.EMPTY, false, OddNames.Policy.DROP);
 
@@ -45,10 +43,5 @@ record OneRouter(Router router) implements ExchangeSettings {
     @Override
     public AsciiString name() {
         return NAME;
-    }
-
-    @Override
-    public AsciiString via(HttpVersion version) {
-        return VIA;
     }
 }

@@ -1,0 +1,51 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.ViaSignature;
+import org.junit.jupiter.api.Test;
+
+/** Requests that come back to the route that they took before. */
+class RouteLoopTest extends ExchangeRig {
+    private static RequestHead via(String... lines) {
+        RequestHead head = head("GET", "/");
+        for (String line : lines) {
+            head.fields().add(FieldName.VIA, line);
+        }
+        return head;
+    }
+
+    @Test
+    void aRequestThatComesBackIsRefused() {
+        route();
+        handler().onRequest(client, via("1.1 somebody, 2.0 " + settings.signature, "1.1 else"), true);
+        assertAnswered(508, Cause.LOOP_DETECTED);
+        assertThat(opener.openings).isEmpty();
+        assertThat(record().route).isEqualTo("app");
+    }
+
+    @Test
+    void anyOtherIsSignedInOneLine() {
+        route();
+        handler().onRequest(client, via("1.1 gateway", "2.0 " + ViaSignature.random()), true);
+        opener.last().succeed();
+        assertThat(String.valueOf(upstream().head().fields().first(FieldName.VIA)))
+                .matches("1\\.1 gateway, 2\\.0 gateway-[0-9a-f]{12}, 1\\.1 " + settings.signature);
+        opener.last().events.onHead(response(204), true);
+    }
+
+    /** Where the request is only passed on, a route of ours that it took before is nothing to do with it. */
+    @Test
+    void requestsForOtherHostsAreTheConnectSectionsToJudge() {
+        offerTunnels();
+        RequestHead head = via("1.1 " + settings.signature);
+        head.setAbsoluteForm(true);
+        handler().onRequest(client, head, true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(204), true);
+        assertThat(record().cause).isNull();
+    }
+}
