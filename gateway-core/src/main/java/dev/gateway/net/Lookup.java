@@ -2,6 +2,7 @@ package dev.gateway.net;
 
 import dev.gateway.net.NameCache.Answer;
 import io.netty.channel.EventLoop;
+import io.netty.resolver.NameResolver;
 import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
@@ -124,7 +125,7 @@ final class Lookup {
     }
 
     /** A resolver of one family and loop. */
-    record Source(DnsNameResolver resolver, TimesToLive times) {}
+    record Source(NameResolver<InetAddress> resolver, TimesToLive times) {}
 
     /**
      * Asks for what is not known.

@@ -2,76 +2,115 @@ package dev.gateway.http2;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How many streams an upstream is asked to take at a time after it has refused one. */
 class StreamLimitTest {
-    private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final StreamLimit limit;
-    private int raised;
+    private static final int TICKS = 110; // somewhat more than a second
 
-    StreamLimitTest() {
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private long nanos;
+    private int raised;
+    private StreamLimit limit;
+
+    @BeforeEach
+    void make() {
         channel.freezeTime();
-        limit = new StreamLimit(256, Pair.wheel(channel), () -> raised++);
+        limit = new StreamLimit(100, new TimerWheel(channel.eventLoop(), () -> nanos), () -> raised++);
     }
 
     @AfterEach
     void close() {
-        channel.close();
+        limit.cancel();
+        channel.finishAndReleaseAll();
     }
 
-    private void aSecondPasses() {
-        channel.advanceTimeBy(1_050, TimeUnit.MILLISECONDS);
-        channel.runScheduledPendingTasks();
+    private void passASecond() {
+        for (int i = 0; i < TICKS; i++) {
+            nanos += TimeUnit.MILLISECONDS.toNanos(TimerWheel.TICK_MILLIS);
+            channel.advanceTimeBy(TimerWheel.TICK_MILLIS, TimeUnit.MILLISECONDS);
+            channel.runScheduledPendingTasks();
+        }
+    }
+
+    private void answer(int times) {
+        for (int i = 0; i < times; i++) {
+            limit.onAnswered();
+        }
     }
 
     @Test
-    void doublesAfterEachSecondWithoutAnAnswer() {
-        limit.onRefused(10);
-        assertThat(limit.current()).isEqualTo(10);
-        aSecondPasses();
+    void whatIsAssumedHoldsUntilTheUpstreamSaysANumber() {
+        assertThat(limit.current()).isEqualTo(100);
+        limit.onSaid(250);
+        assertThat(limit.current()).isEqualTo(250);
+        limit.onSaid(0);
+        assertThat(limit.current()).isZero();
+    }
+
+    @Test
+    void aRefusedStreamShowsHowManyAreTaken() {
+        limit.onRefused(20);
         assertThat(limit.current()).isEqualTo(20);
-        assertThat(raised).isEqualTo(1);
+        limit.onRefused(30);
+        assertThat(limit.current()).as("the least counts").isEqualTo(20);
+        limit.onRefused(5);
+        assertThat(limit.current()).isEqualTo(5);
     }
 
     @Test
-    void doesNotDoubleInASecondWithAnAnswer() {
-        limit.onRefused(10);
-        limit.onAnswered();
-        aSecondPasses();
-        assertThat(limit.current()).isEqualTo(10);
-        aSecondPasses();
-        assertThat(limit.current()).isEqualTo(20);
-    }
-
-    /** An answer of long ago says nothing of an upstream that has stopped answering. */
-    @Test
-    void anAnswerBeforeTheLimitWasForgottenCountsNoMore() {
-        limit.onRefused(10);
-        limit.onAnswered();
-        limit.onSaid(256);
-        assertThat(limit.current()).isEqualTo(256);
-        limit.onRefused(10);
-        aSecondPasses();
-        assertThat(limit.current()).isEqualTo(20);
-    }
-
-    @Test
-    void risesByOneAfterAsManyAnswersAsStreams() {
-        limit.onRefused(2);
-        limit.onAnswered();
-        limit.onAnswered();
+    void risesByOneAfterAsManyAnswersAsItAllowsStreams() {
+        limit.onRefused(3);
+        answer(2);
         assertThat(limit.current()).isEqualTo(3);
+        answer(1);
+        assertThat(limit.current()).isEqualTo(4);
+        answer(4);
+        assertThat(limit.current()).isEqualTo(5);
     }
 
     @Test
-    void whatTheUpstreamSaysIsTheMost() {
-        limit.onSaid(3);
-        limit.onRefused(2);
-        aSecondPasses();
-        assertThat(limit.current()).isEqualTo(3);
+    void doublesAfterEachSecondWithoutAnAnswerAndTellsSo() {
+        limit.onRefused(0);
+        assertThat(limit.current()).isZero();
+        passASecond();
+        assertThat(limit.current()).isEqualTo(1);
+        assertThat(raised).isOne();
+        passASecond();
+        assertThat(limit.current()).isEqualTo(2);
+        for (int i = 0; i < 7; i++) {
+            passASecond();
+        }
+        assertThat(limit.current()).isEqualTo(100);
+        assertThat(limit.isArmed()).as("nothing is left to raise").isFalse();
+    }
+
+    @Test
+    void doesNotDoubleInASecondWithAnswers() {
+        limit.onRefused(10);
+        answer(1);
+        passASecond();
+        assertThat(limit.current()).isEqualTo(10);
+        passASecond();
+        assertThat(limit.current()).isEqualTo(20);
+    }
+
+    @Test
+    void whatTheUpstreamSaysAnewIsItsLastWord() {
+        limit.onRefused(5);
+        limit.onSaid(50);
+        assertThat(limit.current()).isEqualTo(50);
+        assertThat(limit.isArmed()).isFalse();
+    }
+
+    @Test
+    void answersChangeNothingWhileNothingWasRefused() {
+        answer(1000);
+        assertThat(limit.current()).isEqualTo(100);
+        assertThat(limit.isArmed()).isFalse();
     }
 }
