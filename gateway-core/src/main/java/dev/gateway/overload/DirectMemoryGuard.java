@@ -33,6 +33,7 @@ public final class DirectMemoryGuard implements Pressure {
 
     private final LongSupplier held;
     private final long max;
+    private final Cutter cutter;
     private final List<? extends Executor> loops;
     private final AtomicInteger asked = new AtomicInteger(); // loops that have not cut yet
     private long least; // 0 while nobody is to be cut
@@ -45,13 +46,24 @@ public final class DirectMemoryGuard implements Pressure {
      * @param loops the event loops
      */
     public DirectMemoryGuard(LongSupplier held, List<? extends Executor> loops) {
-        this(() -> DirectMemory.used() <= CUT * DirectMemory.max() ? 0 : held.getAsLong(), DirectMemory.max(), loops);
+        this(
+                () -> DirectMemory.used() <= CUT * DirectMemory.max() ? 0 : held.getAsLong(),
+                DirectMemory.max(),
+                loops,
+                (least, wanted, nanos) -> Stalled.ofThisLoop().cut(least, wanted, nanos));
     }
 
-    DirectMemoryGuard(LongSupplier held, long max, List<? extends Executor> loops) {
+    DirectMemoryGuard(LongSupplier held, long max, List<? extends Executor> loops, Cutter cutter) {
         this.held = held;
         this.max = max;
         this.loops = loops;
+        this.cutter = cutter;
+    }
+
+    /** What cuts on the event loop that it runs on: see {@link Stalled#cut}. */
+    @FunctionalInterface
+    interface Cutter {
+        void cut(long least, long wanted, long nanos);
     }
 
     @Override
@@ -114,7 +126,7 @@ public final class DirectMemoryGuard implements Pressure {
         long nanos = level > URGENT ? URGENT_NANOS : PATIENCE_NANOS;
         asked.set(loops.size());
         for (Executor loop : loops) {
-            ask(loop, () -> Stalled.ofThisLoop().cut(from, wanted, nanos));
+            ask(loop, () -> cutter.cut(from, wanted, nanos));
         }
     }
 

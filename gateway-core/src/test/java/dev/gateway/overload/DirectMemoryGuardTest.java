@@ -12,11 +12,13 @@ import org.junit.jupiter.api.Test;
 /** When cutting begins, whom it reaches, and when it ends. */
 class DirectMemoryGuardTest {
     private static final long MAX = 1_000_000;
+    private static final DirectMemoryGuard.Cutter CUTTER =
+            (least, wanted, nanos) -> Stalled.ofThisLoop().cut(least, wanted, nanos);
 
     private final List<Runnable> tasks = new ArrayList<>();
     private final Executor loop = tasks::add;
     private long held;
-    private final DirectMemoryGuard guard = new DirectMemoryGuard(() -> held, MAX, List.of(loop));
+    private final DirectMemoryGuard guard = new DirectMemoryGuard(() -> held, MAX, List.of(loop), CUTTER);
     private final List<Hoarder> hoarders = new ArrayList<>();
 
     @AfterEach
@@ -110,7 +112,7 @@ class DirectMemoryGuardTest {
         Executor ended = task -> {
             throw new RejectedExecutionException("event executor terminated");
         };
-        DirectMemoryGuard both = new DirectMemoryGuard(() -> held, MAX, List.of(ended, loop));
+        DirectMemoryGuard both = new DirectMemoryGuard(() -> held, MAX, List.of(ended, loop), CUTTER);
         held = MAX;
         both.review();
         assertThat(tasks).hasSize(1);
