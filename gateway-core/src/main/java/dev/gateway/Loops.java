@@ -20,8 +20,10 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.LoopMetrics;
 import dev.gateway.observe.Metrics;
 import dev.gateway.overload.Cost;
+import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LeftBehind;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
@@ -63,6 +65,7 @@ final class Loops {
     private final ScheduledExecutorService housekeeping = new Housekeeping();
     private final AdminWork adminWork = new AdminWork();
     private final DirectMemoryGuard directMemory;
+    private final LeftBehind leftBehind = new LeftBehind(NativeHeap::trim);
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
@@ -266,6 +269,7 @@ final class Loops {
     private void tidyMemory() {
         directMemory.trim(transport::trimMemory);
         directMemory.gather(transport::pinnedMemory, transport::gatherMemory);
+        leftBehind.review(DirectMemory.used());
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

@@ -31,6 +31,8 @@ class DirectMemoryIT {
     /** What two event loops keep when nothing is done. */
     private static final int IDLE = 9 << 20;
 
+    private static final int MUCH = 40 << 20;
+
     private final HttpClient neighbour = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(PATIENCE)
@@ -152,6 +154,28 @@ class DirectMemoryIT {
         othersAreServed();
         nobodyWasDenied();
         memoryComesBack();
+    }
+
+    /** Where the JVM can have the C library trimmed, which all that this is built with can. */
+    @Test
+    void theSystemGetsBackWhatAnAttackHasTaken() throws Exception {
+        start("256m");
+        hoarders.requestsUnread(300, "/bulk");
+        gateway.await("much memory in use", () -> metric("gateway_direct_memory_used_bytes") >= MUCH);
+        othersAreServed();
+        long most = gateway.residentKiB();
+        hoarders.close();
+        gateway.await("the end of all requests", () -> metric("gateway_downstream_requests_active") == 0);
+        gateway.await("less that is resident", () -> residentKiB() < most - MUCH / 2 / 1024);
+        othersAreServed();
+    }
+
+    private long residentKiB() {
+        try {
+            return gateway.residentKiB();
+        } catch (IOException e) {
+            return Long.MAX_VALUE;
+        }
     }
 
     private void othersAreServed() throws Exception {

@@ -1,0 +1,46 @@
+package dev.gateway.overload;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * Gives memory back to the system that buffers have left behind. What Netty frees, the C library keeps for what may come
+ * next; after an attack that is most of what the process takes. Reviewed once a second by one thread: when buffers have
+ * taken much less than before for some seconds, the library is asked to let go. While they come and go, it is not.
+ */
+public final class LeftBehind {
+    /** Less is not worth it. */
+    static final long LEAST = 8 << 20;
+
+    /** For so many reviews little must have been taken. */
+    static final int CALM = 5;
+
+    private final BooleanSupplier giveBack;
+    private boolean possible = true;
+    private long most; // since memory was given back
+    private int calm;
+
+    /**
+     * Makes it.
+     *
+     * @param giveBack asks the C library to let go of what it does not use; false if it cannot
+     */
+    public LeftBehind(BooleanSupplier giveBack) {
+        this.giveBack = giveBack;
+    }
+
+    /**
+     * Looks how much memory buffers take.
+     *
+     * @param used bytes that were taken from the C library
+     */
+    public void review(long used) {
+        most = Math.max(most, used);
+        boolean much = most - used >= LEAST && used <= most / 2;
+        calm = much ? calm + 1 : 0;
+        if (calm > CALM && possible) {
+            calm = 0;
+            most = used;
+            possible = giveBack.getAsBoolean();
+        }
+    }
+}
