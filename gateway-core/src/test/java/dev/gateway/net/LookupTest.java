@@ -110,7 +110,8 @@ class LookupTest {
 
     /** What DNS said a while ago, and no longer holds. */
     private void known(Family family, InetAddress address) {
-        cache.put(HOST, family, new Answer(List.of(address), null, System.nanoTime() - 1, System.nanoTime() - HOUR / 2));
+        cache.put(
+                HOST, family, new Answer(List.of(address), null, System.nanoTime() - 1, System.nanoTime() - HOUR / 2));
     }
 
     private static List<InetAddress> now(Future<List<InetAddress>> answer) {
@@ -164,8 +165,7 @@ class LookupTest {
         Answer longest = cache.get(HOST, Family.IPV6);
         assertThat(shortest).isNotNull();
         assertThat(longest).isNotNull();
-        assertThat(shortest.untilNanos() - shortest.goodNanos())
-                .isBetween(0L, TimeUnit.SECONDS.toNanos(2));
+        assertThat(shortest.untilNanos() - shortest.goodNanos()).isBetween(0L, TimeUnit.SECONDS.toNanos(2));
         assertThat(longest.untilNanos() - now).isLessThanOrEqualTo(TimeUnit.MINUTES.toNanos(5));
     }
 
@@ -185,7 +185,9 @@ class LookupTest {
         known(Family.IPV4, v4(7));
         Resolver.Answers answers = ask(HOUR);
         ipv4.fail();
-        assertThat(answers.ipv4().isDone()).as("the other family may be answered").isFalse();
+        assertThat(answers.ipv4().isDone())
+                .as("the other family may be answered")
+                .isFalse();
         ipv6.fail();
         assertThat(now(answers.ipv4())).containsExactly(v4(7));
         assertThat(cache.stale()).isOne();
@@ -198,7 +200,9 @@ class LookupTest {
         Resolver.Answers answers = ask(HOUR);
         ipv6.fail();
         ipv4.answer(60, v4(1));
-        assertThat(answers.ipv6().cause()).as("the name has no such address any more").isSameAs(NO);
+        assertThat(answers.ipv6().cause())
+                .as("the name has no such address any more")
+                .isSameAs(NO);
         assertThat(cache.stale()).isZero();
     }
 

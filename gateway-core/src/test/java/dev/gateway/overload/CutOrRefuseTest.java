@@ -84,10 +84,7 @@ class CutOrRefuseTest {
         Overload overload = new Overload();
         overload.watch(new AsSeen(level -> refuseFirst ? level + LATER : level, () -> held));
         DirectMemoryGuard guard = new DirectMemoryGuard(
-                () -> refuseFirst ? held - (long) (LATER * MAX) : held,
-                MAX,
-                List.of(Runnable::run),
-                stalled::cut);
+                () -> refuseFirst ? held - (long) (LATER * MAX) : held, MAX, List.of(Runnable::run), stalled::cut);
         int refusals = 0;
         for (int tick = 0; tick < TICKS; tick++) {
             now += TICK;

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * in time, and {@code /healthz} too. {@code faults/run} starts the gateway, its origins and the attackers, each in a
  * process of its own; it also compares with nginx and HAProxy.
  *
- * <p>A fault lasts 8 seconds and the neighbour is watched for 3 more; {@code -Dfaults=long} makes that 120 and 60. The
+ * <p>A fault lasts 5 seconds and the neighbour is watched for 2 more; {@code -Dfaults=long} makes that 120 and 60. The
  * bound of 5 seconds is no promise about latency: it holds on a machine that has much else to do, and tells a gateway that
  * is busy from one that has stopped. With {@code -Dfaults=long}, for a quiet machine, it is one second.
  */
@@ -27,9 +29,17 @@ class FaultsIT {
     private static final boolean LONG = "long".equals(System.getProperty("faults"));
     private static final double WORST_SECONDS = LONG ? 1 : 5;
 
+    /** What two event loops may keep ready: the attack has just ended. */
+    private static final double READY_MIB = LONG ? 0 : 2;
+
     @Test
     void aNeighbourIsServedBesideStalledStreams() throws Exception {
         assertServed("stalled-streams");
+    }
+
+    @Test
+    void aNeighbourIsServedBesideSlowReaders() throws Exception {
+        assertServed("slow-readers");
     }
 
     @Test
@@ -38,8 +48,13 @@ class FaultsIT {
     }
 
     @Test
-    void probesAreAnsweredWhileClientsTakeAllDescriptors() throws Exception {
-        assertServed("few-descriptors");
+    void aNeighbourIsServedBesideHeadsThatUnpackToMore() throws Exception {
+        assertServed("header-amplification");
+    }
+
+    @Test
+    void aNeighbourIsServedBesideHeadsThatNeverEnd() throws Exception {
+        assertServed("unfinished-heads");
     }
 
     @Test
@@ -48,27 +63,59 @@ class FaultsIT {
     }
 
     @Test
-    void aKilledEndpointFailsNoRequest() throws Exception {
-        assertServed("killed-endpoint");
+    void probesAreAnsweredWhileClientsTakeAllTheyCan() throws Exception {
+        assertServed("few-descriptors", "admin-filled");
     }
 
+    /** One of three does not answer, so a client that waits for a second fails with one of three requests. */
     @Test
-    void anEndpointThatTakesNoConnectionStopsNobody() throws Exception {
-        assertServed("black-hole");
+    void anEndpointThatIsGoneFailsNoRequestAndOneThatHangsItsShare() throws Exception {
+        CompletableFuture<JsonNode> hanging = start("stopped-endpoint");
+        assertServed("killed-endpoint", "black-hole");
+        JsonNode result = hanging.get();
+        assertAlive(result);
+        double errors = result.get("errors").asInt();
+        assertThat(errors / (errors + result.get("answers").asInt()))
+                .as("share of failures: %s", result)
+                .isLessThan(0.45);
     }
 
-    private static void assertServed(String fault) throws IOException, InterruptedException {
-        JsonNode result = run(fault);
+    /** Those that need little of the machine run at the same time. */
+    private static void assertServed(String... faults) throws Exception {
+        List<CompletableFuture<JsonNode>> results = new ArrayList<>();
+        for (String fault : faults) {
+            results.add(start(fault));
+        }
+        for (CompletableFuture<JsonNode> each : results) {
+            JsonNode result = each.get();
+            assertAlive(result);
+            assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
+            assertThat(result.get("worst").asDouble()).as("worst: %s", result).isLessThan(WORST_SECONDS);
+            assertThat(result.get("end").asDouble())
+                    .as("memory: %s", result)
+                    .isLessThan(1.2 * result.get("idle").asDouble() + READY_MIB);
+        }
+    }
+
+    private static CompletableFuture<JsonNode> start(String fault) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return run(fault);
+            } catch (IOException | InterruptedException e) {
+                throw new CompletionException(e);
+            }
+        });
+    }
+
+    private static void assertAlive(JsonNode result) {
         assertThat(result.get("alive").asBoolean()).as("%s", result).isTrue();
         assertThat(result.get("answers").asInt()).as("answers: %s", result).isPositive();
         assertThat(result.get("answersAfter").asInt())
                 .as("afterwards: %s", result)
                 .isPositive();
-        assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
         assertThat(result.get("healthErrors").asInt())
                 .as("/healthz: %s", result)
                 .isZero();
-        assertThat(result.get("worst").asDouble()).as("worst: %s", result).isLessThan(WORST_SECONDS);
         assertThat(result.get("healthWorst").asDouble())
                 .as("/healthz: %s", result)
                 .isLessThan(WORST_SECONDS);
@@ -86,9 +133,9 @@ class FaultsIT {
                 "--java",
                 System.getProperty("java.home") + "/bin/java",
                 "--seconds",
-                LONG ? "120" : "8",
+                LONG ? "120" : "5",
                 "--after",
-                LONG ? "60" : "3"));
+                LONG ? "60" : "2"));
         if (named != null) {
             command.addAll(List.of("--jar", Path.of(named).toAbsolutePath().toString()));
         }
