@@ -32,17 +32,18 @@ public final class Share {
 
     /** Takes one if there is one left; who takes it gives it back by {@link #release}. */
     public boolean tryAcquire() {
+        boolean fromRest = false; // kept while others are faster, or somebody would find the rest used up that is not
         while (true) {
             long state = keptAndTaken.get();
             boolean beyond = taken(state) >= kept(state);
-            if (beyond && (taken(state) >= most || !rest.tryAcquire())) {
-                return false;
-            }
-            if (keptAndTaken.compareAndSet(state, state + 1)) {
-                return true;
-            }
-            if (beyond) {
-                rest.release();
+            boolean refused = beyond && (taken(state) >= most || (!fromRest && !rest.tryAcquire()));
+            fromRest |= beyond && !refused;
+            boolean done = !refused && keptAndTaken.compareAndSet(state, state + 1);
+            if (done || refused) {
+                if (fromRest && !(done && beyond)) {
+                    rest.release(); // it has turned out not to be needed
+                }
+                return done;
             }
         }
     }
