@@ -126,6 +126,11 @@ public final class Pools implements AutoCloseable {
      * @param endpoints of another upstream, which has taken this one's place
      */
     public void keepOnly(Upstream upstream, Collection<Endpoint> endpoints) {
+        for (Endpoint endpoint : upstream.endpoints()) {
+            if (endpoints.stream().noneMatch(endpoint::isSameAddress)) {
+                upstream.health().drain(endpoint.toString(), true); // so that nobody is given a permit for it
+            }
+        }
         for (LoopPools pools : loops) {
             run(pools.loop, () -> pools.keepOnly(upstream, endpoints));
         }

@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
@@ -24,13 +25,33 @@ import org.junit.jupiter.api.Timeout;
 class SiblingsTest extends PoolFixture {
     private Endpoint first;
     private Endpoint second;
+    private Origin a;
+    private Origin b;
+    private Reply heldByA;
+    private Reply heldByB;
+    private Runnable answerA;
+    private Runnable answerB;
+
+    private void toTwo() throws Exception {
+        a = http1();
+        b = http1();
+        to(a.port(), b.port());
+    }
+
+    /** Each of the two endpoints may have one connection, and has one on which a request is held. */
+    private void toTwoWithoutRoom() throws Exception {
+        settings.maxConnections = 2;
+        toTwo();
+        heldByA = getFrom(first, "/hold");
+        heldByB = getFrom(second, "/hold");
+        answerA = heldBy(a);
+        answerB = heldBy(b);
+    }
 
     @Test
     void whatAnEndpointHasNoRoomForGoesToTheOther() throws Exception {
         settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
+        toTwo();
         Reply held = getFrom(first, "/hold");
         Runnable answer = heldBy(a);
         getFrom(first, "/").connection();
@@ -44,9 +65,7 @@ class SiblingsTest extends PoolFixture {
     @Test
     void theLimitOfRequestsIsSharedInTheSameWay() throws Exception {
         settings.maxRequests = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
+        toTwo();
         Reply held = getFrom(first, "/hold");
         Runnable answer = heldBy(a);
         getFrom(first, "/").connection();
@@ -58,14 +77,7 @@ class SiblingsTest extends PoolFixture {
 
     @Test
     void whoWaitsTakesTheConnectionThatIsFreeFirst() throws Exception {
-        settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
-        Reply heldByA = getFrom(first, "/hold");
-        Reply heldByB = getFrom(second, "/hold");
-        Runnable answerA = heldBy(a);
-        Runnable answerB = heldBy(b);
+        toTwoWithoutRoom();
         Reply waits = getFrom(first, "/");
         assertThat(counted().pending()).isEqualTo(1);
         answerB.run();
@@ -78,14 +90,7 @@ class SiblingsTest extends PoolFixture {
 
     @Test
     void whoWaitsOnAnotherEventLoopGetsTheRightToWhicheverConnection() throws Exception {
-        settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
-        Reply heldByA = getFrom(first, "/hold");
-        Reply heldByB = getFrom(second, "/hold");
-        Runnable answerA = heldBy(a);
-        Runnable answerB = heldBy(b);
+        toTwoWithoutRoom();
         Reply waits = get(1, "/");
         assertThat(counted().pending()).isEqualTo(1);
         answerB.run();
@@ -100,9 +105,7 @@ class SiblingsTest extends PoolFixture {
     @Test
     void noMoreIsGivenUpForAnotherEventLoopThanItNeeds() throws Exception {
         settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
+        toTwo();
         getFrom(first, "/").connection();
         getFrom(second, "/").connection();
         assertThat(counted()).isEqualTo(new PoolCounts(2, 0, 0, 0));
@@ -114,14 +117,7 @@ class SiblingsTest extends PoolFixture {
 
     @Test
     void whatAnEndpointOutOfServiceHoldsIsNotMissedAndWhoWaitsThereMovesOn() throws Exception {
-        settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
-        Reply heldByA = getFrom(first, "/hold");
-        Reply heldByB = getFrom(second, "/hold");
-        Runnable answerA = heldBy(a);
-        Runnable answerB = heldBy(b);
+        toTwoWithoutRoom();
         Reply waits = getFrom(first, "/");
         assertThat(counted().pending()).isEqualTo(1);
         upstream.health().drain(first.toString(), true);
@@ -136,7 +132,7 @@ class SiblingsTest extends PoolFixture {
     @Test
     void nobodyWaitsLongForAConnectionThatIsNotMadeWhileTheOtherHasRoom() throws Exception {
         settings.connectMillis = 40_000;
-        Origin b = http1();
+        b = http1();
         to(blackHole(), b.port());
         Reply waits = getFrom(first, "/");
         assertThat(counted().connecting()).isEqualTo(1);
@@ -154,14 +150,7 @@ class SiblingsTest extends PoolFixture {
 
     @Test
     void whoIsGivenTheRightToAnEndpointThatLeavesServiceMeanwhileGetsInLineAgain() throws Exception {
-        settings.maxConnections = 2;
-        Origin a = http1();
-        Origin b = http1();
-        to(a.port(), b.port());
-        Reply heldByA = getFrom(first, "/hold");
-        Reply heldByB = getFrom(second, "/hold");
-        Runnable answerA = heldBy(a);
-        heldBy(b);
+        toTwoWithoutRoom();
         Reply waits = get(1, "/");
         assertThat(counted().pending()).isEqualTo(1);
         CountDownLatch outOfService = new CountDownLatch(1);
@@ -175,6 +164,23 @@ class SiblingsTest extends PoolFixture {
         assertThat(b.connections).hasSize(1);
         answerA.run();
         heldByA.connection();
+    }
+
+    @Test
+    void whoWaitsIsGivenTheShareOfAnEndpointThatIsRemoved() throws Exception {
+        toTwoWithoutRoom();
+        Reply waits = getFrom(first, "/");
+        assertThat(counted().pending()).isEqualTo(1);
+        pools.keepOnly(upstream, List.of(first));
+        assertFailed(heldByB, Cause.DRAIN);
+        waits.connection();
+        assertThat(a.connections).hasSize(2);
+        answerA.run();
+        heldByA.connection();
+    }
+
+    private static void assertFailed(Reply reply, Cause cause) throws Exception {
+        assertThat(reply.failure().cause()).isEqualTo(cause);
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {
