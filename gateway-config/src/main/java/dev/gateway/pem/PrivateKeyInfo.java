@@ -100,7 +100,7 @@ final class PrivateKeyInfo {
             int bytes = length > 0xFFFF ? 3 : length > 0xFF ? 2 : 1; // no more than needed: DER has one form
             out.write(0x80 | bytes);
             for (int i = bytes - 1; i >= 0; i--) {
-                out.write(length >> 8 * i);
+                out.write(length >> (8 * i));
             }
         }
         out.writeBytes(content);
