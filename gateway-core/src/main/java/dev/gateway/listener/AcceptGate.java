@@ -19,12 +19,18 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private static final int QUIET_TURNS = 3;
+
+    /** Enough for what is scheduled not to be due at once. */
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final Channel socket;
     private final Door door;
     private final @Nullable DescriptorShare share;
     private final AcceptTrouble trouble;
     private boolean paused;
     private long lastNanos; // when something was accepted
+    private int accepted; // since the last look
 
     /**
      * Makes the gate of one socket.
@@ -41,6 +47,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         lastNanos = System.nanoTime();
+        accepted++;
         if (door.owner.refuse((Channel) message)) {
             onRefused();
             return;
@@ -107,20 +114,29 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
         CompletableFuture<Void> emptied = new CompletableFuture<>();
         socket.eventLoop().execute(() -> {
             lastNanos = System.nanoTime();
-            look(emptied, lastNanos + nanos);
+            look(emptied, lastNanos + nanos, 0);
         });
         return emptied;
     }
 
-    /** Looks whether something was accepted lately; a loop accepts what waits before it runs what it was to run later. */
-    private void look(CompletableFuture<Void> emptied, long deadline) {
+    /**
+     * Looks whether something was accepted lately. Time alone does not tell: on a busy machine, to serve those who were
+     * accepted last may take longer than it is quiet otherwise. So the loop has to find nobody in several turns, too.
+     *
+     * @param turns in which nobody was found since it is quiet
+     */
+    private void look(CompletableFuture<Void> emptied, long deadline, int turns) {
         long now = System.nanoTime();
-        long quietAt = paused ? now + QUIET_NANOS : lastNanos + QUIET_NANOS;
-        if (now - quietAt >= 0 || now - deadline >= 0 || !socket.isOpen()) {
+        int quietTurns = accepted == 0 && !paused ? turns : 0;
+        accepted = 0;
+        long left = paused ? QUIET_NANOS : lastNanos + QUIET_NANOS - now;
+        if (now - deadline >= 0 || !socket.isOpen() || (left <= 0 && quietTurns == QUIET_TURNS)) {
             emptied.complete(null);
         } else {
-            long wait = Math.min(quietAt, deadline) - now;
-            socket.eventLoop().schedule(() -> look(emptied, deadline), wait, TimeUnit.NANOSECONDS);
+            int next = left <= 0 ? quietTurns + 1 : 0;
+            // What is scheduled is run after the loop has looked at its sockets once more.
+            long wait = left <= 0 ? TURN_NANOS : Math.max(TURN_NANOS, Math.min(left, deadline - now));
+            socket.eventLoop().schedule(() -> look(emptied, deadline, next), wait, TimeUnit.NANOSECONDS);
         }
     }
 }
