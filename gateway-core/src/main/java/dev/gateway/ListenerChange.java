@@ -190,13 +190,20 @@ final class ListenerChange {
         }
         listeners.serve(serving, admin);
         if (adminBefore != null && admin != adminBefore) {
+            listeners.closeSockets(List.of(adminBefore.listener()), drainNanos);
             listeners.drain(adminBefore.listener(), drainNanos);
         }
+        List<Listener> gone = new ArrayList<>();
         for (Listeners.Serving old : before.values()) {
             if (serving.stream().noneMatch(each -> each.listener() == old.listener())) {
                 log.info("Listener {} at {} drains", old.config().name(), Listeners.url(old.listener()));
-                listeners.leave(old.listener(), drainNanos);
+                gone.add(old.listener());
             }
+        }
+        if (!gone.isEmpty()) {
+            listeners.leave(gone, drainNanos);
+        }
+        for (Listeners.Serving old : before.values()) {
             ListenerTls tls = old.tls();
             if (tls != null && serving.stream().noneMatch(each -> each.tls() == tls)) {
                 tls.close();

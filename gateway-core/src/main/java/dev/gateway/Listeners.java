@@ -145,10 +145,29 @@ final class Listeners {
         return indexes;
     }
 
-    /** Lets a listener that serves no more finish what runs, for some time. Its index is free when it has. */
-    void leave(Listener listener, long nanos) {
-        leaving.add(listener);
-        drain(listener, nanos).thenRunAsync(() -> hasLeft(listener), thread);
+    /**
+     * Lets listeners that serve no more accept those who have reached them, and finish what runs, for some time. The index
+     * of each is free when it has. Their sockets are closed when this returns.
+     */
+    void leave(List<Listener> gone, long nanos) {
+        leaving.addAll(gone);
+        closeSockets(gone, nanos);
+        long lastWord = Math.min(LAST_WORD_NANOS, nanos / 4);
+        for (Listener each : gone) {
+            thread.schedule(
+                    () -> drain(each, nanos - lastWord).thenRunAsync(() -> hasLeft(each), thread),
+                    each.connections() == 0 ? 0 : lastWord,
+                    TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Closes listening sockets when nobody who has reached them waits any more. */
+    void closeSockets(List<Listener> gone, long nanos) {
+        gone.forEach(Listener::discourage);
+        gone.forEach(Listener::giveWay);
+        gone.forEach(Listener::turnAway);
+        acceptRest(gone, Math.min(REST_NANOS, nanos / 4));
+        gone.forEach(Listener::stopAccepting);
     }
 
     /** Lets a listener finish what runs, then ends what is left. */

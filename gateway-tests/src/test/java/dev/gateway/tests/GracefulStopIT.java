@@ -4,17 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Origin;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,6 +48,7 @@ class GracefulStopIT {
                         """
                         listeners:
                           - {name: web, address: 127.0.0.1, port: 0, protocol: HTTP}
+                          - {name: secure, address: 127.0.0.1, port: 0, protocol: HTTPS, tls: {selfSigned: true}}
                           - name: proxied
                             address: 127.0.0.1
                             port: 0
@@ -106,6 +114,64 @@ class GracefulStopIT {
             assertThat(lost).as(gateway::log).isEmpty();
             assertThat(gateway.awaitExit(Duration.ofSeconds(60))).isZero();
         }
+    }
+
+    @Test
+    void whoWaitsToBeAcceptedByAListenerThatAReloadRemovesIsServed() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                GatewayJar gateway = start(origin)) {
+            Socket warm = connect(gateway.port("web"));
+            ask(warm);
+            assertThat(answer(warm)).startsWith("HTTP/1.1 200");
+            Path file = gateway.directory().resolve("gateway.yaml");
+            String without = Files.readString(file).replaceFirst("(?m)^ *- \\{name: web,.*\n", "");
+            gateway.signal("STOP");
+            Files.writeString(file, without);
+            for (int i = 0; i < 1000; i++) {
+                ask(connect(gateway.port("web"))); // the kernel takes it all
+            }
+            gateway.signal("HUP");
+            gateway.signal("CONT");
+            List<String> lost = clients.subList(1, clients.size()).stream()
+                    .map(GracefulStopIT::answer)
+                    .filter(answer -> !answer.startsWith("HTTP/1.1 200"))
+                    .toList();
+            assertThat(lost).as(gateway::log).isEmpty();
+            gateway.await("the reload", () -> gateway.log().contains("Listener web at") && gateway.log().contains(" drains"));
+        }
+    }
+
+    /** A client that has begun its handshake is somebody who has reached the gateway, too. */
+    @Test
+    void whoWaitsToBeAcceptedOverTlsIsServed() throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                GatewayJar gateway = start(origin)) {
+            gateway.signal("STOP");
+            ExecutorService handshakes = Executors.newCachedThreadPool();
+            try {
+                List<Future<String>> answers = new ArrayList<>();
+                for (int i = 0; i < 50; i++) {
+                    Socket client = connect(gateway.port("secure"));
+                    answers.add(handshakes.submit(() -> askOverTls(client)));
+                }
+                gateway.signal("TERM");
+                gateway.signal("CONT");
+                for (Future<String> each : answers) {
+                    assertThat(each.get()).startsWith("HTTP/1.1 200").contains("Connection: close");
+                }
+            } finally {
+                handshakes.shutdownNow();
+            }
+            assertThat(gateway.awaitExit(Duration.ofSeconds(60))).isZero();
+        }
+    }
+
+    private static String askOverTls(Socket client) throws Exception {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        Socket tls = context.getSocketFactory().createSocket(client, "localhost", client.getPort(), true);
+        ask(tls);
+        return answer(tls);
     }
 
     @Test
