@@ -94,6 +94,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
 
     private void pause() {
         paused = true;
+        door.owner.loop.observer().onAcceptPaused();
         socket.config().setAutoRead(false);
     }
 

@@ -13,6 +13,7 @@ class ConnectionMeters implements ConnectionObserver {
     enum Count {
         REFUSED,
         SHED,
+        ACCEPT_PAUSED,
         IDLE_CLOSED,
         HANDSHAKE_FAILED,
         SOCKET_ERROR,
@@ -107,6 +108,11 @@ class ConnectionMeters implements ConnectionObserver {
     @Override
     public void onConnectionShed() {
         count(Count.SHED, 1);
+    }
+
+    @Override
+    public void onAcceptPaused() {
+        count(Count.ACCEPT_PAUSED, 1);
     }
 
     @Override

@@ -102,6 +102,13 @@ final class MeterSource implements Exposition.Source {
                 name,
                 meters,
                 Count.IDLE_CLOSED);
+        closed(
+                out,
+                "gateway_downstream_accept_pauses",
+                "Times when a listener let new clients wait.",
+                name,
+                meters,
+                Count.ACCEPT_PAUSED);
         for (HandshakeFailure reason : HandshakeFailure.values()) {
             out.counter(
                     "gateway_downstream_handshakes_failed",

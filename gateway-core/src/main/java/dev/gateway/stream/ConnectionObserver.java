@@ -21,6 +21,9 @@ public interface ConnectionObserver {
     /** A connection was refused because the process is overloaded. */
     default void onConnectionShed() {}
 
+    /** A listening socket stops accepting for a while, so that new clients wait in the kernel. */
+    default void onAcceptPaused() {}
+
     /** A connection was closed because nothing happened on it for its idle timeout. */
     default void onIdleClosed() {}
 

@@ -104,6 +104,7 @@ class FewDescriptorsIT {
             assertThat(gateway.log()).doesNotContain("Exception", "globalEventExecutor");
             assertThat(gateway.metric("gateway_upstream_connect_failures_total"))
                     .isZero();
+            assertThat(gateway.metric("gateway_downstream_accept_pauses_total")).isPositive();
         }
     }
 

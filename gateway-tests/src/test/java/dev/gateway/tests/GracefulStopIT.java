@@ -137,7 +137,10 @@ class GracefulStopIT {
                     .filter(answer -> !answer.startsWith("HTTP/1.1 200"))
                     .toList();
             assertThat(lost).as(gateway::log).isEmpty();
-            gateway.await("the reload", () -> gateway.log().contains("Listener web at") && gateway.log().contains(" drains"));
+            gateway.await(
+                    "the reload",
+                    () -> gateway.log().contains("Listener web at")
+                            && gateway.log().contains(" drains"));
         }
     }
 
