@@ -68,6 +68,43 @@ public final class Ascii {
         return at;
     }
 
+    /**
+     * Whether a token has other characters than letters, digits and hyphens. Looks at eight at once: this is asked of every
+     * name that the gateway does not know.
+     */
+    static boolean isOddToken(byte[] bytes, int start, int length) {
+        int at = start;
+        int end = start + length;
+        for (; at < end && at <= bytes.length - Long.BYTES; at += Long.BYTES) {
+            long odd = oddBytes((long) WORDS.get(bytes, at));
+            int left = end - at;
+            if ((left >= Long.BYTES ? odd : odd & (1L << left * Byte.SIZE) - 1) != 0) {
+                return true;
+            }
+        }
+        for (; at < end; at++) {
+            if (isOdd(bytes[at])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a character of a token is neither a letter nor a digit nor a hyphen. */
+    static boolean isOdd(byte b) {
+        return (oddBytes(b) & 0x80) != 0;
+    }
+
+    /** Returns a word that has the top bits of the odd ones among eight characters of a token. */
+    private static long oddBytes(long word) {
+        long folded = word | ONES * 0x20; // letters are 61 to 7a now, digits 30 to 39, the hyphen is 2d
+        long high = folded + ONES * 0x05; // from 7b on: ^ _ | ~
+        long notBacktick = (folded ^ (ONES * 0x60)) + ONES * 0x7f;
+        long digitOrLetter = folded << 1 | folded << 3;
+        long notHyphen = (folded ^ (ONES * 0x2d)) + ONES * 0x7f;
+        return (high | ~notBacktick | (~digitOrLetter & notHyphen)) & TOPS;
+    }
+
     /** Returns the byte in lower case if it is an ASCII letter. */
     public static byte lower(byte b) {
         return b >= 'A' && b <= 'Z' ? (byte) (b + 32) : b;

@@ -9,19 +9,6 @@ import org.jspecify.annotations.Nullable;
  * may write such names can say what a rule has taken out, or what only the gateway should say.
  */
 public final class OddNames {
-    private static final boolean[] PLAIN = new boolean[128];
-
-    static {
-        for (char c = '0'; c <= '9'; c++) {
-            PLAIN[c] = true;
-        }
-        for (char c = 'a'; c <= 'z'; c++) {
-            PLAIN[c] = true;
-            PLAIN[c - 32] = true;
-        }
-        PLAIN['-'] = true;
-    }
-
     /** What becomes of such a field. */
     public enum Policy {
         /** The request is refused. */
@@ -34,27 +21,14 @@ public final class OddNames {
 
     private OddNames() {}
 
-    static boolean isOdd(byte b) {
-        return b < 0 || !PLAIN[b];
-    }
-
-    private static boolean isOdd(byte[] bytes, int start, int length) {
-        for (int i = start; i < start + length; i++) {
-            if (isOdd(bytes[i])) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Returns the first such name, null if there is none. */
     public static @Nullable AsciiString first(Fields fields) {
-        int found = fields.findUnknown(OddNames::isOdd);
+        int found = fields.findUnknown(Ascii::isOddToken);
         return found < 0 ? null : fields.name(found);
     }
 
     /** Removes all such fields. */
     public static void remove(Fields fields) {
-        fields.removeUnknown(OddNames::isOdd);
+        fields.removeUnknown(Ascii::isOddToken);
     }
 }

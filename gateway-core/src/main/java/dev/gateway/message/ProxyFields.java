@@ -46,12 +46,17 @@ public final class ProxyFields {
     }
 
     private static boolean isAny(byte[] bytes, int start, int length) {
-        return isOfClient(bytes, start, length)
-                || is(B3, bytes, start, length)
-                || startsWith(B3_MULTI, bytes, start, length);
+        int first = bytes[start] | 0x20;
+        return (first == 'x' && (isOfClientX(bytes, start, length) || startsWith(B3_MULTI, bytes, start, length)))
+                || (first == 'b' && is(B3, bytes, start, length));
     }
 
     private static boolean isOfClient(byte[] bytes, int start, int length) {
+        return (bytes[start] | 0x20) == 'x' && isOfClientX(bytes, start, length);
+    }
+
+    /** Looks on: most names do not begin so. */
+    private static boolean isOfClientX(byte[] bytes, int start, int length) {
         return startsWith(FORWARDED, bytes, start, length)
                 || is(REAL_IP, bytes, start, length)
                 || is(REQUEST_ID, bytes, start, length); // written otherwise, or it would be known
@@ -68,7 +73,7 @@ public final class ProxyFields {
         }
         for (int i = 0; i < count; i++) {
             byte b = bytes[start + i];
-            if (Ascii.lower(b) != prefix.byteAt(i) && (prefix.byteAt(i) != '-' || !OddNames.isOdd(b))) {
+            if (Ascii.lower(b) != prefix.byteAt(i) && (prefix.byteAt(i) != '-' || !Ascii.isOdd(b))) {
                 return false;
             }
         }

@@ -2,6 +2,7 @@ package dev.gateway.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class OddNamesTest {
@@ -12,6 +13,27 @@ class OddNamesTest {
         assertThat((CharSequence) OddNames.first(fields)).isNull();
         OddNames.remove(fields);
         assertThat(fields.toString()).isEqualTo(before);
+    }
+
+    /** Eight characters are looked at together, and those behind a name may be anything. */
+    @Test
+    void whereTheCharacterStandsMakesNoDifference() {
+        String odd = "!#$%&'*+.^_`|~";
+        String plain = "abcxyzABCXYZ0189-";
+        for (int length = 1; length <= 20; length++) {
+            for (int at = 0; at < length; at++) {
+                for (char c : (odd + plain).toCharArray()) {
+                    byte[] bytes = new byte[40];
+                    Arrays.fill(bytes, (byte) 0xff);
+                    for (int i = 0; i < length; i++) {
+                        bytes[3 + i] = (byte) (i == at ? c : plain.charAt((i + at) % plain.length()));
+                    }
+                    assertThat(Ascii.isOddToken(bytes, 3, length)).isEqualTo(odd.indexOf(c) >= 0);
+                    byte[] exact = Arrays.copyOf(bytes, 3 + length);
+                    assertThat(Ascii.isOddToken(exact, 3, length)).isEqualTo(odd.indexOf(c) >= 0);
+                }
+            }
+        }
     }
 
     @Test
