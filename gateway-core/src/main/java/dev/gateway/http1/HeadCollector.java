@@ -95,7 +95,7 @@ final class HeadCollector {
             if (position > lineStart + 1) {
                 if (lineStart == 0 && kind != Kind.TRAILERS) {
                     if (position >= limits.maxFirstLine()) {
-                        return refuse(Violation.LINE_TOO_LONG);
+                        return refuse(tooLong(in, start, lf));
                     }
                     fieldsStart = position + 1;
                 }
@@ -118,13 +118,26 @@ final class HeadCollector {
         int total = end + limit - start;
         if (lineStart == 0 && kind != Kind.TRAILERS) {
             if (total >= limits.maxFirstLine()) {
-                return refuse(Violation.LINE_TOO_LONG);
+                return refuse(tooLong(in, start, limit));
             }
         } else if (total - fieldsStart > limits.maxFieldBytes()) {
             return refuse(Violation.FIELDS_TOO_LARGE);
         }
         append(in, limit - start, Math.max(REQUEST_ROOM, total / 4)); // what comes in many pieces is copied seldom
         return Progress.MORE;
+    }
+
+    /** A first line that is too long, and of a request has no space yet, is all method, and not a URI. */
+    private Violation tooLong(ByteBuf in, int start, int limit) {
+        if (kind == Kind.REQUEST && in.indexOf(start, limit, (byte) ' ') < 0) {
+            for (int i = 0; i < end; i++) {
+                if (bytes[i] == ' ') {
+                    return Violation.LINE_TOO_LONG;
+                }
+            }
+            return Violation.METHOD_TOO_LONG;
+        }
+        return Violation.LINE_TOO_LONG;
     }
 
     private void append(ByteBuf in, int length, int room) {

@@ -14,6 +14,7 @@ enum Violation {
     UNSUPPORTED_VERSION(505, "protocol version not supported"),
     BAD_STATUS_LINE(400, "malformed status line"),
     LINE_TOO_LONG(414, "the first line is too long"),
+    METHOD_TOO_LONG(501, "the method is too long"),
     FIELDS_TOO_LARGE(431, "the fields are too large"),
     TOO_MANY_FIELDS(431, "too many fields"),
     OBS_FOLD(400, "a line begins with white space"),
@@ -63,7 +64,7 @@ enum Violation {
     Failure downstream(HeadLimits limits) {
         String limit =
                 switch (this) {
-                    case LINE_TOO_LONG -> limits.maxFirstLine() + " bytes (limits.maxRequestLine)";
+                    case LINE_TOO_LONG, METHOD_TOO_LONG -> limits.maxFirstLine() + " bytes (limits.maxRequestLine)";
                     case FIELDS_TOO_LARGE -> limits.maxFieldBytes() + " bytes (limits.maxHeaderBytes)";
                     case TOO_MANY_FIELDS -> limits.maxFields() + " (limits.maxHeaders)";
                     default -> null;

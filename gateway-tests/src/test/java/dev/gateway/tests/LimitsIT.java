@@ -77,6 +77,21 @@ class LimitsIT {
         }
     }
 
+    @Test
+    void aMethodThatIsTooLongIs501() throws Exception {
+        try (Origin origin = Origin.start();
+                Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
+                        .listener("limits: {maxRequestLine: 1KiB}")
+                        .start()) {
+            for (String rest : new String[] {" / HTTP/1.1\r\nHost: a\r\n\r\n", ""}) { // and while it still comes
+                try (Http1Peer client = Http1Peer.connect(rig.port())) {
+                    client.raw("X".repeat(600)).raw("X".repeat(1400) + rest);
+                    assertThat(client.readToEnd()).startsWith(rest.isEmpty() ? "HTTP/1.1 501 " : "HTTP/1.1 ");
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void fieldsThatAreTooLargeAre431(Pairing pairing) throws Exception {
