@@ -18,6 +18,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -92,15 +94,18 @@ class LogDestinationIT {
     @Test
     void aFileThatIsFullIsPutAside() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
-                Rig rig = start(origin, "path: access.log, rotation: {maxSize: 20B, maxFiles: 2}")) {
-            Path directory = rig.file().resolveSibling("");
-            for (int i = 0; i < 3; i++) { // of 10 bytes; the third begins another file
-                get(rig);
-                rig.awaitIdle();
-            }
+                Rig rig = start(origin, "path: access.log, rotation: {maxSize: 25B, maxFiles: 2}")) {
+            get(rig);
             rig.awaitAccessLog(1);
-            assertThat(Files.exists(directory.resolve("access.log.1"))).isTrue();
-            assertThat(Files.readString(directory.resolve("access.log.1"))).startsWith("GET / 200\n");
+            get(rig);
+            rig.awaitAccessLog(2);
+            get(rig); // of 10 bytes each, so this is one too many
+            Path full = rig.file().resolveSibling("access.log.1");
+            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+            while (!Files.exists(full) && System.nanoTime() < deadline) {
+                LockSupport.parkNanos(5_000_000);
+            }
+            assertThat(Files.readString(full)).startsWith("GET / 200\nGET / 200\n");
         }
     }
 }
