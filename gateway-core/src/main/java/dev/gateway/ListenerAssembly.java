@@ -172,6 +172,8 @@ final class ListenerAssembly {
                 },
                 config.caFile(),
                 config.sessionTickets(),
-                Assembly.millis(listener.timeouts().tlsHandshake()));
+                Assembly.millis(listener.timeouts().tlsHandshake()),
+                config.crlFile(),
+                (int) Math.max(1, config.sessionTimeout().toSeconds()));
     }
 }

@@ -219,6 +219,9 @@ final class ListenerChange {
             Listeners.Serving same = Objects.requireNonNull(before.get(listener.name()));
             if (same.tls() != each.tls() || !Meaning.isSame(same.config(), each.config())) {
                 listener.replace(each.settings());
+                if (same.tls() != null && each.tls() != null) {
+                    Listeners.closeFormerClients(each.config(), listener, same.tls(), each.tls());
+                }
             }
             return listener;
         } else {

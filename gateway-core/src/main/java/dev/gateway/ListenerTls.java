@@ -32,6 +32,9 @@ final class ListenerTls implements AutoCloseable {
         if (settings.clientCaFile() != null) {
             files.add(settings.clientCaFile());
         }
+        if (settings.clientCrlFile() != null) {
+            files.add(settings.clientCrlFile());
+        }
         FileWatch watch = new FileWatch(files);
         return new ListenerTls(settings, watch, new ServerTls(settings));
     }

@@ -3,6 +3,7 @@ package dev.gateway;
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerSettings;
 import dev.gateway.listener.OpenConnection;
@@ -116,11 +117,23 @@ final class Listeners {
         ListenerTls tls = Objects.requireNonNull(old.tls());
         ListenerTls fresh = ListenerTls.read(tls.settings());
         old.listener().replace(old.listener().settings().with(fresh.tls()));
+        closeFormerClients(old.config(), old.listener(), tls, fresh);
         serving = serving.stream()
                 .map(each ->
                         each.listener() == old.listener() ? new Serving(old.config(), old.listener(), fresh) : each)
                 .toList();
         tls.close();
+    }
+
+    /** Closes the connections there are if other clients are accepted now, and the configuration wants it. */
+    static void closeFormerClients(ListenerConfig config, Listener listener, ListenerTls before, ListenerTls now) {
+        TlsConfig tls = config.tls();
+        if (tls != null
+                && tls.clientCaChange() == TlsConfig.CaChange.CLOSE
+                && !before.tls().acceptsSameClients(now.tls())) {
+            log.info("Listener {} accepts other client certificates: its connections are closed", config.name());
+            listener.closeConnections();
+        }
     }
 
     /** Finds indexes for listeners: the one that a name has, also of a listener that is still leaving, else a free one. */

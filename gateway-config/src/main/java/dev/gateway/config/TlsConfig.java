@@ -1,6 +1,7 @@
 package dev.gateway.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
  * @param caFile PEM certificates that client certificates are verified against; not null unless clientAuth is NONE
  * @param sessionTickets whether clients may resume by ticket
+ * @param crlFile revocation lists of client certificates, or null
+ * @param sessionTimeout for how long a session or ticket is taken
+ * @param clientCaChange what becomes of open connections when caFile or crlFile changes
  */
 public record TlsConfig(
         Position position,
@@ -26,7 +30,10 @@ public record TlsConfig(
         List<String> ciphers,
         ClientAuth clientAuth,
         @Nullable Path caFile,
-        boolean sessionTickets) {
+        boolean sessionTickets,
+        @Nullable Path crlFile,
+        Duration sessionTimeout,
+        CaChange clientCaChange) {
 
     public TlsConfig {
         certificateRefs = List.copyOf(certificateRefs);
@@ -69,6 +76,12 @@ public record TlsConfig(
         public String toString() {
             return word;
         }
+    }
+
+    /** What becomes of open connections when other client certificates are accepted. */
+    public enum CaChange {
+        KEEP,
+        CLOSE
     }
 
     /** Whether clients show a certificate. */

@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.internal.tcnative.SSL;
 import java.nio.channels.ClosedChannelException;
+import java.security.cert.CertificateException;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -20,9 +21,16 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
     private final ServerTls.Callback callback;
     private final HelloHandler hello;
     private final long begunNanos = System.nanoTime(); // the connection has just been accepted
+    private final @Nullable ClientCertificates certificates;
     private boolean done;
 
-    HandshakeHandler(ServerTls.Callback callback, HelloHandler hello) {
+    /**
+     * Makes it.
+     *
+     * @param certificates what is asked of clients' certificates, null if they show none
+     */
+    HandshakeHandler(ServerTls.Callback callback, HelloHandler hello, @Nullable ClientCertificates certificates) {
+        this.certificates = certificates;
         this.callback = callback;
         this.hello = hello;
     }
@@ -51,6 +59,14 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         SslHandler handler = ctx.pipeline().get(SslHandler.class);
+        if (certificates != null) {
+            try {
+                certificates.check(handler.engine().getSession());
+            } catch (CertificateException e) {
+                fail(ctx, e);
+                return;
+            }
+        }
         // First, for if this throws nobody has been told anything yet, and the failure will be.
         TlsInfo info = describe(handler.engine(), System.nanoTime() - begunNanos);
         done = true;

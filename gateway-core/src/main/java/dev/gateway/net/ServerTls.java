@@ -17,6 +17,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.internal.tcnative.SSL;
 import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -38,7 +39,6 @@ import org.jspecify.annotations.Nullable;
 public final class ServerTls implements AutoCloseable {
     private static final String MAC = "HmacSHA384";
     private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
-    private static final int RESUMABLE_SECONDS = 2 * TicketSecrets.PERIOD_SECONDS;
 
     private final List<SslContext> contexts = new ArrayList<>();
     private final List<X509Certificate> certificates = new ArrayList<>();
@@ -50,6 +50,7 @@ public final class ServerTls implements AutoCloseable {
     private final boolean tickets;
     private final TicketSecrets secrets;
     private final byte[] policy; // what is asked of clients
+    private final @Nullable ClientCertificates clients;
     private volatile long keyedPeriod = -1; // whose keys the contexts have
     private final AtomicInteger uses = new AtomicInteger(1);
 
@@ -73,7 +74,7 @@ public final class ServerTls implements AutoCloseable {
      * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
      */
     public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
-        this(settings, TicketSecrets.OF_PROCESS);
+        this(settings, TicketSecrets.lasting(settings.resumableSeconds()));
     }
 
     ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
@@ -83,6 +84,9 @@ public final class ServerTls implements AutoCloseable {
         this.tickets = settings.tickets();
         this.secrets = secrets;
         this.policy = policy(settings);
+        this.clients = settings.clientCaFile() == null
+                ? null
+                : ClientCertificates.read(settings.clientCrlFile(), Pem.certificates(settings.clientCaFile()));
         try {
             for (CertificateFiles files : settings.certificates()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
@@ -116,7 +120,7 @@ public final class ServerTls implements AutoCloseable {
                     .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()))
                     .clientAuth(clientAuth(settings))
                     .sessionCacheSize(CACHED_RESUMPTIONS)
-                    .sessionTimeout(RESUMABLE_SECONDS)
+                    .sessionTimeout(settings.resumableSeconds())
                     .build();
         } catch (IllegalArgumentException e) {
             // Netty's word for a cipher or protocol that nobody knows.
@@ -138,11 +142,20 @@ public final class ServerTls implements AutoCloseable {
     }
 
     private static byte[] policy(ServerTlsSettings settings) throws IOException {
-        byte[] auth = settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII);
-        byte[] ca = settings.clientCaFile() == null ? new byte[0] : InputFile.bytes(settings.clientCaFile());
-        byte[] both = Arrays.copyOf(auth, auth.length + ca.length);
-        System.arraycopy(ca, 0, both, auth.length, ca.length);
-        return both;
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.writeBytes(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
+        if (settings.clientCaFile() != null) {
+            all.writeBytes(InputFile.bytes(settings.clientCaFile()));
+        }
+        if (settings.clientCrlFile() != null) {
+            all.writeBytes(InputFile.bytes(settings.clientCrlFile()));
+        }
+        return all.toByteArray();
+    }
+
+    /** Whether both accept the same certificates of clients. */
+    public boolean acceptsSameClients(ServerTls other) {
+        return Arrays.equals(policy, other.policy);
     }
 
     /** Sees to it that tickets are made, and taken, with the keys of now. */
@@ -188,7 +201,7 @@ public final class ServerTls implements AutoCloseable {
         renewTicketKeys();
         SmallReads.copy(pipeline);
         HelloHandler hello = new HelloHandler(hellos, handshakeMillis);
-        pipeline.addLast(hello, new HandshakeHandler(callback, hello));
+        pipeline.addLast(hello, new HandshakeHandler(callback, hello, clients));
     }
 
     private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param tickets whether clients may resume by ticket, the only way of TLS 1.3; the JDK's TLS, where BoringSSL is
  *     missing, always lets them
  * @param handshakeMillis how long a handshake may take, 0 for no limit
+ * @param clientCrlFile revocation lists of client certificates, PEM or DER; null for none
+ * @param resumableSeconds for how long a session or ticket is taken, at most; more than 0
  */
 public record ServerTlsSettings(
         List<CertificateFiles> certificates,
@@ -27,7 +29,36 @@ public record ServerTlsSettings(
         ClientAuthentication clientAuth,
         @Nullable Path clientCaFile,
         boolean tickets,
-        long handshakeMillis) {
+        long handshakeMillis,
+        @Nullable Path clientCrlFile,
+        int resumableSeconds) {
+    /** For how long sessions and tickets are taken if nothing else is said. */
+    public static final int RESUMABLE_SECONDS = 2 * 60 * 60;
+
+    /** Makes settings without revocation lists. */
+    public ServerTlsSettings(
+            List<CertificateFiles> certificates,
+            boolean refusesUnknownNames,
+            List<String> alpn,
+            List<String> protocols,
+            List<String> ciphers,
+            ClientAuthentication clientAuth,
+            @Nullable Path clientCaFile,
+            boolean tickets,
+            long handshakeMillis) {
+        this(
+                certificates,
+                refusesUnknownNames,
+                alpn,
+                protocols,
+                ciphers,
+                clientAuth,
+                clientCaFile,
+                tickets,
+                handshakeMillis,
+                null,
+                RESUMABLE_SECONDS);
+    }
 
     /** Whether clients show a certificate. */
     public enum ClientAuthentication {

@@ -3,6 +3,7 @@ package dev.gateway.net;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -12,8 +13,8 @@ import java.util.function.LongSupplier;
  * from any thread.
  */
 final class TicketSecrets {
-    /** Those of all listeners, which survive a reload. */
-    static final TicketSecrets OF_PROCESS = new TicketSecrets(System::nanoTime);
+    /** Those of all listeners whose tickets last equally long; they survive a reload. */
+    private static final ConcurrentHashMap<Integer, TicketSecrets> BY_SECONDS = new ConcurrentHashMap<>();
 
     static final int PERIOD_SECONDS = 60 * 60;
 
@@ -21,10 +22,10 @@ final class TicketSecrets {
     private static final int KEPT = 3;
 
     private static final int LENGTH = 48;
-    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(PERIOD_SECONDS);
 
     private final SecureRandom random = new SecureRandom();
     private final LongSupplier clock;
+    private final long periodNanos;
     private volatile Period current;
 
     /**
@@ -36,8 +37,19 @@ final class TicketSecrets {
     record Period(long number, long beganNanos, List<byte[]> secrets) {}
 
     TicketSecrets(LongSupplier clock) {
+        this(clock, PERIOD_SECONDS);
+    }
+
+    private TicketSecrets(LongSupplier clock, int periodSeconds) {
         this.clock = clock;
+        this.periodNanos = TimeUnit.SECONDS.toNanos(periodSeconds);
         this.current = new Period(0, clock.getAsLong(), List.of(fresh()));
+    }
+
+    /** Returns the secrets of tickets that are taken for so long at most, and for two thirds of it at least. */
+    static TicketSecrets lasting(int seconds) {
+        return BY_SECONDS.computeIfAbsent(
+                seconds, key -> new TicketSecrets(System::nanoTime, Math.max(1, seconds / KEPT)));
     }
 
     private byte[] fresh() {
@@ -49,11 +61,11 @@ final class TicketSecrets {
     /** Returns the period of now. */
     Period current() {
         Period period = current;
-        return clock.getAsLong() - period.beganNanos < PERIOD_NANOS ? period : next();
+        return clock.getAsLong() - period.beganNanos < periodNanos ? period : next();
     }
 
     private synchronized Period next() {
-        long passed = (clock.getAsLong() - current.beganNanos) / PERIOD_NANOS;
+        long passed = (clock.getAsLong() - current.beganNanos) / periodNanos;
         if (passed > 0) { // else another thread was here first
             List<byte[]> secrets = new ArrayList<>();
             for (long i = 0; i < Math.min(passed, KEPT); i++) {
@@ -61,7 +73,7 @@ final class TicketSecrets {
             }
             secrets.addAll(current.secrets);
             List<byte[]> kept = List.copyOf(secrets.subList(0, Math.min(secrets.size(), KEPT)));
-            current = new Period(current.number + passed, current.beganNanos + passed * PERIOD_NANOS, kept);
+            current = new Period(current.number + passed, current.beganNanos + passed * periodNanos, kept);
         }
         return current;
     }

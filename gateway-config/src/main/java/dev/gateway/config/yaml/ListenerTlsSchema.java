@@ -6,11 +6,13 @@ import dev.gateway.config.Concealed;
 import dev.gateway.config.ListenerConfig.Protocol;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.config.TlsConfig.CertificateRef;
+import dev.gateway.config.TlsConfig.CaChange;
 import dev.gateway.config.TlsConfig.ClientAuth;
 import dev.gateway.config.TlsConfig.Mode;
 import dev.gateway.config.TlsConfig.UnknownServerName;
 import dev.gateway.config.TlsConfig.Version;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +30,16 @@ final class ListenerTlsSchema {
             "ciphers",
             "clientAuth",
             "caFile",
-            "sessionTickets");
+            "sessionTickets",
+            "crlFile",
+            "sessionTimeout",
+            "clientCaChange");
 
     private static final ScalarType<Version> VERSION =
             Types.words(entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3));
+
+    private static final ScalarType<CaChange> CA_CHANGE =
+            Types.words(entry("keep", CaChange.KEEP), entry("close", CaChange.CLOSE));
 
     private static final ScalarType<ClientAuth> CLIENT_AUTH = Types.words(
             entry("none", ClientAuth.NONE),
@@ -126,6 +134,23 @@ final class ListenerTlsSchema {
                 true,
                 tls -> ifTerminated(tls, tls.sessionTickets()),
                 "Whether clients may resume by session ticket.");
+        var crlFile = o.optional(
+                "crlFile",
+                Types.PATH,
+                TlsConfig::crlFile,
+                "Revocation lists, signed by certificates of caFile: clients in them are refused. Watched like caFile.");
+        var sessionTimeout = o.defaulted(
+                "sessionTimeout",
+                Types.DURATION,
+                Duration.ofHours(2),
+                tls -> ifTerminated(tls, tls.sessionTimeout()),
+                "For how long a client may resume a session, or use a ticket.");
+        var caChange = o.defaulted(
+                "clientCaChange",
+                CA_CHANGE,
+                CaChange.KEEP,
+                tls -> ifTerminated(tls, tls.clientCaChange()),
+                "What becomes of open connections when caFile or crlFile changes: keep or close.");
         o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
         return v -> {
             Path caPath = v.find(caFile);
@@ -134,6 +159,14 @@ final class ListenerTlsSchema {
             }
             if (v.get(clientAuth) == ClientAuth.NONE && caPath != null) {
                 v.warning(v.atKey("caFile"), "caFile has no effect without 'clientAuth: required' or 'optional'");
+            }
+            if (v.get(clientAuth) == ClientAuth.NONE && v.find(crlFile) != null) {
+                v.warning(v.atKey("crlFile"), "crlFile has no effect without 'clientAuth: required' or 'optional'");
+            }
+            if (v.has("sessionTimeout") && v.get(sessionTimeout).toSeconds() < 1) {
+                v.error(
+                        v.at("sessionTimeout"),
+                        "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
             }
             if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
                 v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
@@ -159,7 +192,10 @@ final class ListenerTlsSchema {
                     v.get(ciphers),
                     v.get(clientAuth),
                     caPath,
-                    v.get(tickets));
+                    v.get(tickets),
+                    v.find(crlFile),
+                    v.get(sessionTimeout),
+                    v.get(caChange));
         };
     });
 

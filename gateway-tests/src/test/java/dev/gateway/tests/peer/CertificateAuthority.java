@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
+import java.util.Date;
 import java.util.List;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SNIHostName;
@@ -19,6 +21,9 @@ import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import org.bouncycastle.cert.X509v2CRLBuilder;
+import org.bouncycastle.cert.jcajce.JcaX509v2CRLBuilder;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.jspecify.annotations.Nullable;
 
 /** Issues certificates for a test, and makes clients that trust it. Its files lie in the test's directory. */
@@ -68,6 +73,26 @@ public final class CertificateAuthority {
     /** Issues a certificate that has the name as its common name only. */
     public Issued issueWithoutAlternativeNames(String name) throws Exception {
         return write(name, builder(name, Instant.now()).buildIssuedBy(root));
+    }
+
+    /** Issues a certificate that is valid until then. */
+    public Issued issueUntil(String name, Instant end) throws Exception {
+        return write(name, builder(name, Instant.now()).notAfter(end), name);
+    }
+
+    /** Returns a list of certificates that are revoked, in PEM. */
+    public String revoke(Issued... all) throws Exception {
+        Date now = new Date();
+        X509v2CRLBuilder list = new JcaX509v2CRLBuilder(root.getCertificate(), now);
+        list.setNextUpdate(Date.from(now.toInstant().plus(Duration.ofDays(1))));
+        for (Issued each : all) {
+            list.addCRLEntry(each.bundle().getCertificate().getSerialNumber(), now, 0);
+        }
+        byte[] der = list.build(new JcaContentSignerBuilder("SHA256withECDSA")
+                        .build(root.getKeyPair().getPrivate()))
+                .getEncoded();
+        return "-----BEGIN X509 CRL-----\n" + Base64.getMimeEncoder().encodeToString(der)
+                + "\n-----END X509 CRL-----\n";
     }
 
     private Issued write(String file, CertificateBuilder builder, String... names) throws Exception {
