@@ -13,8 +13,6 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -27,10 +25,6 @@ import org.jspecify.annotations.Nullable;
  * goes to the {@link RequestHandler}. All on the channel's event loop.
  */
 public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
-    private static final long DRAIN_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
-    private static final int DRAIN_ROUNDS = 5; // of that time, if there are requests to wait for anyway
-    private static final long DRAIN_PING = 0x6472_6169_6e00_0001L;
-
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http2ServerSettings settings;
@@ -38,15 +32,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final Timer idleTimer = new IdleTimer();
     private final Timer ageTimer = new AgeTimer();
     private final Timer headersTimer = new HeadersTimer();
-    private final Timer lastStreamTimer = new LastStreamTimer();
+    private final GoingAway goingAway = new GoingAway(this);
     private long idleSince;
     private boolean prefaceSeen;
     private int wideStreams;
-    private boolean draining; // takes no new streams soon
     private boolean drainTold;
-    private boolean goingAwaySaid;
-    private boolean lastStreamSaid;
-    private int drainRounds;
 
     private Http2ServerConnection(
             ConnectionInfo info, RequestHandler handler, Http2ServerSettings settings, Codec codec) {
@@ -122,7 +112,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (h2 != null && stream(h2) instanceof Http2ServerStream stream) {
             priorities.onUpdate();
             stream.prioritise(update.priority());
-        } else if (id > connection().remote().lastStreamCreated() && !lastStreamSaid) {
+        } else if (id > connection().remote().lastStreamCreated() && !goingAway.isLastStreamSaid()) {
             priorities.onEarlyUpdate(update, connection().numActiveStreams());
         }
     }
@@ -193,9 +183,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (drainTold) {
             tellDraining(stream);
         }
-        if (draining && !goingAwaySaid) {
-            sayGoingAway();
-        }
+        goingAway.onRequest();
         return stream;
     }
 
@@ -277,7 +265,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
         if (connection().numActiveStreams() == 0) {
             idleSince = timers.nanoTime();
-            if (lastStreamSaid) {
+            if (goingAway.isLastStreamSaid()) {
                 closeAfterWrites();
             }
         }
@@ -314,24 +302,19 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         idleTimer.cancel();
         ageTimer.cancel();
         headersTimer.cancel();
-        lastStreamTimer.cancel();
+        goingAway.cancel();
     }
 
     @Override
     public void discourage() {
-        if (!draining && isOpen()) {
-            draining = true;
-            if (connection().remote().lastStreamCreated() > 0) {
-                sayGoingAway();
-            }
-        }
+        goingAway.discourage();
     }
 
     @Override
     public void drain() {
         if (!drainTold) {
             drainTold = true;
-            retire();
+            goingAway.retire();
             forEachStream(Http2ServerConnection::tellDraining);
         }
     }
@@ -343,29 +326,6 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         }
     }
 
-    /** Takes no new streams, and closes when those it has are done. */
-    private void retire() {
-        if (goingAwaySaid || lastStreamTimer.isArmed() || !isOpen()) {
-            return;
-        }
-        draining = true;
-        if (connection().remote().lastStreamCreated() > 0) {
-            sayGoingAway();
-        } else { // a client that has read GOAWAY would not even send its first request
-            timers.arm(lastStreamTimer, FIRST_REQUEST_MILLIS);
-        }
-    }
-
-    private void sayGoingAway() {
-        goingAwaySaid = true;
-        ChannelHandlerContext ctx = context();
-        // Requests that are on their way are still taken: the last id is named when the client has read this.
-        goAway(ctx, Integer.MAX_VALUE, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
-        encoder().writePing(ctx, false, DRAIN_PING, ctx.newPromise());
-        flush(ctx);
-        timers.arm(lastStreamTimer, DRAIN_MILLIS);
-    }
-
     @Override
     void onSettings(Http2Settings received) {
         prefaceSeen = true;
@@ -373,33 +333,14 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     void onPingAck(long data) {
-        if (data == DRAIN_PING && draining) {
-            sayLastStream();
-        }
-    }
-
-    private void sayLastStream() {
-        lastStreamTimer.cancel();
-        if (lastStreamSaid || !isOpen()) {
-            return;
-        }
-        lastStreamSaid = true;
-        ChannelHandlerContext ctx = context();
-        int last = connection().remote().lastStreamCreated();
-        lateFrames().onLastStreamSaid(last);
-        goAway(ctx, last, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
-        if (connection().numActiveStreams() == 0) {
-            closeAfterWrites();
-        } else {
-            requestFlush();
-        }
+        goingAway.onPingAck(data);
     }
 
     @Override
     public void end(Failure failure) {
         if (isOpen()) {
             forEachStream(stream -> ((Http2ServerStream) stream).giveUp(failure));
-            sayLastStream();
+            goingAway.sayLastStream();
             closeAfterWrites();
         } else {
             context().close();
@@ -423,19 +364,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class AgeTimer extends Timer {
         @Override
         protected void onExpired() {
-            retire();
-        }
-    }
-
-    private final class LastStreamTimer extends Timer {
-        @Override
-        protected void onExpired() {
-            if (goingAwaySaid && connection().numActiveStreams() > 0 && ++drainRounds < DRAIN_ROUNDS) {
-                timers.arm(
-                        this, DRAIN_MILLIS); // the client may be far away, and nothing is lost by taking its requests
-            } else {
-                sayLastStream();
-            }
+            goingAway.retire();
         }
     }
 
