@@ -2,6 +2,7 @@ package dev.gateway.listener;
 
 import dev.gateway.listener.ListenerSettings.Sharing;
 import dev.gateway.net.DescriptorShare;
+import dev.gateway.net.FailureText;
 import dev.gateway.net.SynFilter;
 import dev.gateway.net.Transport;
 import io.netty.bootstrap.ServerBootstrap;
@@ -63,10 +64,18 @@ final class Acceptor {
         } catch (IOException | RuntimeException e) {
             acceptor.close();
             throw new IOException(
-                    "listener " + settings.name() + " cannot be bound to " + settings.bound() + ": " + e.getMessage(),
+                    "listener " + settings.name() + " cannot be bound to " + settings.bound() + ": " + FailureText.of(e)
+                            + hint(e, settings.bound()),
                     e);
         }
         return acceptor;
+    }
+
+    private static String hint(Exception failure, ListenerSettings.Address bound) {
+        boolean denied = String.valueOf(failure.getMessage()).contains("Permission denied");
+        return denied && bound instanceof ListenerSettings.Address.Tcp
+                ? ": ports below 1024 need the capability CAP_NET_BIND_SERVICE, as deploy/systemd has it"
+                : "";
     }
 
     private void bindAll() throws IOException {

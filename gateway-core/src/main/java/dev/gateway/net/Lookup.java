@@ -93,7 +93,7 @@ final class Lookup {
         void settle(Throwable why, boolean otherIsGood) {
             if (usable && before != null && !otherIsGood) {
                 if (!before.isStale()) {
-                    log.warn("DNS fails for {}, whose last known addresses stay in use: {}", host, why.getMessage());
+                    log.warn("DNS fails for {}, whose last known addresses stay in use: {}", host, FailureText.of(why));
                 }
                 put(before.addresses(), why, NEGATIVE_TTL_NANOS, before.goodNanos());
                 promise.trySuccess(before.addresses());

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.http1.ConnectHandshake;
+import dev.gateway.net.FailureText;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ClientTls;
 import dev.gateway.net.ClientTls.Alpn;
@@ -325,9 +326,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         while (innermost.getCause() != null) {
             innermost = innermost.getCause();
         }
-        String message = innermost.getMessage();
-        String text = message == null ? innermost.getClass().getSimpleName() : message;
-        return text.replace('\n', ' ').replace('\r', ' ');
+        return FailureText.of(innermost);
     }
 
     /** Last in the pipeline until the connection is handed over. */

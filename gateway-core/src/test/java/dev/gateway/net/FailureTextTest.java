@@ -1,0 +1,32 @@
+package dev.gateway.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FailureTextTest {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "bind(..) failed with error(-98): Address already in use|Address already in use",
+                "127.0.0.1: finishConnect(..) failed with error(-111): Connection refused|127.0.0.1: Connection refused",
+                "DefaultDnsQuestion(slow.lab. IN A) query '15936' via UDP timed out after 2000 milliseconds (no stack trace"
+                        + " available)|DNS query (slow.lab. IN A) via UDP timed out after 2000 milliseconds",
+                "Connection reset by peer|Connection reset by peer",
+                "failed with error(|failed with error("
+            })
+    void onlyTheReasonIsLeft(String message, String text) {
+        assertThat(FailureText.of(new IOException(message))).isEqualTo(text);
+    }
+
+    @Test
+    void itIsOneLineAndNeverEmpty() {
+        assertThat(FailureText.of(new IOException("a\nb"))).isEqualTo("a b");
+        assertThat(FailureText.of(new IOException())).isEqualTo("IOException");
+    }
+}
