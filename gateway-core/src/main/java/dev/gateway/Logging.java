@@ -19,7 +19,9 @@ import org.slf4j.LoggerFactory;
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class Logging extends ContextAwareBase implements Configurator {
-    private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{0} - %msg%n";
+    /** Time and date as the access log writes them, so that lines of both can be put in order. */
+    private static final String PATTERN = "%d{\"yyyy-MM-dd'T'HH:mm:ss.SSS'Z'\", UTC} %-5level %logger{0} - %msg%n";
+
     private static final long FLUSH_MILLIS = 1_000;
 
     @Override
@@ -40,6 +42,20 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
         context.getLogger("io.netty").setLevel(Level.WARN);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** How lines are written. */
+    enum Format {
+        TEXT,
+        JSON
+    }
+
+    /** Writes lines so from now on; a file that configures Logback says itself how. */
+    static void format(Format format) {
+        ProcessLog processLog = processLog();
+        if (processLog != null && format == Format.JSON) {
+            processLog.encodeBy(new JsonLogEncoder());
+        }
     }
 
     /** Returns how many lines of the log were dropped because nobody read it. */

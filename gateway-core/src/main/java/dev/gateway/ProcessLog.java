@@ -2,12 +2,14 @@ package dev.gateway;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import ch.qos.logback.core.encoder.Encoder;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -31,7 +33,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final byte[] NOTHING = {};
 
     private final RepeatedFailures failures;
-    private final Encoder<ILoggingEvent> encoder;
+    private volatile Encoder<ILoggingEvent> encoder;
     private final OutputStream out;
     private final BlockingQueue<byte[]> queue = new ArrayBlockingQueue<>(MAX_LINES);
     private final AtomicLong held = new AtomicLong(); // bytes that wait or are being written
@@ -55,6 +57,11 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
         setName(NAME);
     }
 
+    /** Writes lines by another encoder from now on. */
+    void encodeBy(Encoder<ILoggingEvent> next) {
+        encoder = next;
+    }
+
     @Override
     public void start() {
         Thread thread = new Thread(this::run, NAME);
@@ -73,7 +80,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
         try {
             line = encoder.encode(event);
             if (left > 0) {
-                line = concat(line, ("  (and " + left + " times more since it was last shown)\n").getBytes(UTF_8));
+                line = concat(line, more(left));
             }
         } catch (OutOfMemoryError e) { // whoever logs goes on
             dropped.incrementAndGet();
@@ -83,6 +90,22 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
             held.addAndGet(-line.length);
             dropped.incrementAndGet();
         }
+    }
+
+    private byte[] more(long left) {
+        String text = "(and " + left + " times more since it was last shown)";
+        Encoder<ILoggingEvent> current = encoder;
+        return current instanceof JsonLogEncoder ? current.encode(warning(text)) : ("  " + text + "\n").getBytes(UTF_8);
+    }
+
+    /** Makes a line about the log itself. */
+    private static ILoggingEvent warning(String message) {
+        LoggingEvent event = new LoggingEvent();
+        event.setLoggerName(ProcessLog.class.getName());
+        event.setLevel(Level.WARN);
+        event.setInstant(Instant.now());
+        event.setMessage(message);
+        return event;
     }
 
     private static byte[] concat(byte[] one, byte[] other) {
@@ -145,9 +168,9 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     private void tellDropped() {
         long now = dropped.get();
-        String line = "%d lines of this log were dropped, because it was not read in time (%d since the start)%n"
+        String text = "%d lines of this log were dropped, because it was not read in time (%d since the start)"
                 .formatted(now - toldDropped, now);
-        if (write(line.getBytes(StandardCharsets.UTF_8))) {
+        if (write(encoder.encode(warning(text)))) {
             toldDropped = now;
         }
     }
