@@ -47,7 +47,10 @@ final class DemoCommand implements Callable<Integer> {
             description = "Where the demo upstream listens, on 127.0.0.1. Default: ${DEFAULT-VALUE}")
     private int upstreamPort;
 
-    @Option(names = "--log-level", paramLabel = "LEVEL", description = "error, warn, info or debug. Default: info")
+    @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            description = "error, warn, info, debug or trace. Default: info")
     private @Nullable Level level;
 
     @Spec
@@ -66,6 +69,10 @@ final class DemoCommand implements Callable<Integer> {
         }
         if (upstreamPort < 0 || upstreamPort > 65535) {
             err.println("--upstream-port: expected a port from 0 to 65535, not " + upstreamPort);
+            return Main.USAGE;
+        }
+        if (upstreamPort < 0 || upstreamPort > 65_535) {
+            err.println("--upstream-port: expected 0 to 65535, not " + upstreamPort);
             return Main.USAGE;
         }
         DemoUpstream upstream;

@@ -12,10 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The command line. Each command is a class of its own, and returns the exit code of the process. */
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "  gateway demo                             try it, with an upstream of its own",
             "  gateway validate config/quickstart.yaml  find every mistake in a file",
-            "  gateway run --config gateway.yaml        serve",
+            "  gateway run gateway.yaml                 serve",
             "  gateway top                              see what a running gateway does",
             "",
             "'gateway COMMAND --help' tells more about each."
@@ -53,7 +54,9 @@ import picocli.CommandLine.Spec;
             Main.Validate.class,
             Main.PrintConfig.class,
             Main.Schema.class,
-            Main.ShowVersion.class
+            Main.ShowVersion.class,
+            AutoComplete.GenerateCompletion.class,
+            CommandLine.HelpCommand.class
         })
 public final class Main implements Callable<Integer> {
     static final int OK = 0;
@@ -102,6 +105,9 @@ public final class Main implements Callable<Integer> {
     static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(100)
+                .setExecutionStrategy(UsageErrors::execute)
+                .setParameterExceptionHandler(UsageErrors::tell)
                 .setExitCodeExceptionMapper(e -> e instanceof CommandLine.ParameterException ? USAGE : INTERNAL_ERROR);
     }
 
@@ -164,14 +170,19 @@ public final class Main implements Callable<Integer> {
             footerHeading = "%nExamples:%n",
             footer = {"  gateway validate gateway.yaml", "  gateway validate gateway.yaml && systemctl reload gateway"})
     static final class Validate implements Callable<Integer> {
-        @Parameters(paramLabel = "FILE", description = "The configuration (YAML).")
-        private Path file = Path.of("gateway.yaml");
+        @Mixin
+        private final FileArgument argument = new FileArgument();
 
         @Spec
         private @Nullable CommandSpec spec;
 
         @Override
         public Integer call() {
+            Path file = argument.get();
+            if (file == null) {
+                err(spec).println(FileArgument.MISSING);
+                return USAGE;
+            }
             if (load(file, err(spec)) == null) {
                 return INVALID_CONFIG;
             }
@@ -194,14 +205,19 @@ public final class Main implements Callable<Integer> {
                 "  TIER=gold gateway print-config gateway.yaml > effective.yaml"
             })
     static final class PrintConfig implements Callable<Integer> {
-        @Parameters(paramLabel = "FILE", description = "The configuration (YAML).")
-        private Path file = Path.of("gateway.yaml");
+        @Mixin
+        private final FileArgument argument = new FileArgument();
 
         @Spec
         private @Nullable CommandSpec spec;
 
         @Override
         public Integer call() {
+            Path file = argument.get();
+            if (file == null) {
+                err(spec).println(FileArgument.MISSING);
+                return USAGE;
+            }
             GatewayConfig config = load(file, err(spec));
             if (config == null) {
                 return INVALID_CONFIG;

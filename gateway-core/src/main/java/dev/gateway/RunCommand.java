@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -27,21 +28,23 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  gateway run --config gateway.yaml",
+            "  gateway run gateway.yaml",
             "  gateway run --config /etc/gateway/gateway.yaml --log-level warn > access.log"
         })
 final class RunCommand implements Callable<Integer> {
     private static final Logger log = LoggerFactory.getLogger(RunCommand.class);
 
-    @Option(
-            names = {"-c", "--config"},
-            paramLabel = "FILE",
-            required = true,
-            description = "The configuration (YAML).")
-    private Path file = Path.of("gateway.yaml");
+    @Mixin
+    private FileArgument argument = new FileArgument();
 
-    @Option(names = "--log-level", paramLabel = "LEVEL", description = "error, warn, info or debug. Default: info")
+    @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            description = "error, warn, info, debug or trace. Default: info")
     private @Nullable Level level;
+
+    @Option(names = "--log-format", paramLabel = "FORMAT", description = "text or json. Default: text")
+    private Logging.Format format = Logging.Format.TEXT;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -49,29 +52,35 @@ final class RunCommand implements Callable<Integer> {
     /** Returns the command if it is written plainly, each option followed by its value; else null. */
     static @Nullable RunCommand plain(String[] args) {
         RunCommand command = new RunCommand();
-        boolean hasFile = false;
-        for (int i = 1; i < args.length; i += 2) {
-            if (i + 1 == args.length || args[i + 1].startsWith("-")) {
+        Path file = null;
+        for (int i = 1; i < args.length; i++) {
+            boolean named = args[i].startsWith("-");
+            String option = named ? args[i] : "--config";
+            if (named && ++i == args.length) {
                 return null;
             }
-            String value = args[i + 1];
-            switch (args[i]) {
-                case "-c", "--config" -> {
-                    command.file = Path.of(value);
-                    hasFile = true;
-                }
-                case "--log-level" -> {
-                    command.level = level(value);
-                    if (command.level == null) {
-                        return null;
-                    }
-                }
-                default -> {
-                    return null;
-                }
+            String value = args[i];
+            boolean understood =
+                    switch (option) {
+                        case "-c", "--config" -> file == null && !value.startsWith("-");
+                        case "--log-level" -> (command.level = level(value)) != null;
+                        case "--log-format" -> value.equals("text") || value.equals("json");
+                        default -> false;
+                    };
+            if (!understood) {
+                return null;
+            }
+            if (option.endsWith("c") || option.endsWith("config")) {
+                file = Path.of(value);
+            } else if (option.equals("--log-format")) {
+                command.format = value.equals("json") ? Logging.Format.JSON : Logging.Format.TEXT;
             }
         }
-        return hasFile ? command : null;
+        if (file == null) {
+            return null;
+        }
+        command.argument = new FileArgument(file);
+        return command;
     }
 
     private static @Nullable Level level(String name) {
@@ -86,7 +95,13 @@ final class RunCommand implements Callable<Integer> {
         if (level != null) {
             Logging.level(level);
         }
+        Logging.format(format);
         PrintWriter err = Main.err(spec);
+        Path file = argument.get();
+        if (file == null) {
+            err.println(FileArgument.MISSING);
+            return Main.USAGE;
+        }
         ConfigFile source = ConfigFile.ofProcess(file);
         GatewayConfig config = Main.report(source.load(), err);
         return config == null

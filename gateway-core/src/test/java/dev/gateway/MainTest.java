@@ -10,10 +10,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -101,7 +104,54 @@ class MainTest {
         assertThat(gateway("run")).isEqualTo(2);
         assertThat(gateway("run", "--config")).isEqualTo(2);
         assertThat(gateway("validate", QUICKSTART, "--colour")).isEqualTo(2);
+        assertThat(gateway("nonsense", "--help")).isEqualTo(2);
+        assertThat(gateway("validate", QUICKSTART, "-c", QUICKSTART)).isEqualTo(2);
+        assertThat(gateway("demo", "--upstream-port", "99999")).isEqualTo(2);
         assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "rn|Unmatched argument at index 0: 'rn'|run",
+                "serve|Unmatched argument at index 0: 'serve'|",
+                "hepl|Unmatched argument at index 0: 'hepl'|help",
+                "run --confg x|Unknown option: '--confg'|--config",
+                "top --onse|Unknown option: '--onse'|--once"
+            })
+    void aMistakeIsToldInThreeLinesAtMost(String commandLine, String message, @Nullable String meant) {
+        assertThat(gateway(commandLine.split(" "))).isEqualTo(2);
+        List<String> lines = err.toString().lines().toList();
+        assertThat(lines).hasSize(meant == null ? 2 : 3);
+        assertThat(lines.get(0)).isEqualTo(message);
+        if (meant != null) {
+            assertThat(lines.get(1)).isEqualTo("Did you mean '" + meant + "'?");
+        }
+        assertThat(lines.get(lines.size() - 1)).startsWith("Try 'gateway").endsWith(" --help'.");
+    }
+
+    @Test
+    void theFileMayBeWrittenWithAndWithoutTheOption() {
+        assertThat(gateway("validate", "--config", QUICKSTART)).isZero();
+        assertThat(gateway("print-config", "-c", QUICKSTART)).isZero();
+        assertThat(Main.plain(new String[] {"run", "gateway.yaml", "--log-format", "json"}))
+                .isNotNull();
+        assertThat(Main.plain(new String[] {"run", "gateway.yaml", "-c", "gateway.yaml"}))
+                .isNull();
+    }
+
+    @Test
+    void helpTellsOfACommand() {
+        assertThat(gateway("help", "run")).isZero();
+        assertThat(out.toString()).contains("Usage: gateway run").contains("--log-format");
+    }
+
+    @Test
+    void shellsCanCompleteWhatIsTyped() {
+        assertThat(gateway("generate-completion")).isZero();
+        assertThat(out.toString()).contains("complete ").contains("print-config");
     }
 
     @ParameterizedTest

@@ -4,13 +4,13 @@ package dev.gateway.config;
  * Where something was written. What was not written but defaulted stands where its parent stands.
  *
  * @param file as the operator named it
- * @param line from 1
+ * @param line from 1; 0 for the file as a whole
  * @param column from 1, in characters
  */
 public record Position(String file, int line, int column) {
     /** Returns {@code file:line:col}, as compilers and editors write and follow it. */
     @Override
     public String toString() {
-        return file + ":" + line + ":" + column;
+        return line == 0 ? file : file + ":" + line + ":" + column;
     }
 }

@@ -77,12 +77,12 @@ public final class ConfigLoader {
     }
 
     private static byte @Nullable [] read(Path file, String name, Problems problems) {
-        Position start = new Position(name, 1, 1);
+        Position whole = new Position(name, 0, 0);
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
             return bytes;
         } catch (IOException e) {
-            problems.error(start, String.valueOf(FileFault.reading(file, e).getMessage()));
+            problems.error(whole, String.valueOf(FileFault.reading(file, e).getMessage()));
         }
         return null;
     }
