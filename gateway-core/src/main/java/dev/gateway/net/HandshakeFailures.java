@@ -39,6 +39,9 @@ public final class HandshakeFailures {
     }
 
     private static HandshakeFailure reason(Throwable failure) {
+        if (failure instanceof HelloHandler.RefusedException refused) {
+            return refused.reason();
+        }
         if (failure instanceof NotSslRecordException) {
             return HandshakeFailure.CLEARTEXT;
         }

@@ -1,6 +1,7 @@
 package dev.gateway.net;
 
 import dev.gateway.net.ClientHello.Hello;
+import dev.gateway.stream.HandshakeFailure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -37,6 +38,21 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     private final Server server;
     private @Nullable String serverName;
     private int alert; // that ends the handshake, 0 for none
+
+    /** A client was refused for its hello. Says nothing that the client has sent, for logs have it. */
+    @SuppressWarnings("serial") // is never written anywhere
+    static final class RefusedException extends SSLHandshakeException {
+        private final HandshakeFailure reason;
+
+        RefusedException(HandshakeFailure reason) {
+            super(reason.explanation());
+            this.reason = reason;
+        }
+
+        HandshakeFailure reason() {
+            return reason;
+        }
+    }
 
     /** What it asks of its listener. */
     interface Server {
@@ -79,13 +95,12 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         }
         serverName = hello.serverName();
         if (!isSpoken(hello.protocols())) {
-            return refuse(
-                    ctx, NO_APPLICATION_PROTOCOL, "none of the client's protocols is served: " + hello.protocols());
+            return refuse(ctx, NO_APPLICATION_PROTOCOL, HandshakeFailure.APPLICATION_PROTOCOL);
         }
         SslContext context = serverName == null ? any : server.context(serverName);
         return context != null
                 ? ctx.executor().newSucceededFuture(context)
-                : refuse(ctx, UNRECOGNIZED_NAME, "no certificate is for the name " + serverName);
+                : refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
     }
 
     private boolean isSpoken(List<String> offered) {
@@ -101,9 +116,9 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
         return false;
     }
 
-    private Future<SslContext> refuse(ChannelHandlerContext ctx, int description, String reason) {
+    private Future<SslContext> refuse(ChannelHandlerContext ctx, int description, HandshakeFailure reason) {
         alert = description;
-        return ctx.executor().newFailedFuture(new SSLHandshakeException(reason));
+        return ctx.executor().newFailedFuture(new RefusedException(reason));
     }
 
     @Override

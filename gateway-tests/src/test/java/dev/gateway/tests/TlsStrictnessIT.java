@@ -107,13 +107,14 @@ class TlsStrictnessIT {
     @ParameterizedTest
     @ValueSource(strings = {"one", "two"})
     void aClientNoneOfWhoseProtocolsIsServedIsRefused(String listener) throws Exception {
-        double before = gateway.metric("gateway_downstream_handshakes_failed_total");
+        double before = gateway.metric("gateway_downstream_handshakes_failed_total", "reason=\"application_protocol\"");
         for (String[] offered : new String[][] {{"ftp"}, {"smtp", "imap"}, {"h3"}}) {
             assertThatThrownBy(() -> connect(gateway, listener, "a.test", offered))
                     .isInstanceOf(SSLHandshakeException.class)
                     .hasMessageContaining("no_application_protocol");
         }
-        assertThat(gateway.metric("gateway_downstream_handshakes_failed_total")).isEqualTo(before + 3);
+        assertThat(gateway.metric("gateway_downstream_handshakes_failed_total", "reason=\"application_protocol\""))
+                .isEqualTo(before + 3);
         for (String[] offered : new String[][] {{}, {"http/1.1"}, {"ftp", "http/1.1"}, {"http/1.0"}}) {
             try (SSLSocket socket = connect(gateway, listener, "a.test", offered)) {
                 assertThat(status(socket)).isEqualTo(200);
