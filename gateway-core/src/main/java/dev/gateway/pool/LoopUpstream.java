@@ -85,7 +85,8 @@ final class LoopUpstream {
         return Objects.requireNonNull(own.get(shared.upstream.host(endpoint)));
     }
 
-    private Tunnels tunnels(Endpoint endpoint) {
+    /** Returns the tunnels to an endpoint, or those to all that requests name. */
+    Tunnels tunnels(Endpoint endpoint) {
         return tunnels.computeIfAbsent(shared.upstream.host(endpoint), host -> new Tunnels(this, host));
     }
 

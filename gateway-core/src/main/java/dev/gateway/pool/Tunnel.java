@@ -12,10 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A tunnel, from the wish for one to the end of its connection. Confined to the event loop of its {@link Tunnels}. */
 final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
-    final Way way;
     final StreamOpener.Callback callback;
     final long sinceNanos;
-    private final Tunnels tunnels;
+
+    /** Where it goes, as far as is known while it waits. */
+    Way way;
+
+    private Tunnels tunnels;
     private final ResponseEvents events;
 
     /** Whether it counts against the limit of pending requests. */
@@ -47,6 +50,13 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
         this.events = events;
         this.callback = callback;
         this.sinceNanos = tunnels.now();
+    }
+
+    /** Goes to another endpoint than it has waited for. */
+    void moveTo(Tunnels other, Way there) {
+        tunnels = other;
+        way = there;
+        callback.onMoved(there.endpoint());
     }
 
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */

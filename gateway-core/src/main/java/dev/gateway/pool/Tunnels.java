@@ -7,6 +7,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import java.util.LinkedHashSet;
@@ -17,9 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tunnels of one event loop to an endpoint, or to all that requests name. Each has a connection of its own; those for which the
- * limit of connections leaves no room wait in their order. Confined to its loop.
+ * limit of connections leaves no room wait in their order, and go to whichever endpoint of the upstream has room first.
+ * Confined to its loop.
  */
 final class Tunnels extends Claimant {
+    private final LoopUpstream owner;
     private final Set<Tunnel> waiting = new LinkedHashSet<>();
     private final Set<Tunnel> dialing = new LinkedHashSet<>();
     private final Set<Tunnel> open = new LinkedHashSet<>();
@@ -28,7 +31,14 @@ final class Tunnels extends Claimant {
     private int turn;
 
     Tunnels(LoopUpstream owner, Host host) {
-        super(owner.loopPools, owner.shared, owner.observer, host, false);
+        super(
+                owner.loopPools,
+                owner.shared,
+                owner.observer,
+                host,
+                host.endpoint().index() != NamedByRequest.INDEX
+                        && owner.shared.upstream.hosts().size() > 1);
+        this.owner = owner;
     }
 
     StreamOpener.Opening open(
@@ -72,8 +82,22 @@ final class Tunnels extends Claimant {
     private void dialNext() {
         Tunnel tunnel = waiting.iterator().next();
         stopWaiting(tunnel);
+        dial(tunnel);
+    }
+
+    private void dial(Tunnel tunnel) {
         dialing.add(tunnel);
         tunnel.dial(turn++);
+    }
+
+    /** There is a permit for another endpoint: whoever has waited for longest goes there. */
+    private void moveNext(Tunnels to) {
+        Tunnel tunnel = waiting.iterator().next();
+        stopWaiting(tunnel);
+        host.requests().release();
+        to.host.requests().acquireBeyond(); // who has waited is not sent away again
+        tunnel.moveTo(to, Way.straight(to.host.endpoint()));
+        to.dial(tunnel);
     }
 
     private void stopWaiting(Tunnel tunnel) {
@@ -190,9 +214,13 @@ final class Tunnels extends Claimant {
     void onPermit(Host granted) {
         starving = false;
         if (closed || waiting.isEmpty()) {
-            shared.permits.release(host);
+            shared.permits.release(granted);
         } else {
-            dialNext();
+            if (granted == host) {
+                dialNext();
+            } else {
+                moveNext(owner.tunnels(granted.endpoint()));
+            }
             dial();
         }
     }

@@ -336,6 +336,36 @@ class TunnelsTest extends PoolFixture {
     }
 
     @Test
+    void aTunnelThatWaitsGoesToWhicheverEndpointHasRoomFirst() throws Exception {
+        settings.maxConnections = 2;
+        ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        open.add(other);
+        Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
+        Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
+        List<Endpoint> endpoints = List.of(first, second);
+        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        TunnelClient toFirst = tunnelTo(first).established();
+        TunnelClient toSecond = tunnelTo(second).established();
+        TunnelClient waits = tunnelTo(first);
+        assertThat(counted().pending()).isEqualTo(1);
+        try (Socket peer = other.accept()) {
+            end(toSecond, peer);
+        }
+        waits.established();
+        try (Socket peer = other.accept()) {
+            end(waits, peer);
+        }
+        try (Socket peer = accept()) {
+            end(toFirst, peer);
+        }
+        awaitEvents("closed", "closed", "closed");
+    }
+
+    private TunnelClient tunnelTo(Endpoint endpoint) {
+        return TunnelClient.open(pools.opener(0), transport.loops().get(0), upstream, endpoint);
+    }
+
+    @Test
     void aTunnelDoesNotWaitForEver() throws Exception {
         settings.maxConnections = 1;
         settings.poolAcquireMillis = 60_000;
