@@ -78,7 +78,7 @@ public final class Ascii {
         for (; at < end && at <= bytes.length - Long.BYTES; at += Long.BYTES) {
             long odd = oddBytes((long) WORDS.get(bytes, at));
             int left = end - at;
-            if ((left >= Long.BYTES ? odd : odd & (1L << left * Byte.SIZE) - 1) != 0) {
+            if ((left >= Long.BYTES ? odd : odd & ((1L << (left * Byte.SIZE)) - 1)) != 0) {
                 return true;
             }
         }
@@ -100,7 +100,7 @@ public final class Ascii {
         long folded = word | ONES * 0x20; // letters are 61 to 7a now, digits 30 to 39, the hyphen is 2d
         long high = folded + ONES * 0x05; // from 7b on: ^ _ | ~
         long notBacktick = (folded ^ (ONES * 0x60)) + ONES * 0x7f;
-        long digitOrLetter = folded << 1 | folded << 3;
+        long digitOrLetter = (folded << 1) | (folded << 3);
         long notHyphen = (folded ^ (ONES * 0x2d)) + ONES * 0x7f;
         return (high | ~notBacktick | (~digitOrLetter & notHyphen)) & TOPS;
     }
