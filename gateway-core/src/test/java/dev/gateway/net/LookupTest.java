@@ -11,6 +11,7 @@ import io.netty.util.concurrent.Promise;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 class LookupTest {
     private static final String HOST = "app.test";
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
-    private static final UnknownHostException NO = new UnknownHostException("no such name");
+    private final UnknownHostException no = new UnknownHostException("no such name");
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final NameCache cache = new NameCache(10, 10);
@@ -54,9 +55,7 @@ class LookupTest {
         }
 
         private Promise<List<InetAddress>> asked() {
-            Promise<List<InetAddress>> asked = promise;
-            assertThat(asked).as("a question").isNotNull();
-            return asked;
+            return Objects.requireNonNull(promise, "a question");
         }
 
         void answer(long seconds, InetAddress... addresses) {
@@ -68,7 +67,7 @@ class LookupTest {
         }
 
         void fail() {
-            asked().setFailure(NO);
+            asked().setFailure(no);
             channel.runPendingTasks();
         }
     }
@@ -114,6 +113,10 @@ class LookupTest {
                 HOST, family, new Answer(List.of(address), null, System.nanoTime() - 1, System.nanoTime() - HOUR / 2));
     }
 
+    private Answer kept(Family family) {
+        return Objects.requireNonNull(cache.get(HOST, family));
+    }
+
     private static List<InetAddress> now(Future<List<InetAddress>> answer) {
         assertThat(answer.isSuccess()).as("answered").isTrue();
         return answer.getNow();
@@ -127,8 +130,7 @@ class LookupTest {
         assertThat(answers.ipv6().isDone()).isFalse();
         ipv6.answer(60, v6(1));
         assertThat(now(answers.ipv6())).containsExactly(v6(1));
-        Answer kept = cache.get(HOST, Family.IPV4);
-        assertThat(kept).isNotNull();
+        Answer kept = kept(Family.IPV4);
         assertThat(kept.isGood()).isTrue();
         assertThat(kept.untilNanos() - System.nanoTime())
                 .isBetween(TimeUnit.SECONDS.toNanos(30), TimeUnit.SECONDS.toNanos(60));
@@ -152,7 +154,7 @@ class LookupTest {
                 new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, 0).start(null, ipv4.source());
         assertThat(now(answers.ipv6())).isEmpty();
         ipv4.fail();
-        assertThat(answers.ipv4().cause()).isSameAs(NO);
+        assertThat(answers.ipv4().cause()).isSameAs(no);
     }
 
     @Test
@@ -161,10 +163,8 @@ class LookupTest {
         ipv4.answer(0, v4(1));
         ipv6.answer(100_000, v6(1));
         long now = System.nanoTime();
-        Answer shortest = cache.get(HOST, Family.IPV4);
-        Answer longest = cache.get(HOST, Family.IPV6);
-        assertThat(shortest).isNotNull();
-        assertThat(longest).isNotNull();
+        Answer shortest = kept(Family.IPV4);
+        Answer longest = kept(Family.IPV6);
         assertThat(shortest.untilNanos() - shortest.goodNanos()).isBetween(0L, TimeUnit.SECONDS.toNanos(2));
         assertThat(longest.untilNanos() - now).isLessThanOrEqualTo(TimeUnit.MINUTES.toNanos(5));
     }
@@ -176,7 +176,7 @@ class LookupTest {
         ipv4.fail();
         ipv4.promise = ipv6.promise = null;
         Resolver.Answers again = ask(HOUR);
-        assertThat(again.ipv4().cause()).isSameAs(NO);
+        assertThat(again.ipv4().cause()).isSameAs(no);
         assertThat(ipv4.promise).isNull();
     }
 
@@ -191,7 +191,7 @@ class LookupTest {
         ipv6.fail();
         assertThat(now(answers.ipv4())).containsExactly(v4(7));
         assertThat(cache.stale()).isOne();
-        assertThat(answers.ipv6().cause()).isSameAs(NO);
+        assertThat(answers.ipv6().cause()).isSameAs(no);
     }
 
     @Test
@@ -202,7 +202,7 @@ class LookupTest {
         ipv4.answer(60, v4(1));
         assertThat(answers.ipv6().cause())
                 .as("the name has no such address any more")
-                .isSameAs(NO);
+                .isSameAs(no);
         assertThat(cache.stale()).isZero();
     }
 
@@ -211,7 +211,7 @@ class LookupTest {
         known(Family.IPV4, v4(7));
         Resolver.Answers answers = ask(HOUR / 4);
         ipv4.fail();
-        assertThat(answers.ipv4().cause()).isSameAs(NO);
+        assertThat(answers.ipv4().cause()).isSameAs(no);
     }
 
     @Test

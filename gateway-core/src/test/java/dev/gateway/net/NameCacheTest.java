@@ -6,6 +6,7 @@ import dev.gateway.net.NameCache.Answer;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -52,8 +53,7 @@ class NameCacheTest {
     @Test
     void keepsTheFirstAddressesOfMany() {
         cache.put("a", Family.IPV4, good(5));
-        Answer kept = cache.get("a", Family.IPV4);
-        assertThat(kept).isNotNull();
+        Answer kept = Objects.requireNonNull(cache.get("a", Family.IPV4));
         assertThat(kept.addresses()).isEqualTo(addresses(2));
         assertThat(kept.untilNanos()).isEqualTo(100);
         assertThat(kept.goodNanos()).isEqualTo(50);

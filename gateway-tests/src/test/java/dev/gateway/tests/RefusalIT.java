@@ -25,7 +25,7 @@ class RefusalIT {
     private static final int REFUSALS = 20_000;
 
     /** The pace is 8,000 a second on each event loop, after a start of 400. */
-    private static final Duration SHORTEST = Duration.ofMillis(2_000);
+    private static final Duration SHORTEST = Duration.ofSeconds(2);
 
     private final List<Socket> sockets = new ArrayList<>();
     private ServerSocket paused; // the kernel accepts, and nobody answers
