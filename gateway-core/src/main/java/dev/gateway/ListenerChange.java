@@ -182,14 +182,15 @@ final class ListenerChange {
             serving.add(new Listeners.Serving(each.config(), commit(each), each.tls()));
         }
         Listeners.Admin adminBefore = listeners.admin();
-        if (admin != null && admin != adminBefore) {
+        boolean sameAdmin = Objects.equals(admin, adminBefore);
+        if (admin != null && !sameAdmin) {
             admin.listener().accept();
             log.info("Admin at {}", Listeners.url(admin.listener()));
         } else if (admin != null && config.admin() != null) {
             admin.door().guard(ListenerAssembly.access(config.admin()));
         }
         listeners.serve(serving, admin);
-        if (adminBefore != null && admin != adminBefore) {
+        if (adminBefore != null && !sameAdmin) {
             listeners.closeSockets(List.of(adminBefore.listener()), drainNanos);
             listeners.drain(adminBefore.listener(), drainNanos);
         }

@@ -171,8 +171,14 @@ class ProcessLogTest {
         fail(log, "failed again", new IllegalStateException("defect"));
         assertThat(log.flush(LONG)).isTrue();
         assertThat(out.text())
-                .isEqualToIgnoringNewLines("failed 0\nanother\nno failure\nfailed again\n"
-                        + "  (and 999 times more since it was last shown)\n");
+                .isEqualToIgnoringNewLines(
+                        """
+                        failed 0
+                        another
+                        no failure
+                        failed again
+                          (and 999 times more since it was last shown)
+                        """);
     }
 
     @Test
