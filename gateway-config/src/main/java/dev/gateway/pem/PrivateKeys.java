@@ -84,7 +84,7 @@ public final class PrivateKeys {
         try {
             return Base64.getDecoder().decode(body);
         } catch (IllegalArgumentException e) {
-            throw new InvalidKeyException("the key in " + file + " is not valid base64");
+            throw new InvalidKeyException("the key in " + file + " is not valid base64", e);
         }
     }
 
