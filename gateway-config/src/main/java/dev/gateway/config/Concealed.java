@@ -2,7 +2,6 @@ package dev.gateway.config;
 
 import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -13,7 +12,7 @@ public final class Concealed {
     /** Nothing is concealed. */
     public static final Concealed NOTHING = new Concealed();
 
-    private final Map<Object, Set<String>> keys = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Set<String>> keys = new IdentityHashMap<>();
 
     /** Notes that a key's value must not be shown. */
     public void add(Object owner, Set<String> more) {

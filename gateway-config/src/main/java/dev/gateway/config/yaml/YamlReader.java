@@ -95,7 +95,7 @@ final class YamlReader {
             refuseTag(position, scalar.getTag());
             return new Node.Scalar(position, scalar.getValue(), scalar.isPlain());
         }
-        if (event instanceof AliasEvent alias) {
+        if (event instanceof AliasEvent) {
             throw new Stop(position, "aliases (*...) are not supported: write the value out here, or put it in quotes");
         }
         if (event instanceof CollectionStartEvent start) {
