@@ -84,7 +84,7 @@ class CostlyHeadsIT {
         z ^= z >>> 27 ^ z >>> 54;
         z *= 0x96de1b173f119089L;
         z ^= z >>> 30 ^ z >>> 60;
-        z += 2 * 0x9e3779b97f4a7c15L; // an id takes two
+        z += 0x9e3779b97f4a7c15L << 1; // an id takes two
         z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
         z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
         return z ^ z >>> 31;

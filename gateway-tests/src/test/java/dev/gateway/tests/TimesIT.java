@@ -139,7 +139,7 @@ class TimesIT {
                         .rule("webSocket: {halfClosed: 200ms}")
                         .start();
                 Peer client = rig.connect(Peers.HTTP1)) {
-            PeerStream stream = Handshake.open(client, "/");
+            Handshake.open(client, "/");
             ((Http1Peer) client).halfClose();
             client.awaitClosed();
             assertThat(rig.awaitAccessLog(2).get(1)).contains("\"cause\":\"idle_timeout\"");
@@ -148,6 +148,7 @@ class TimesIT {
     }
 
     @Test
+    @SuppressWarnings("try") // it is closed early, so that the exchange ends
     void aWebSocketEndsAfterItsTime() throws Exception {
         try (Origin origin = Origin.start().on("/", WebSocket::echo);
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)

@@ -81,6 +81,7 @@ public final class CertificateAuthority {
     }
 
     /** Returns a list of certificates that are revoked, in PEM. */
+    @SuppressWarnings("JavaUtilDate") // what makes the list takes no other
     public String revoke(Issued... all) throws Exception {
         Date now = new Date();
         X509v2CRLBuilder list = new JcaX509v2CRLBuilder(root.getCertificate(), now);
