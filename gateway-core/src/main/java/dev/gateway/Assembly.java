@@ -1,6 +1,5 @@
 package dev.gateway;
 
-import dev.gateway.files.FileFault;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.GatewayConfig;
@@ -9,6 +8,7 @@ import dev.gateway.config.Position;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.exchange.ClientTrust;
+import dev.gateway.files.FileFault;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
 import dev.gateway.net.TransportKind;

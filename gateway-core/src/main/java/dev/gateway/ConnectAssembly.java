@@ -1,11 +1,10 @@
 package dev.gateway;
 
-import java.nio.charset.StandardCharsets;
-import dev.gateway.files.InputFile;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.files.InputFile;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.auth.AuthFileException;
@@ -37,6 +36,7 @@ import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.util.AsciiString;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,5 @@
 package dev.gateway;
 
-import dev.gateway.files.FileFault;
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
@@ -11,6 +10,7 @@ import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.files.FileFault;
 import dev.gateway.health.HealthChecks;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.Resolver;

@@ -1,6 +1,5 @@
 package dev.gateway;
 
-import dev.gateway.files.InputFile;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
@@ -10,6 +9,7 @@ import dev.gateway.config.OtlpConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.TracingConfig.Mode;
+import dev.gateway.files.InputFile;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.Metrics;
 import dev.gateway.observe.RecordedExchanges;

@@ -1,8 +1,8 @@
 package dev.gateway.config;
 
-import java.nio.charset.StandardCharsets;
 import dev.gateway.files.InputFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;

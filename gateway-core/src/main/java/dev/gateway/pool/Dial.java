@@ -1,10 +1,10 @@
 package dev.gateway.pool;
 
 import dev.gateway.http1.ConnectHandshake;
-import dev.gateway.net.FailureText;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.ClientTls;
 import dev.gateway.net.ClientTls.Alpn;
+import dev.gateway.net.FailureText;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
 import dev.gateway.net.Shortage;
@@ -28,8 +28,8 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import java.nio.file.Path;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

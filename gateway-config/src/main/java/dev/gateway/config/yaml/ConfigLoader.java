@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml;
 
-import dev.gateway.files.FileFault;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Position;
+import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
