@@ -55,7 +55,7 @@ final class KeepAliveRequests {
 
     /** A connection has carried so many requests, and is still open. */
     void onServed(int requests) {
-        if (requests > suspected) {
+        if (requests > suspected || requests > most) {
             acquit(requests);
         }
     }
@@ -64,6 +64,9 @@ final class KeepAliveRequests {
         if (requests > suspected) {
             suspected = UNLIMITED;
             alike = 0;
+        }
+        if (requests > most) {
+            most = UNLIMITED;
         }
     }
 

@@ -29,6 +29,16 @@ class KeepAliveRequestsTest {
     }
 
     @Test
+    void aConnectionThatCarriesMoreAfterwardsRevokesIt() {
+        for (int i = 0; i < 3; i++) {
+            closedAfter(1);
+        }
+        assertThat(learned.most(now)).isEqualTo(1);
+        learned.onServed(2);
+        assertThat(learned.most(now)).isEqualTo(Integer.MAX_VALUE);
+    }
+
+    @Test
     void closesAfterDifferentNumbersTellNothing() {
         for (int requests : new int[] {3, 2, 3, 2, 1, 1, 3}) {
             assertThat(closedAfter(requests)).isFalse();
