@@ -215,6 +215,9 @@ final class Tunnels extends Claimant {
         starving = false;
         if (closed || waiting.isEmpty()) {
             shared.permits.release(granted);
+        } else if (granted != host && !granted.isChosen()) { // it has left service since
+            shared.permits.release(granted);
+            dial();
         } else {
             if (granted == host) {
                 dialNext();
