@@ -44,11 +44,17 @@ final class Arrival implements Dial.Callback {
         void onNotArrived(Failure failure);
     }
 
-    Arrival(EndpointPool pool, Callback callback) {
+    /**
+     * Prepares a connection.
+     *
+     * @param patient whether to wait for a file descriptor if there is none
+     */
+    Arrival(EndpointPool pool, boolean patient, Callback callback) {
         this.pool = pool;
         this.callback = callback;
         this.begunNanos = pool.now();
-        this.dial = new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, this);
+        this.dial =
+                new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, patient, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */

@@ -21,7 +21,8 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
         this.events = events;
         this.callback = callback;
         this.permitted = pool.shared.permits.tryAcquire(pool.host);
-        this.arrival = new Arrival(pool, this);
+        // The time of a check is short, and running out of it would be held against the endpoint.
+        this.arrival = new Arrival(pool, false, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */

@@ -47,6 +47,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
     private final @Nullable Introduction introduction;
     private final Callback callback;
     private final DialRoom.Claim claim;
+    private final boolean patient;
     private @Nullable Race race;
     private int turn;
     private long claimedNanos;
@@ -86,13 +87,21 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
      *
      * @param claimant whose permit it uses
      * @param introduction what the endpoint is told, if the upstream wants that, or a parent; null for nothing
+     * @param patient whether to wait for a file descriptor if there is none
      */
-    Dial(Claimant claimant, Way way, Alpn alpn, @Nullable Introduction introduction, Callback callback) {
+    Dial(
+            Claimant claimant,
+            Way way,
+            Alpn alpn,
+            @Nullable Introduction introduction,
+            boolean patient,
+            Callback callback) {
         this.claimant = claimant;
         this.way = way;
         this.endpoint = way.endpoint();
         this.alpn = alpn;
         this.introduction = introduction;
+        this.patient = patient;
         this.callback = callback;
         this.claim = claimant.loopPools.room.claim(this::onRoom);
     }
@@ -108,8 +117,12 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         claim();
     }
 
-    /** Waits for a file descriptor, if there is none, as long as connecting may take. */
+    /** Waits for a file descriptor if there is none, at most as long as connecting may take. */
     private void claim() {
+        if (!patient) {
+            claim.beginAtOnce();
+            return;
+        }
         long limit = claimant.settings.connectMillis();
         long left = limit - (now() - claimedNanos) / 1_000_000;
         if (limit > 0 && left <= 0) {
@@ -177,7 +190,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
 
     @Override
     public void onFailed(Cause cause, String detail) {
-        if (cause == Cause.OVERLOAD && claimant.loopPools.room.isFull() && !done) {
+        if (patient && cause == Cause.OVERLOAD && claimant.loopPools.room.isFull() && !done) {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }

@@ -107,6 +107,11 @@ final class DialRoom {
             listen();
         }
 
+        /** Asks without waiting. */
+        void beginAtOnce() {
+            then.accept(!share.isFull() || here.giveUpIdle());
+        }
+
         private void onFound() {
             cancel();
             then.accept(true);

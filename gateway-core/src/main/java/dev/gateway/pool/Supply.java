@@ -121,7 +121,7 @@ final class Supply {
 
     private void dial() {
         dialing++;
-        new Arrival(pool, pool).start(nextTurn());
+        new Arrival(pool, true, pool).start(nextTurn());
     }
 
     /** Returns which of several addresses the next connection tries first. */

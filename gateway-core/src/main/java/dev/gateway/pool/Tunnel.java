@@ -62,7 +62,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = tunnels.now();
-        dial = new Dial(tunnels, way, Alpn.NONE, introduction, this);
+        dial = new Dial(tunnels, way, Alpn.NONE, introduction, true, this);
         dial.start(turn);
     }
 

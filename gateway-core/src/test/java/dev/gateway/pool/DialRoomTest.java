@@ -78,6 +78,14 @@ class DialRoomTest extends PoolFixture {
         awaitEvent("closed");
     }
 
+    /** Its time is short, and running out of it would be held against the endpoint. */
+    @Test
+    void aCheckDoesNotWait() throws Exception {
+        to(http1());
+        takeAll();
+        assertFailure(check("/").failure(), Cause.OVERLOAD);
+    }
+
     @Test
     void theWaitEndsInOverloadAndBlamesNoEndpoint() throws Exception {
         settings.maxConnections = 10;
