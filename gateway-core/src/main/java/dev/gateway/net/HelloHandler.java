@@ -6,11 +6,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.AbstractSniHandler;
+import io.netty.handler.ssl.SniCompletionEvent;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +39,8 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     private static final String HTTP_1_0 = "http/1.0";
 
     private final Server server;
+    private final long handshakeMillis;
+    private @Nullable Future<?> timeout;
     private @Nullable String serverName;
     private int alert; // that ends the handshake, 0 for none
 
@@ -67,8 +72,31 @@ final class HelloHandler extends AbstractSniHandler<SslContext> {
     }
 
     HelloHandler(Server server, long handshakeMillis) {
-        super(MAX_CLIENT_HELLO, handshakeMillis);
+        super(MAX_CLIENT_HELLO, 0);
         this.server = server;
+        this.handshakeMillis = handshakeMillis;
+    }
+
+    /** The parent's timer would keep a connection that has been closed meanwhile in memory until it expires. */
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (handshakeMillis > 0) {
+            timeout = ctx.executor().schedule(() -> onLate(ctx), handshakeMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void onLate(ChannelHandlerContext ctx) {
+        ctx.fireUserEventTriggered(new SniCompletionEvent(
+                new SslHandshakeTimeoutException("handshake timed out after " + handshakeMillis + " ms")));
+        ctx.close();
+    }
+
+    @Override
+    protected void handlerRemoved0(ChannelHandlerContext ctx) throws Exception {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        super.handlerRemoved0(ctx);
     }
 
     /** Returns the name that the client asks for, without a dot at its end; null if it asks for none. */
