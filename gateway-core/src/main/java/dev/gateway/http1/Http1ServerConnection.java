@@ -523,6 +523,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         if (output.isHeld()) {
             finish();
         } else if (input.state() == State.HEAD && !input.isEmpty()) {
+            credit.release(); // or the rest of what the client has begun would never be read
             input.process();
         }
     }
