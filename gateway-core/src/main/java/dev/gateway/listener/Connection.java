@@ -170,7 +170,15 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
     public void onHandshakeFailed(Channel channel, Throwable failure) {
         HandshakeFailure reason = HandshakeFailures.of(failure);
         owner.loop.observer().onHandshakeFailed(reason);
-        log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
+        if (reason == HandshakeFailure.CLEARTEXT) {
+            log.debug(
+                    "{}: TLS handshake with {} failed: {}",
+                    settings().name(),
+                    peer,
+                    RefusalLog.describe(reason, failure));
+        } else {
+            log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
+        }
         if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it is a check for an open port
             owner.refusals.onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
         }

@@ -41,8 +41,13 @@ final class RefusalLog {
                     count,
                     SourceAddress.of(peer),
                     reason.explanation(),
-                    failure.toString());
+                    describe(reason, failure));
         }
+    }
+
+    /** Returns what failed; not what the client has sent in cleartext, which Netty's message quotes: it may hold passwords. */
+    static String describe(HandshakeFailure reason, Throwable failure) {
+        return reason == HandshakeFailure.CLEARTEXT ? failure.getClass().getSimpleName() : failure.toString();
     }
 
     /** The listener has as many connections as it may. */
