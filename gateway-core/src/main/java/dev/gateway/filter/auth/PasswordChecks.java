@@ -17,10 +17,12 @@ import org.jspecify.annotations.Nullable;
 final class PasswordChecks {
     private static final Identity WRONG = new Identity("", Set.of());
 
+    /** Also the lock of all entries: one entry's check may push another entry's out of the queue. */
     private final AuthWork work;
+
     private final VerifiedCredentials verified;
     private final VerifiedCredentials wrong;
-    private final Map<Digest, Check> checks = new HashMap<>(); // guarded by this
+    private final Map<Digest, Check> checks = new HashMap<>(); // guarded by work
 
     /**
      * Makes it, empty.
@@ -45,7 +47,13 @@ final class PasswordChecks {
     }
 
     /** Has a password checked, or waits with others for the check that there is. */
-    synchronized Outcome add(Login login, Digest digest, State state) {
+    Outcome add(Login login, Digest digest, State state) {
+        synchronized (work) {
+            return addLocked(login, digest, state);
+        }
+    }
+
+    private Outcome addLocked(Login login, Digest digest, State state) {
         Check same = checks.get(digest);
         if (same != null && same.isAgainst(state)) {
             same.logins.add(login);
@@ -90,14 +98,14 @@ final class PasswordChecks {
 
         /** A login does not wait any more. */
         void leave(Login login) {
-            synchronized (PasswordChecks.this) {
+            synchronized (work) {
                 logins.remove(login);
             }
         }
 
         @Override
         public void run() {
-            synchronized (PasswordChecks.this) {
+            synchronized (work) {
                 if (logins.isEmpty()) {
                     checks.remove(digest, this);
                     return;
@@ -125,7 +133,7 @@ final class PasswordChecks {
         }
 
         private List<Login> end() {
-            synchronized (PasswordChecks.this) {
+            synchronized (work) {
                 checks.remove(digest, this);
                 return List.copyOf(logins);
             }
