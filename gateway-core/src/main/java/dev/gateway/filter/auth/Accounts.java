@@ -23,7 +23,7 @@ final class Accounts {
 
     /** What a file says. */
     interface Content {
-        /** Returns what is wrong, line by line: whoever such a line is about is locked out, and nobody else. */
+        /** Returns what is wrong, line by line. Such a line locks out its own user, and nobody else. */
         List<String> faults();
     }
 
@@ -72,8 +72,12 @@ final class Accounts {
     record Groups(Map<String, Set<String>> byMember, List<String> faults) implements Content {
         static final Groups NONE = new Groups(Map.of(), List.of());
 
-        /** Reads lines of {@code group: user user}. */
-        static Groups parse(Path file, String text) {
+        /**
+         * Reads lines of {@code group: user user}.
+         *
+         * @throws AuthFileException if a line is wrong: without it, its members might be allowed more than with it
+         */
+        static Groups parse(Path file, String text) throws AuthFileException {
             List<String> faults = new ArrayList<>();
             Map<String, Set<String>> byMember = new HashMap<>();
             for (Line line : Line.of(file, text, faults)) {
@@ -82,6 +86,9 @@ final class Accounts {
                         byMember.computeIfAbsent(member, key -> new HashSet<>()).add(line.name());
                     }
                 }
+            }
+            if (!faults.isEmpty()) {
+                throw new AuthFileException(faults.get(0));
             }
             byMember.replaceAll((member, groups) -> Set.copyOf(groups));
             return new Groups(Map.copyOf(byMember), List.copyOf(faults));

@@ -11,6 +11,10 @@ public final class AuthFileException extends Exception {
         super(cause.getMessage(), cause);
     }
 
+    AuthFileException(String problem) {
+        super(problem);
+    }
+
     AuthFileException(Path file, String problem) {
         super(file + ": " + problem);
     }

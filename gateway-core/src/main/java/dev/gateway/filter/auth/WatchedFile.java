@@ -43,7 +43,7 @@ final class WatchedFile<T extends Content> {
 
     /** Makes sense of a file. */
     interface Parser<T> {
-        T parse(Path file, String text);
+        T parse(Path file, String text) throws AuthFileException;
     }
 
     private record Stamp(@Nullable Object inode, long size, FileTime modified, boolean settled) {

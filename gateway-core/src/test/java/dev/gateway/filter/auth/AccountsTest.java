@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.filter.auth.Accounts.Groups;
 import dev.gateway.filter.auth.Accounts.Tokens;
@@ -60,7 +61,14 @@ class AccountsTest {
     }
 
     @Test
-    void aMemberHasAllGroupsThatNameIt() {
+    void aWrongLineOfGroupsSpoilsTheFile() {
+        assertThatThrownBy(() -> Groups.parse(FILE, "builders: ann\ncontractors bob\n"))
+                .isInstanceOf(AuthFileException.class)
+                .hasMessageContaining(":2:");
+    }
+
+    @Test
+    void aMemberHasAllGroupsThatNameIt() throws Exception {
         Groups groups = Groups.parse(FILE, "builders: ann bob\n# x\nadmins:\tann\nempty:\nbuilders: carl\n");
 
         assertThat(groups.identity("ann").groups()).containsExactlyInAnyOrder("builders", "admins");
