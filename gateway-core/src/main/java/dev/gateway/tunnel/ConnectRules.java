@@ -53,7 +53,7 @@ public final class ConnectRules implements Filter {
                 return new Verdict.Refuse(Failure.of(cause, describe(target, decision)));
             }
         }
-        InetAddress address = audit ? null : target.address(); // audit mode hears of addresses from who dials
+        InetAddress address = target.address(); // also in audit mode, for a parent proxy would dial it unseen
         String prohibited =
                 address == null ? null : addresses.apply(policy).refuse(target.host(), address, target.port());
         if (prohibited != null) {

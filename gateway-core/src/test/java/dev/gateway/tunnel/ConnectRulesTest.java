@@ -238,4 +238,15 @@ class ConnectRulesTest {
                         + seen.decision().isAllowed())
                 .containsExactly("b.example:443 2 false", "a.example:443 1 true");
     }
+
+    /** Through a parent proxy nobody else would look at it. */
+    @Test
+    void auditModeRefusesAddressesThatAreNotPublic() {
+        Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
+        ConnectRules rules = new ConnectRules(policies, each -> (host, address, port) -> "not public", tally, true);
+
+        assertThat(passes(rules, "10.1.2.3", FakeContext.from("192.0.2.9"))).isFalse();
+        assertThat(passes(rules, "a.example", FakeContext.from("192.0.2.9")))
+                .isTrue(); // who dials looks at its addresses
+    }
 }
