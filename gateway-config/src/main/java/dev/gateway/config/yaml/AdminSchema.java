@@ -56,7 +56,7 @@ final class AdminSchema {
                     return new AdminConfig(
                             v.position(),
                             v.get(enabled),
-                            v.has("port") || v.has("unix"),
+                            v.has("address") || v.has("port") || v.has("unix"),
                             v.get(address),
                             v.get(port),
                             v.find(unix),
