@@ -197,13 +197,10 @@ public final class Main implements Callable<Integer> {
             mixinStandardHelpOptions = true,
             description = {
                 "Prints a configuration with every default.",
-                "Variables are resolved, and secrets masked. What is printed can be loaded again."
+                "Variables are resolved, but values of text that hold one are masked, as secrets are."
             },
             footerHeading = "%nExamples:%n",
-            footer = {
-                "  gateway print-config gateway.yaml",
-                "  TIER=gold gateway print-config gateway.yaml > effective.yaml"
-            })
+            footer = {"  gateway print-config gateway.yaml", "  TIER=gold gateway print-config gateway.yaml"})
     static final class PrintConfig implements Callable<Integer> {
         @Mixin
         private final FileArgument argument = new FileArgument();
