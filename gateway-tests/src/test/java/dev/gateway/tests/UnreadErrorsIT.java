@@ -13,6 +13,12 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,8 +43,23 @@ class UnreadErrorsIT {
             accessLog: {format: off}
             """;
 
-    /** What is logged of each fills 3 KiB and more: together, more than the pipe and all that may wait. */
-    private static final int FAILED_HANDSHAKES = 600;
+    /** A line of each is more than the pipe and the lines that may wait. */
+    private static final int FAILED_HANDSHAKES = 6000;
+
+    private static void failHandshakes(GatewayJar gateway, int count) throws Exception {
+        ExecutorService clients = Executors.newFixedThreadPool(8);
+        try {
+            List<Callable<Object>> all = Collections.nCopies(count, () -> {
+                failHandshake(gateway);
+                return "failed";
+            });
+            for (Future<Object> each : clients.invokeAll(all)) {
+                each.get();
+            }
+        } finally {
+            clients.shutdownNow();
+        }
+    }
 
     private static void failHandshake(GatewayJar gateway) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("secure"))) {
@@ -74,9 +95,7 @@ class UnreadErrorsIT {
             assertThat(gateway.post("/log-level?logger=dev.gateway.listener&level=debug")
                             .statusCode())
                     .isEqualTo(200);
-            for (int i = 0; i < FAILED_HANDSHAKES; i++) {
-                failHandshake(gateway);
-            }
+            failHandshakes(gateway, FAILED_HANDSHAKES);
             get(gateway);
             timersRun(gateway);
             assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
@@ -98,9 +117,7 @@ class UnreadErrorsIT {
         try (GatewayJar gateway =
                 GatewayJar.of(CONFIG.formatted(1)).leaveOutputUnread().start()) {
             gateway.post("/log-level?logger=dev.gateway.listener&level=debug");
-            for (int i = 0; i < FAILED_HANDSHAKES / 4; i++) {
-                failHandshake(gateway);
-            }
+            failHandshakes(gateway, FAILED_HANDSHAKES / 4);
             gateway.signal("TERM");
             assertThat(gateway.awaitExit(Duration.ofSeconds(20))).isZero();
         }
