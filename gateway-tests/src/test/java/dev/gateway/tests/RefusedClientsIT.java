@@ -2,6 +2,7 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.peer.Peer;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
@@ -86,6 +87,7 @@ class RefusedClientsIT {
                 shakeHands(gateway);
             }
             try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), gateway.port("secure"))) {
+                plain.setSoTimeout(Peer.PATIENCE_MILLIS);
                 plain.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
                 assertThat(plain.getInputStream().readAllBytes()).isNotEmpty();
             }
@@ -101,8 +103,11 @@ class RefusedClientsIT {
 
             try (Socket one = new Socket(InetAddress.getLoopbackAddress(), gateway.port("small"))) {
                 one.getOutputStream().write('G');
+                gateway.await(
+                        "the first client to be accepted", () -> connections(gateway) == 1); // else it may come second
                 for (int i = 0; i < 3; i++) {
                     try (Socket more = new Socket(InetAddress.getLoopbackAddress(), gateway.port("small"))) {
+                        more.setSoTimeout(Peer.PATIENCE_MILLIS);
                         assertThat(more.getInputStream().read()).isNegative();
                     } catch (IOException reset) {
                         assertThat(reset).hasMessageContaining("reset");
@@ -119,6 +124,14 @@ class RefusedClientsIT {
             gateway.awaitLog("expired at");
             assertThat(warnings(gateway, "The certificate localhost of listener secure expired at"))
                     .hasSize(1);
+        }
+    }
+
+    private static double connections(GatewayJar gateway) {
+        try {
+            return gateway.metric("gateway_downstream_connections_active", "listener=\"small\"");
+        } catch (IOException | InterruptedException e) {
+            return -1;
         }
     }
 
