@@ -100,10 +100,9 @@ abstract class PoolFixture {
             assertThat(upstream.pendingRequests().taken()).isZero();
             assertThat(upstream.connections().taken()).isEqualTo(connections);
             pools.remove(upstream);
-            for (int i = 0; i < connections; i++) {
-                awaitEvent("closed");
+            while (upstream.connections().taken() > 0) {
+                awaitEvent("closed"); // maybe of a connection that the test itself had closed
             }
-            assertThat(upstream.connections().taken()).isZero();
         }
         for (AutoCloseable each : open) {
             each.close();
