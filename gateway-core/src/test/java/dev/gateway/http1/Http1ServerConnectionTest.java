@@ -323,6 +323,18 @@ class Http1ServerConnectionTest {
     }
 
     @Test
+    void whatAClientSendsAheadWhileItRestsIsReadOnAfterwards() {
+        refuseWithRest(100);
+        client.send(GET);
+        client.onEveryRequest = request -> {};
+        client.answer = Downstream::echo;
+        client.send("POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100000\r\n\r\n" + "x".repeat(80_000));
+        client.clock.advance(150);
+        assertEquals(2, client.requests.size());
+        assertTrue(client.channel.config().isAutoRead());
+    }
+
+    @Test
     void aConnectionThatClosesWhileItsClientRestsLeavesNothingBehind() {
         refuseWithRest(100);
         client.send(GET + GET);
