@@ -88,6 +88,7 @@ class AdminConfigTest {
     void aPortThatIsWrittenHasBeenChosen() {
         assertThat(admin(load("{}")).chosen()).isFalse();
         assertThat(admin(load("{port: 9901}")).chosen()).isTrue();
+        assertThat(admin(load("{address: 127.0.0.1}")).chosen()).isTrue();
         assertThat(admin(load("{unix: a.sock}")).chosen()).isTrue();
     }
 
