@@ -1,6 +1,7 @@
 package dev.gateway;
 
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.observe.Metrics;
 import dev.gateway.pool.LoopView;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.stream.HttpVersion;
@@ -46,6 +47,7 @@ final class UpstreamView {
             Map<Upstream, List<CompletableFuture<LoopView>>> parts, Map<String, String> places) {
         List<Map<String, Object>> upstreams = new ArrayList<>();
         parts.forEach((upstream, views) -> upstreams.add(view(
+                loops.metrics(),
                 upstream,
                 places.getOrDefault(upstream.name(), ""),
                 views.stream().map(CompletableFuture::join).toList())));
@@ -55,7 +57,7 @@ final class UpstreamView {
         return json;
     }
 
-    private static Map<String, Object> view(Upstream upstream, String at, List<LoopView> views) {
+    private static Map<String, Object> view(Metrics metrics, Upstream upstream, String at, List<LoopView> views) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("name", upstream.name());
         json.put("at", at);
@@ -74,7 +76,15 @@ final class UpstreamView {
         json.put("limits", limits);
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Endpoint endpoint : upstream.endpoints()) {
-            endpoints.add(view(upstream, endpoint, views));
+            Map<String, Object> view = view(upstream, endpoint, views);
+            Metrics.EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
+            if (counts != null) {
+                view.put("requests", counts.requests());
+                view.put("failures", counts.failures());
+                view.put("requestsActive", counts.active());
+                view.put("requestSeconds", counts.seconds());
+            }
+            endpoints.add(view);
         }
         json.put("endpoints", endpoints);
         Map<String, Object> named = counts(sum(views, LoopView::toNamed));

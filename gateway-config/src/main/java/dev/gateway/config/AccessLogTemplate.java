@@ -75,6 +75,7 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("dialled", "the address that was connected to, if it is not the endpoint itself");
         fields.put("parent", "the parent proxy that it was reached by");
         fields.put("attempts", "how often the request was sent upstream, or tried to be");
+        fields.put("tried", "the attempts before the last one: endpoint, and cause or status");
         fields.put("generation", "the configuration's number");
         fields.put("receivedBytes", "of the request's body, or of a tunnel");
         fields.put("sentBytes", "of the response's body, or of a tunnel");

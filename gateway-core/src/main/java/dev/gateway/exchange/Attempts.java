@@ -77,6 +77,7 @@ final class Attempts {
         tried |= bit(chosen);
         endpoint = chosen;
         record.endpoint = chosen;
+        record.endpointIndex = chosen.index();
         record.hop = null;
         record.attempts++;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
@@ -107,6 +108,8 @@ final class Attempts {
     void onMoved(Endpoint to) {
         endpoint = to;
         record.endpoint = to;
+        record.endpointIndex = to.index();
+        exchange.handler.observer.onAttemptMoved(record);
         tried |= bit(to);
         tellEndpoint(to);
     }
@@ -348,6 +351,9 @@ final class Attempts {
         if (untold) {
             untold = false;
             exchange.handler.observer.onAttemptEnded(record, status, failure, again);
+            if (again) {
+                record.tryAgain(status, failure);
+            }
         }
     }
 }

@@ -17,6 +17,9 @@ public interface ExchangeObserver {
     /** An attempt begins: upstream and endpoint are chosen, {@link ExchangeRecord#attempts} counts it. */
     default void onAttemptBegun(ExchangeRecord exchange) {}
 
+    /** The attempt goes to another endpoint than the one that was chosen first, which had no room. */
+    default void onAttemptMoved(ExchangeRecord exchange) {}
+
     /**
      * An attempt is over.
      *
@@ -51,6 +54,12 @@ public interface ExchangeObserver {
             public void onAttemptBegun(ExchangeRecord exchange) {
                 first.onAttemptBegun(exchange);
                 second.onAttemptBegun(exchange);
+            }
+
+            @Override
+            public void onAttemptMoved(ExchangeRecord exchange) {
+                first.onAttemptMoved(exchange);
+                second.onAttemptMoved(exchange);
             }
 
             @Override

@@ -4,10 +4,13 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +36,18 @@ public final class ExchangeRecord {
         UPSTREAM,
         GATEWAY
     }
+
+    /** How many earlier attempts are kept; there are seldom more, such as after many stale connections. */
+    private static final int MOST_TRIED = 16;
+
+    /**
+     * An attempt that another one followed.
+     *
+     * @param endpoint where it went, written by its {@code toString}
+     * @param status what it was answered with, 0 if it was not
+     * @param cause why it failed, null if it was answered
+     */
+    public record Tried(Object endpoint, int status, @Nullable Cause cause) {}
 
     /** The downstream connection. */
     public final ConnectionInfo connection;
@@ -98,11 +113,21 @@ public final class ExchangeRecord {
     /** The endpoint of the last attempt, written by its {@code toString}; null if there was none. */
     public @Nullable Object endpoint;
 
+    /** The position of that endpoint in its upstream, negative if the request names it, or there is none. */
+    public int endpointIndex = -1;
+
+    /** The counters' own: what counts for that endpoint, null if nothing does. */
+    @Nullable
+    EndpointMeters endpointMeters;
+
     /** What the last attempt's connection was made to; null if it had none. */
     public @Nullable Hop hop;
 
     /** How often the request was sent upstream, or at least tried to be. */
     public int attempts;
+
+    /** The attempts before the last one, oldest first; null if there were none. */
+    public @Nullable List<Tried> tried;
 
     /** The status sent to the client, or what stands for it in logs where none could be sent. */
     public int status;
@@ -150,6 +175,18 @@ public final class ExchangeRecord {
 
     /** What exactly happened, for people; empty if it did not fail. */
     public String detail = "";
+
+    /** Another attempt follows the current one, which was answered with a status, or failed. */
+    public void tryAgain(int answered, @Nullable Failure failure) {
+        List<Tried> list = tried;
+        if (list == null) {
+            list = new ArrayList<>(2);
+            tried = list;
+        }
+        if (endpoint != null && list.size() < MOST_TRIED) {
+            list.add(new Tried(endpoint, answered, failure == null ? null : failure.cause()));
+        }
+    }
 
     /** Makes a record of a request on a connection. */
     public ExchangeRecord(ConnectionInfo connection) {

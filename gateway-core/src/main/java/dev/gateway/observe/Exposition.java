@@ -91,6 +91,15 @@ final class Exposition {
         sum.seconds += histogram.sumSeconds();
     }
 
+    /** Adds to a histogram what has been summed already: so many in each bucket, the last one for what is above. */
+    void histogram(String name, String help, double[] bounds, long[] buckets, double seconds, String... labels) {
+        Sum sum = family(name, Kind.HISTOGRAM, help).sums.computeIfAbsent(Labels.of(labels), l -> new Sum(bounds));
+        for (int i = 0; i < buckets.length; i++) {
+            sum.buckets[i] += buckets[i];
+        }
+        sum.seconds += seconds;
+    }
+
     MetricSnapshots snapshots() {
         List<MetricSnapshot> snapshots = new ArrayList<>();
         families.forEach((name, family) -> snapshots.add(

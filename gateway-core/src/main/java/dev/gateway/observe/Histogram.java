@@ -17,6 +17,9 @@ final class Histogram {
         0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 300
     };
 
+    /** Upper bounds in seconds for what there are many of: enough to tell a slow endpoint from the others. */
+    static final double[] ENDPOINT_SECONDS = {0.005, 0.025, 0.1, 0.5, 2.5, 10};
+
     private static final double NANOS_PER_SECOND = 1e9;
     private static final VarHandle EXAMPLE = MethodHandles.arrayElementVarHandle(Example[].class);
 

@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Tried;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +71,7 @@ final class JsonLine extends LogLine {
         put(LogField.DIALLED, exchange);
         put(LogField.PARENT, exchange);
         put(LogField.ATTEMPTS, exchange);
+        put(LogField.TRIED, exchange);
         put(LogField.GENERATION, exchange);
         put(LogField.RECEIVED_BYTES, exchange);
         put(LogField.SENT_BYTES, exchange);
@@ -132,6 +134,22 @@ final class JsonLine extends LogLine {
     @Override
     void number(long value) {
         buffer.put(key).put(value);
+    }
+
+    @Override
+    void tried(List<Tried> attempts) {
+        buffer.put(key);
+        char before = '[';
+        for (Tried each : attempts) {
+            buffer.put(before).put("{\"endpoint\":\"").putJson(each.endpoint().toString());
+            if (each.cause() == null) {
+                buffer.put("\",\"status\":").put(each.status()).put('}');
+            } else {
+                buffer.put("\",\"cause\":\"").put(each.cause().label()).put("\"}");
+            }
+            before = ',';
+        }
+        buffer.put(']');
     }
 
     @Override

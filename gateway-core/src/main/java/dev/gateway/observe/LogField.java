@@ -106,6 +106,13 @@ record LogField(String text, String key, Writer writer) {
     static final LogField PARENT =
             field("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent()));
     static final LogField ATTEMPTS = field("attempts", (exchange, line) -> line.number(exchange.attempts));
+    static final LogField TRIED = field("tried", (exchange, line) -> {
+        if (exchange.tried == null) {
+            line.absent();
+        } else {
+            line.tried(exchange.tried);
+        }
+    });
     static final LogField GENERATION = field("generation", (exchange, line) -> line.number(exchange.generation));
     static final LogField RECEIVED_BYTES =
             field("receivedBytes", (exchange, line) -> line.number(exchange.receivedBytes));

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +82,9 @@ abstract class LogLine {
 
     /** The value is any text. */
     abstract void characters(String value);
+
+    /** The value is the attempts before the last one; not empty. */
+    abstract void tried(List<ExchangeRecord.Tried> attempts);
 
     /** The value is what the configuration has a name for. */
     abstract void name(Names.Name name);

@@ -61,7 +61,12 @@ public final class LoopMetrics implements ExchangeObserver {
 
     @Override
     public void onAttemptBegun(ExchangeRecord exchange) {
-        upstreamOf(exchange).attemptBegun();
+        upstreamOf(exchange).attemptBegun(exchange);
+    }
+
+    @Override
+    public void onAttemptMoved(ExchangeRecord exchange) {
+        upstreamOf(exchange).attemptMoved(exchange);
     }
 
     @Override

@@ -37,6 +37,7 @@ public final class Metrics implements AutoCloseable {
     private final List<Exposition.Source> sources = new CopyOnWriteArrayList<>();
     private final Statistics statistics = new Statistics(loops);
     private final ProcessMeters process;
+    private final EndpointSource endpoints;
     private @Nullable PrometheusMeterRegistry registry; // made when first asked for: it takes long to load
     private @Nullable JvmGcMetrics gc;
 
@@ -49,6 +50,8 @@ public final class Metrics implements AutoCloseable {
         process = new ProcessMeters(version);
         sources.add(new MeterSource(loops));
         sources.add(process);
+        endpoints = new EndpointSource(loops, () -> process.upstreams.get());
+        sources.add(endpoints);
     }
 
     /**
@@ -149,6 +152,7 @@ public final class Metrics implements AutoCloseable {
 
     void sample() {
         statistics.sample();
+        endpoints.forgetGone();
         loops.forEach(loop -> loop.health().probe());
     }
 
@@ -178,6 +182,21 @@ public final class Metrics implements AutoCloseable {
      * @param type the media type of the text
      */
     public record Scrape(String type, String text) {}
+
+    /**
+     * What was counted of one endpoint.
+     *
+     * @param requests attempts that have ended
+     * @param failures of these, those that tell against the endpoint
+     * @param active attempts in progress
+     * @param seconds how long all of them took together
+     */
+    public record EndpointCounts(long requests, long failures, long active, double seconds) {}
+
+    /** Returns what was counted of an endpoint; null if it has no counters of its own, as it is beyond the first ones. */
+    public @Nullable EndpointCounts endpoint(String upstream, int index, String address) {
+        return index < EndpointsOfLoop.MOST ? new EndpointSums(loops).of(upstream, address) : null;
+    }
 
     /**
      * Tells all metrics in the format that suits: OpenMetrics, which has exemplars, to whoever takes it, else Prometheus'

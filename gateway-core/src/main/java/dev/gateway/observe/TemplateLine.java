@@ -1,5 +1,6 @@
 package dev.gateway.observe;
 
+import dev.gateway.observe.ExchangeRecord.Tried;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -112,6 +113,16 @@ final class TemplateLine extends LogLine {
     @Override
     void number(long value) {
         buffer.put(value);
+    }
+
+    @Override
+    void tried(List<Tried> attempts) {
+        StringBuilder text = new StringBuilder();
+        for (Tried each : attempts) {
+            text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
+            text.append(each.cause() == null ? Integer.toString(each.status()) : each.cause().label());
+        }
+        characters(text.toString());
     }
 
     @Override

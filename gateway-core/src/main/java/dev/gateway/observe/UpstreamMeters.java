@@ -15,6 +15,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     enum UpstreamCount {
         ATTEMPTS_BEGUN,
         ATTEMPTS_ENDED,
+        ATTEMPTS_FAILED,
         PENDING_BEGUN,
         PENDING_ENDED,
         PENDING_OVERFLOW,
@@ -38,6 +39,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+    final EndpointsOfLoop endpoints = new EndpointsOfLoop();
     private long otherwiseClosed; // as told last, guarded by this
 
     long get(UpstreamCount count) {
@@ -108,8 +110,26 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         counts.add(count.ordinal(), 1);
     }
 
-    void attemptBegun() {
+    void attemptBegun(ExchangeRecord exchange) {
         count(UpstreamCount.ATTEMPTS_BEGUN);
+        beginAtEndpoint(exchange);
+    }
+
+    /** The attempt leaves its endpoint for another one. */
+    void attemptMoved(ExchangeRecord exchange) {
+        EndpointMeters former = exchange.endpointMeters;
+        if (former != null) {
+            former.left();
+        }
+        beginAtEndpoint(exchange);
+    }
+
+    private void beginAtEndpoint(ExchangeRecord exchange) {
+        EndpointMeters meters = endpoints.onLoop(exchange.endpoint, exchange.endpointIndex);
+        exchange.endpointMeters = meters;
+        if (meters != null) {
+            meters.begun();
+        }
     }
 
     void attemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again, long now) {
@@ -123,6 +143,15 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             durations[codeClass] = histogram;
         }
         histogram.record(now - exchange.attemptNanos);
+        boolean failed = EndpointMeters.isFailed(status, failure);
+        if (failed) {
+            count(UpstreamCount.ATTEMPTS_FAILED);
+        }
+        EndpointMeters endpoint = exchange.endpointMeters;
+        if (endpoint != null) {
+            exchange.endpointMeters = null;
+            endpoint.ended(failed, now - exchange.attemptNanos);
+        }
         if (retried) {
             count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
         }

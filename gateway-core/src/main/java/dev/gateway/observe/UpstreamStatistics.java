@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** The part of the statistics that is about upstreams of the generation in force: the sums of all event loops. */
 final class UpstreamStatistics {
@@ -27,7 +28,8 @@ final class UpstreamStatistics {
             json.object().put("name", state.name()).put("protocol", state.protocol());
             upstream(state.name());
             json.array("endpoints");
-            state.endpoints().forEach(this::endpoint);
+            Map<String, EndpointSums.Sum> sums = new EndpointSums(loops).of(state);
+            state.endpoints().forEach(endpoint -> endpoint(endpoint, sums.get(endpoint.address())));
             json.endArray().endObject();
         });
         json.endArray();
@@ -83,6 +85,7 @@ final class UpstreamStatistics {
         json.object("attempts")
                 .put("total", begun)
                 .put("active", begun - counts[UpstreamCount.ATTEMPTS_ENDED.ordinal()])
+                .put("failed", counts[UpstreamCount.ATTEMPTS_FAILED.ordinal()])
                 .put("retriesSucceeded", counts[UpstreamCount.RETRIES_SUCCEEDED.ordinal()])
                 .put("retriesFailed", counts[UpstreamCount.RETRIES_FAILED.ordinal()])
                 .put("staleRetried", counts[UpstreamCount.STALE_RETRIED.ordinal()])
@@ -98,7 +101,8 @@ final class UpstreamStatistics {
                 .endObject();
     }
 
-    private void endpoint(EndpointState endpoint) {
+    /** Writes an endpoint; only the first ones of an upstream have counters of their own. */
+    private void endpoint(EndpointState endpoint, EndpointSums.@Nullable Sum sum) {
         json.object()
                 .put("address", endpoint.address())
                 .put("weight", endpoint.weight())
@@ -107,7 +111,13 @@ final class UpstreamStatistics {
                 .put("idle", endpoint.idle())
                 .put("active", endpoint.active())
                 .put("connecting", endpoint.connecting())
-                .put("pending", endpoint.pending())
-                .endObject();
+                .put("pending", endpoint.pending());
+        if (sum != null) {
+            json.put("requests", sum.requests)
+                    .put("failures", sum.failures)
+                    .put("requestsActive", sum.requestsActive)
+                    .put("requestSeconds", sum.seconds);
+        }
+        json.endObject();
     }
 }

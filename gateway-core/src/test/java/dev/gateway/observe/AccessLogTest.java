@@ -19,6 +19,7 @@ import dev.gateway.observe.AccessLogSettings.Redacted;
 import dev.gateway.observe.AccessLogSettings.Template;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -199,6 +200,36 @@ class AccessLogTest {
         assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
                 .doesNotContain("dialled", "parent");
+    }
+
+    @Test
+    void earlierAttemptsAreToldWithTheirEndpointAndWhatBecameOfThem() throws IOException {
+        ExchangeRecord record = Records.record("/", 200, null);
+        record.endpoint = "dead.test:9000";
+        record.tryAgain(0, Failure.of(Cause.CONNECT_FAILED, "refused"));
+        record.endpoint = "busy.test:9000";
+        record.tryAgain(503, null);
+        record.endpoint = "app.test:9000";
+        record.attempts = 3;
+        assertThat(line(JSON, record))
+                .contains("\"endpoint\":\"app.test:9000\",\"attempts\":3,"
+                        + "\"tried\":[{\"endpoint\":\"dead.test:9000\",\"cause\":\"connect_failed\"},"
+                        + "{\"endpoint\":\"busy.test:9000\",\"status\":503}],\"generation\":7,");
+        written.reset();
+        assertThat(line(template("{attempts} {tried}"), record))
+                .isEqualTo("3 dead.test:9000=connect_failed,busy.test:9000=503\n");
+        written.reset();
+        assertThat(line(template("{attempts} {tried}"), Records.record("/", 200, null)))
+                .isEqualTo("1 -\n");
+    }
+
+    @Test
+    void notMoreAttemptsAreKeptThanALineCanShow() throws IOException {
+        ExchangeRecord record = Records.record("/", 200, null);
+        for (int i = 0; i < 100; i++) {
+            record.tryAgain(503, null);
+        }
+        assertThat(record.tried).hasSize(16);
     }
 
     @Test

@@ -71,6 +71,12 @@ export class Difference {
     return (read(upstream) - (before ? read(before) : 0)) / this.seconds;
   }
 
+  /** How much something of an endpoint has grown each second; one that is new counts from nothing. */
+  endpointRate(upstream, endpoint, read) {
+    const before = this.upstreamsBefore.get(upstream.name)?.endpoints.find(each => each.address === endpoint.address);
+    return (read(endpoint) - (before ? read(before) : 0)) / this.seconds;
+  }
+
   upstreamBuckets(upstream) {
     return filledSince(upstream.latency.buckets, this.upstreamsBefore.get(upstream.name)?.latency.buckets);
   }

@@ -63,6 +63,8 @@ public class MetricsBenchmark {
             record.method = Method.GET;
             record.route = "route-" + i;
             record.upstream = "upstream-" + i % UPSTREAMS;
+            record.endpoint = "10.0.0." + i % UPSTREAMS + ":8080";
+            record.endpointIndex = 0;
             record.attempts = 1;
             record.status = 200;
             record.startNanos = 1_000;

@@ -1,0 +1,68 @@
+package dev.gateway.observe;
+
+import dev.gateway.stream.Failure;
+import org.jspecify.annotations.Nullable;
+
+/** What is counted of the attempts at one endpoint on one event loop, or at all endpoints that have no counters of their own. */
+final class EndpointMeters {
+    private static final int BEGUN = 0;
+    private static final int ENDED = 1;
+    private static final int LEFT = 2;
+    private static final int FAILED = 3;
+    private static final int SERVER_ERROR = 500;
+
+    private final Counts counts = new Counts(4);
+    final Histogram durations = new Histogram(Histogram.ENDPOINT_SECONDS);
+
+    /** When the endpoint was found to be no part of the configuration any more, 0 if it is; of the sampling thread. */
+    long goneSinceNanos;
+
+    /** Whether an attempt tells against its endpoint: it was not reached, did not answer well, or answered 5xx. */
+    static boolean isFailed(int status, @Nullable Failure failure) {
+        if (failure == null) {
+            return status >= SERVER_ERROR;
+        }
+        return !failure.stale()
+                && switch (failure.cause()) {
+                    case DNS_FAILED,
+                            CONNECT_FAILED,
+                            CONNECT_TIMEOUT,
+                            TLS_FAILED,
+                            UPSTREAM_RESET_BEFORE_HEADERS,
+                            UPSTREAM_RESET_IN_BODY,
+                            UPSTREAM_PROTOCOL_ERROR,
+                            UPSTREAM_TIMEOUT -> true;
+                    default -> false;
+                };
+    }
+
+    void begun() {
+        counts.add(BEGUN, 1);
+    }
+
+    /** The attempt went to another endpoint. */
+    void left() {
+        counts.add(LEFT, 1);
+    }
+
+    void ended(boolean failed, long nanos) {
+        if (failed) {
+            counts.add(FAILED, 1);
+        }
+        durations.record(nanos);
+        counts.add(ENDED, 1);
+    }
+
+    long requests() {
+        return counts.get(ENDED);
+    }
+
+    long failures() {
+        return counts.get(FAILED);
+    }
+
+    long active() {
+        long over = counts.get(ENDED) + counts.get(LEFT); // first: it never exceeds what began before it was read
+        return counts.get(BEGUN) - over;
+    }
+}
