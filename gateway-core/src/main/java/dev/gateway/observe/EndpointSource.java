@@ -20,19 +20,14 @@ final class EndpointSource implements Exposition.Source {
 
     @Override
     public void addTo(Exposition out) {
-        upstreams
-                .get()
-                .forEach(upstream ->
-                        sums.of(upstream).forEach((endpoint, sum) -> endpoint(out, upstream.name(), endpoint, sum)));
+        upstreams.get().forEach(upstream -> sums.of(upstream)
+                .forEach((endpoint, sum) -> endpoint(out, upstream.name(), endpoint, sum)));
     }
 
     private static void endpoint(Exposition out, String upstream, String endpoint, EndpointSums.Sum sum) {
         String[] labels = {"upstream", upstream, "endpoint", endpoint};
         out.counter(
-                "gateway_upstream_endpoint_requests",
-                "Attempts at an endpoint that have ended.",
-                sum.requests,
-                labels);
+                "gateway_upstream_endpoint_requests", "Attempts at an endpoint that have ended.", sum.requests, labels);
         out.counter(
                 "gateway_upstream_endpoint_failures",
                 "Of these, those that were not answered, were answered badly, or with 5xx.",
@@ -55,11 +50,7 @@ final class EndpointSource implements Exposition.Source {
                 "Pooled connections to an endpoint that are open now.",
                 sum.connections,
                 labels);
-        out.gauge(
-                "gateway_upstream_endpoint_connections_idle",
-                "Of these, those without a request.",
-                sum.idle,
-                labels);
+        out.gauge("gateway_upstream_endpoint_connections_idle", "Of these, those without a request.", sum.idle, labels);
     }
 
     /** Forgets what was counted of endpoints that are gone. */

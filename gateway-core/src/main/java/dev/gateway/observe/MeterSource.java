@@ -1,13 +1,12 @@
 package dev.gateway.observe;
 
 import dev.gateway.observe.ConnectionMeters.Count;
-import dev.gateway.observe.UpstreamMeters.UpstreamCount;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.HandshakeFailure;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;
 
-/** Names what is counted: the one place where counters become metrics and labels. Labels are configured names only. */
+/** Names what is counted of event loops, listeners and routes. Labels are configured names and words of closed sets only. */
 final class MeterSource implements Exposition.Source {
     private static final String NO_CAUSE = "";
 
@@ -23,7 +22,6 @@ final class MeterSource implements Exposition.Source {
         for (LoopMetrics loop : loops) {
             loop(out, Integer.toString(index++), loop.health());
             loop.listeners().forEach((name, meters) -> listener(out, name, meters));
-            loop.upstreams().forEach((name, meters) -> upstream(out, name, meters));
         }
     }
 
@@ -42,7 +40,7 @@ final class MeterSource implements Exposition.Source {
                 index);
     }
 
-    private static String protocol(HttpVersion version) {
+    static String protocol(HttpVersion version) {
         return switch (version) {
             case HTTP_1_0, HTTP_1_1 -> "http1";
             case HTTP_2 -> "h2";
@@ -130,7 +128,7 @@ final class MeterSource implements Exposition.Source {
                         "kind",
                         kind));
         meters.routes().forEach((route, counts) -> route(out, name, route, counts));
-        http2(out, "downstream", meters);
+        Http2Source.add(out, "downstream", meters);
     }
 
     private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
@@ -206,212 +204,5 @@ final class MeterSource implements Exposition.Source {
                         RouteMeters.codeClassLabel(codeClass));
             }
         }
-    }
-
-    private static void upstream(Exposition out, String name, UpstreamMeters meters) {
-        for (HttpVersion version : HttpVersion.values()) {
-            for (boolean tls : new boolean[] {false, true}) {
-                String[] labels = {"upstream", name, "protocol", protocol(version)};
-                out.counter("gateway_upstream_connections", "Connections made.", meters.opened(version, tls), labels);
-                out.gauge(
-                        "gateway_upstream_connections_active",
-                        "Connections open now.",
-                        meters.active(version, tls),
-                        labels);
-            }
-            out.gauge(
-                    "gateway_upstream_connections_idle",
-                    "Of the open connections, those without a stream.",
-                    meters.idle(version),
-                    "upstream",
-                    name,
-                    "protocol",
-                    protocol(version));
-        }
-        out.counter(
-                "gateway_upstream_received_bytes",
-                "Bytes received from endpoints.",
-                meters.get(Count.RECEIVED_BYTES),
-                "upstream",
-                name);
-        out.counter(
-                "gateway_upstream_sent_bytes",
-                "Bytes sent to endpoints.",
-                meters.get(Count.SENT_BYTES),
-                "upstream",
-                name);
-        long idle = meters.get(Count.IDLE_CLOSED);
-        String closed = "gateway_upstream_connection_closed";
-        String closedHelp = "Connections closed.";
-        out.counter(closed, closedHelp, idle, "upstream", name, "cause", Cause.IDLE_TIMEOUT.label());
-        out.counter(closed, closedHelp, meters.otherwiseClosed(), "upstream", name, "cause", "other");
-        for (Cause cause : Cause.values()) {
-            long failures = meters.connectFailures(cause);
-            if (failures > 0) {
-                out.counter(
-                        "gateway_upstream_connect_failures",
-                        "Connections that could not be made.",
-                        failures,
-                        "upstream",
-                        name,
-                        "cause",
-                        cause.label());
-            }
-        }
-        out.histogram(
-                "gateway_upstream_connect_duration_seconds",
-                "Until a connection was there.",
-                meters.connectDurations,
-                "upstream",
-                name);
-        out.histogram(
-                "gateway_upstream_tls_duration_seconds",
-                "TLS handshakes with endpoints.",
-                meters.tlsDurations,
-                "upstream",
-                name);
-        out.histogram(
-                "gateway_upstream_pending_duration_seconds",
-                "Requests' wait for a connection.",
-                meters.pendingDurations,
-                "upstream",
-                name);
-        long pendingEnded = meters.get(UpstreamCount.PENDING_ENDED);
-        out.gauge(
-                "gateway_upstream_pending_requests",
-                "Requests that wait for a connection.",
-                meters.get(UpstreamCount.PENDING_BEGUN) - pendingEnded,
-                "upstream",
-                name);
-        out.counter(
-                "gateway_upstream_pending_overflow",
-                "Requests refused because as many wait as may.",
-                meters.get(UpstreamCount.PENDING_OVERFLOW),
-                "upstream",
-                name);
-        out.counter(
-                "gateway_upstream_pending_timeout",
-                "Requests that waited for as long as they may.",
-                meters.get(UpstreamCount.PENDING_TIMEOUT),
-                "upstream",
-                name);
-        String checks = "gateway_upstream_health_checks";
-        String checksHelp = "Active checks of endpoints.";
-        long good = meters.get(UpstreamCount.CHECKS_SUCCEEDED);
-        long bad = meters.get(UpstreamCount.CHECKS_FAILED);
-        out.counter(checks, checksHelp, good, "upstream", name, "result", "success");
-        out.counter(checks, checksHelp, bad, "upstream", name, "result", "failure");
-        attempts(out, name, meters);
-        http2(out, "upstream", meters);
-    }
-
-    private static void attempts(Exposition out, String name, UpstreamMeters meters) {
-        long ended = meters.get(UpstreamCount.ATTEMPTS_ENDED);
-        out.gauge(
-                "gateway_upstream_requests_active",
-                "Attempts in progress.",
-                meters.get(UpstreamCount.ATTEMPTS_BEGUN) - ended,
-                "upstream",
-                name);
-        for (boolean retried : new boolean[] {false, true}) {
-            for (int codeClass = 0; codeClass < RouteMeters.CODE_CLASSES; codeClass++) {
-                Histogram durations = meters.durations(retried, codeClass);
-                if (durations != null) {
-                    String[] labels = {
-                        "upstream",
-                        name,
-                        "code_class",
-                        RouteMeters.codeClassLabel(codeClass),
-                        "attempt",
-                        retried ? "retry" : "first"
-                    };
-                    out.counter(
-                            "gateway_upstream_requests",
-                            "Attempts that have ended.",
-                            meters.attempts(retried, codeClass),
-                            labels);
-                    out.histogram(
-                            "gateway_upstream_requests_duration_seconds",
-                            "From an attempt's begin to its end.",
-                            durations,
-                            labels);
-                }
-            }
-        }
-        String retries = "gateway_upstream_retries";
-        String help = "Attempts after the first.";
-        out.counter(retries, help, meters.get(UpstreamCount.RETRIES_SUCCEEDED), "upstream", name, "result", "success");
-        out.counter(retries, help, meters.get(UpstreamCount.RETRIES_FAILED), "upstream", name, "result", "failure");
-        String stale = "gateway_pool_stale";
-        String staleHelp = "Kept connections that turned out to be closed.";
-        out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_RETRIED), "upstream", name, "outcome", "retried");
-        out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_FAILED), "upstream", name, "outcome", "failed");
-    }
-
-    private static void http2(Exposition out, String side, ConnectionMeters meters) {
-        long closed = meters.get(Count.H2_STREAMS_CLOSED);
-        long opened = meters.get(Count.H2_STREAMS_OPENED);
-        out.counter("gateway_h2_streams", "HTTP/2 streams opened.", opened, "side", side);
-        out.gauge("gateway_h2_streams_active", "HTTP/2 streams open now.", opened - closed, "side", side);
-        out.counter(
-                "gateway_h2_flow_control_pauses",
-                "Times that flow control stopped a stream from writing.",
-                meters.get(Count.H2_FLOW_CONTROL_PAUSES),
-                "side",
-                side);
-        out.counter("gateway_h2_flushes", "Flushes of frames.", meters.get(Count.H2_FLUSHES), "side", side);
-        frames(
-                out,
-                "gateway_h2_frames",
-                "HTTP/2 frames.",
-                side,
-                meters,
-                Count.H2_FRAMES_RECEIVED,
-                Count.H2_FRAMES_SENT);
-        frames(
-                out,
-                "gateway_h2_frame_bytes",
-                "Bytes of HTTP/2 frames.",
-                side,
-                meters,
-                Count.H2_FRAME_BYTES_RECEIVED,
-                Count.H2_FRAME_BYTES_SENT);
-        frames(
-                out,
-                "gateway_h2_resets",
-                "RST_STREAM frames.",
-                side,
-                meters,
-                Count.H2_RESETS_RECEIVED,
-                Count.H2_RESETS_SENT);
-        frames(
-                out,
-                "gateway_h2_goaways",
-                "GOAWAY frames.",
-                side,
-                meters,
-                Count.H2_GOAWAYS_RECEIVED,
-                Count.H2_GOAWAYS_SENT);
-        frames(out, "gateway_h2_pings", "PING frames.", side, meters, Count.H2_PINGS_RECEIVED, Count.H2_PINGS_SENT);
-        frames(
-                out,
-                "gateway_h2_window_updates",
-                "WINDOW_UPDATE frames.",
-                side,
-                meters,
-                Count.H2_WINDOW_UPDATES_RECEIVED,
-                Count.H2_WINDOW_UPDATES_SENT);
-    }
-
-    private static void frames(
-            Exposition out,
-            String name,
-            String help,
-            String side,
-            ConnectionMeters meters,
-            Count received,
-            Count sent) {
-        out.counter(name, help, meters.get(received), "side", side, "direction", "received");
-        out.counter(name, help, meters.get(sent), "side", side, "direction", "sent");
     }
 }

@@ -49,6 +49,7 @@ public final class Metrics implements AutoCloseable {
     public Metrics(String version) {
         process = new ProcessMeters(version);
         sources.add(new MeterSource(loops));
+        sources.add(new UpstreamSource(loops, () -> process.upstreams.get()));
         sources.add(process);
         endpoints = new EndpointSource(loops, () -> process.upstreams.get());
         sources.add(endpoints);

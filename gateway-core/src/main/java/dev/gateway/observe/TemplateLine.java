@@ -120,7 +120,10 @@ final class TemplateLine extends LogLine {
         StringBuilder text = new StringBuilder();
         for (Tried each : attempts) {
             text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
-            text.append(each.cause() == null ? Integer.toString(each.status()) : each.cause().label());
+            text.append(
+                    each.cause() == null
+                            ? Integer.toString(each.status())
+                            : each.cause().label());
         }
         characters(text.toString());
     }

@@ -72,8 +72,7 @@ class EndpointCountsIT {
             assertThat(failed).isGreaterThanOrEqualTo(1);
             assertThat(gateway.metric("gateway_upstream_endpoint_requests_total", label(dead)))
                     .isEqualTo(failed);
-            assertThat(gateway.metric(
-                            "gateway_upstream_endpoint_requests_duration_seconds_count", label(good.port())))
+            assertThat(gateway.metric("gateway_upstream_endpoint_requests_duration_seconds_count", label(good.port())))
                     .isEqualTo(4);
             JsonNode shown = gateway.json("/stats?format=json").at("/upstreams/0/endpoints/1");
             assertThat(shown.at("/address").asText()).isEqualTo("127.0.0.1:" + dead);
@@ -122,11 +121,12 @@ class EndpointCountsIT {
             for (int i = 0; i < 6; i++) {
                 assertThat(get(client)).isEqualTo(200);
             }
-            gateway.await("all are counted", () -> requests(gateway, stays.port()) == 3 && requests(gateway, goes.port()) == 3);
+            gateway.await(
+                    "all are counted",
+                    () -> requests(gateway, stays.port()) == 3 && requests(gateway, goes.port()) == 3);
             Files.writeString(gateway.directory().resolve("gateway.yaml"), CONFIG.formatted(endpoint(stays.port())));
             assertThat(gateway.post("/reload").statusCode()).isEqualTo(200);
-            assertThat(gateway.admin("/metrics", Duration.ofSeconds(20)).body())
-                    .doesNotContain(label(goes.port()));
+            assertThat(gateway.admin("/metrics", Duration.ofSeconds(20)).body()).doesNotContain(label(goes.port()));
             assertThat(get(client)).isEqualTo(200);
             gateway.await("the counter goes on", () -> requests(gateway, stays.port()) == 4);
         }

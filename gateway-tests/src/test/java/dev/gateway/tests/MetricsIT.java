@@ -51,6 +51,17 @@ class MetricsIT {
     private static final Pattern MATCHER = Pattern.compile("([a-z_]+)(?:=~|!~|!=|=)\"");
     private static final Pattern BY = Pattern.compile("by \\(([a-z_, ]+)\\)");
 
+    /** What has a series for each route, method, code, cause or kind that has occurred, as there would be too many. */
+    private static final Set<String> MADE_BY_TRAFFIC = Set.of(
+            "gateway_connect_denied_total",
+            "gateway_downstream_request_duration_seconds",
+            "gateway_downstream_requests_total",
+            "gateway_protocol_violations_total",
+            "gateway_tunnels_total",
+            "gateway_upstream_requests_duration_seconds",
+            "gateway_websockets_active",
+            "gateway_websockets_total");
+
     @TempDir
     private static Path directory;
 
@@ -171,6 +182,33 @@ class MetricsIT {
                         "process_files_open_files",
                         "system_cpu_usage");
         assertThat(exposed.labels().get("jvm_memory_used_bytes")).contains("application", "area", "id");
+    }
+
+    /** The first sample of a series shows no increase, so an alert would miss the first failure of its kind. */
+    @Test
+    void countersAreThereBeforeAnythingIsCounted() throws Exception {
+        try (Origin unused = Origin.start();
+                Rig fresh = Rig.to(unused.port()).start()) {
+            Exposed exposed = Exposed.parse(fresh.admin("/metrics"));
+            Set<String> missing = new TreeSet<>(reference().keySet());
+            missing.removeAll(exposed.labels().keySet());
+            assertThat(missing).isEqualTo(MADE_BY_TRAFFIC);
+            assertThat(exposed.series())
+                    .containsEntry(
+                            "gateway_upstream_requests_total{attempt=\"first\",code_class=\"5xx\",upstream=\"app\"}",
+                            0.0)
+                    .containsEntry(
+                            "gateway_upstream_requests_total{attempt=\"retry\",code_class=\"none\",upstream=\"app\"}",
+                            0.0)
+                    .containsEntry(
+                            "gateway_upstream_connect_failures_total{cause=\"connect_failed\",upstream=\"app\"}", 0.0)
+                    .containsEntry("gateway_upstream_pending_overflow_total{upstream=\"app\"}", 0.0)
+                    .containsEntry("gateway_pool_stale_total{outcome=\"failed\",upstream=\"app\"}", 0.0)
+                    .containsEntry(
+                            "gateway_upstream_endpoint_failures_total{endpoint=\"127.0.0.1:" + unused.port()
+                                    + "\",upstream=\"app\"}",
+                            0.0);
+        }
     }
 
     @Test
