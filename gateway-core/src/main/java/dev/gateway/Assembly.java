@@ -55,13 +55,15 @@ final class Assembly {
      * @param indexes of listeners, by their names
      * @param before what is in force, null for the first
      * @param tunnels what its tunnels share with those of other generations
+     * @param values of header fields that files have
      */
     static Snapshot snapshot(
             GatewayConfig config,
             int generation,
             Map<String, Integer> indexes,
             @Nullable InForce before,
-            TunnelState tunnels)
+            TunnelState tunnels,
+            HeaderValues.Prepared values)
             throws StartException {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
         for (UpstreamConfig upstream : config.upstreams()) {
@@ -77,7 +79,8 @@ final class Assembly {
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
         Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
-        List<Router> routers = RouteAssembly.routers(config, upstreams, tunnels::ofRoute);
+        List<Router> routers =
+                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(values::value));
         for (int i = 0; i < config.listeners().size(); i++) {
             ListenerConfig listener = config.listeners().get(i);
             ConnectAssembly.Entry entry = connectOf.get(listener.name());

@@ -90,6 +90,7 @@ public final class Gateway implements AutoCloseable {
         metrics.watch(certificates::expiries);
         thread.look(certificates::look);
         thread.look(logins::look);
+        thread.look(generations.headerValues()::look);
         thread.look(loops.telemetry()::look);
         if (reloads != null) {
             thread.look(reloads::look);
@@ -271,6 +272,7 @@ public final class Gateway implements AutoCloseable {
                     }
                     lines.addAll(certificates.problems());
                     lines.addAll(logins.problems());
+                    lines.addAll(generations.headerValues().problems());
                     String telemetry = loops.telemetry().problem();
                     if (!telemetry.isEmpty()) {
                         lines.add(telemetry);

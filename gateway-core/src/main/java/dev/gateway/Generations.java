@@ -21,6 +21,7 @@ final class Generations {
     private final Loops loops;
     private final Listeners listeners;
     private final Certificates certificates;
+    private final HeaderValues headerValues = new HeaderValues();
     private final Metrics metrics;
     private final TunnelState tunnels = new TunnelState();
     private final HealthWatch health;
@@ -56,6 +57,11 @@ final class Generations {
         return tunnels;
     }
 
+    /** Returns the values of header fields that files have. */
+    HeaderValues headerValues() {
+        return headerValues;
+    }
+
     /** Returns what looks after the health of endpoints. */
     HealthWatch health() {
         return health;
@@ -88,7 +94,8 @@ final class Generations {
         InForce before = inForce;
         int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config);
-        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before, tunnels);
+        HeaderValues.Prepared values = headerValues.prepare(config);
+        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, values);
         change.prepare();
         List<Upstream> added = new ArrayList<>(next.upstreams());
         if (before != null) {
@@ -126,6 +133,7 @@ final class Generations {
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());
         certificates.keepOnly(next.upstreams());
+        headerValues.use(values);
         if (before != null) {
             retire(before, drainNanos);
         }

@@ -1,6 +1,5 @@
 package dev.gateway;
 
-import dev.gateway.config.FilterConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.MatchConfig;
 import dev.gateway.config.RouteConfig;
@@ -9,12 +8,6 @@ import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.rewrite.DirectResponse;
-import dev.gateway.filter.rewrite.FieldEdits;
-import dev.gateway.filter.rewrite.PathRewrite;
-import dev.gateway.filter.rewrite.RequestHeaderModifier;
-import dev.gateway.filter.rewrite.RequestRedirect;
-import dev.gateway.filter.rewrite.ResponseHeaderModifier;
-import dev.gateway.filter.rewrite.UrlRewrite;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Method;
 import dev.gateway.observe.LogPolicy;
@@ -26,9 +19,7 @@ import dev.gateway.route.WeightedTarget;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,7 +39,10 @@ final class RouteAssembly {
      * @param signatures how requests that take a route are signed, by its name
      */
     static List<Router> routers(
-            GatewayConfig config, Map<String, Upstream> upstreams, Function<String, ViaSignature> signatures)
+            GatewayConfig config,
+            Map<String, Upstream> upstreams,
+            Function<String, ViaSignature> signatures,
+            FilterAssembly filters)
             throws StartException {
         List<RouterBuilder> builders = new ArrayList<>();
         config.listeners().forEach(listener -> builders.add(new RouterBuilder()));
@@ -64,6 +58,7 @@ final class RouteAssembly {
                             name,
                             rule,
                             upstreams,
+                            filters.all(rule),
                             signatures.apply(name),
                             LogAssembly.policy(config.accessLog(), rule.accessLog()));
                     List<RouteMatch> matches =
@@ -94,10 +89,9 @@ final class RouteAssembly {
             String name,
             RuleConfig rule,
             Map<String, Upstream> upstreams,
+            List<Placed> filters,
             ViaSignature signature,
             @Nullable LogPolicy logPolicy) {
-        List<Placed> filters = new ArrayList<>();
-        rule.filters().forEach(filter -> filters.add(filter(filter)));
         List<WeightedTarget.Weighted> weighted = new ArrayList<>();
         for (RuleConfig.BackendRef ref : rule.backendRefs()) {
             Upstream upstream = upstreams.get(ref.name());
@@ -150,13 +144,6 @@ final class RouteAssembly {
         return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Returns the filters of a rule in the order in which they see requests. */
-    static List<FilterConfig> inOrder(List<FilterConfig> filters) {
-        List<FilterConfig> sorted = new ArrayList<>(filters);
-        sorted.sort(Comparator.comparing(each -> filter(each).place()));
-        return sorted;
-    }
-
     static RouteMatch match(MatchConfig match) {
         return new RouteMatch(
                 new RouteMatch.Path(
@@ -178,64 +165,5 @@ final class RouteAssembly {
 
     private static boolean isRegex(MatchConfig.ValueMatch match) {
         return match.type() == MatchConfig.ValueType.REGULAR_EXPRESSION;
-    }
-
-    /** Whether a rule refuses requests, or asks who sends them. */
-    static boolean guards(RuleConfig rule) {
-        return rule.filters().stream().anyMatch(each -> filter(each).filter().guards());
-    }
-
-    private static Placed filter(FilterConfig config) {
-        if (config instanceof FilterConfig.RequestHeaderModifier modifier) {
-            return new Placed(FilterOrder.REQUEST_HEADER_MODIFIER, new RequestHeaderModifier(edits(modifier.edits())));
-        } else if (config instanceof FilterConfig.ResponseHeaderModifier modifier) {
-            return new Placed(
-                    FilterOrder.RESPONSE_HEADER_MODIFIER, new ResponseHeaderModifier(edits(modifier.edits())));
-        } else if (config instanceof FilterConfig.RequestRedirect redirect) {
-            Integer port = redirect.port();
-            return new Placed(
-                    FilterOrder.REQUEST_REDIRECT,
-                    new RequestRedirect(
-                            redirect.scheme(),
-                            redirect.hostname(),
-                            port == null ? 0 : port,
-                            path(redirect.path()),
-                            redirect.statusCode()));
-        } else if (config instanceof FilterConfig.UrlRewrite rewrite) {
-            return new Placed(FilterOrder.URL_REWRITE, new UrlRewrite(rewrite.hostname(), path(rewrite.path())));
-        } else if (config instanceof FilterConfig.DirectResponse direct) {
-            List<FieldEdits.Field> fields = new ArrayList<>(fields(direct.headers()));
-            if (direct.contentType() != null) {
-                fields.add(FieldEdits.Field.of("Content-Type", direct.contentType()));
-            }
-            return new Placed(
-                    FilterOrder.DIRECT_RESPONSE,
-                    new DirectResponse(
-                            direct.statusCode(), fields, direct.body().getBytes(StandardCharsets.UTF_8)));
-        }
-        throw new IllegalArgumentException("a filter of an unknown kind: " + config.getClass());
-    }
-
-    private static @Nullable PathRewrite path(FilterConfig.@Nullable PathRewrite rewrite) {
-        if (rewrite == null) {
-            return null;
-        }
-        return switch (rewrite.type()) {
-            case REPLACE_FULL_PATH -> PathRewrite.full(rewrite.value());
-            case REPLACE_PREFIX_MATCH -> PathRewrite.prefix(rewrite.value());
-        };
-    }
-
-    private static FieldEdits edits(FilterConfig.HeaderEdits edits) {
-        return new FieldEdits(
-                fields(edits.set()),
-                fields(edits.add()),
-                edits.remove().stream().map(FieldName::of).toList());
-    }
-
-    private static List<FieldEdits.Field> fields(List<FilterConfig.Header> headers) {
-        return headers.stream()
-                .map(header -> FieldEdits.Field.of(header.name(), header.value()))
-                .toList();
     }
 }

@@ -110,7 +110,7 @@ final class RouteExplainer {
         List<Trial<Rule>> all = trials.of(head);
         Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
         AsciiString guarded =
-                found != null && RouteAssembly.guards(found.rule().config()) ? null : guardedReading(head);
+                found != null && FilterAssembly.guards(found.rule().config()) ? null : guardedReading(head);
         if (guarded != null) {
             all = trials.of(head, guarded);
             found = all.get(0);
@@ -147,7 +147,7 @@ final class RouteExplainer {
                     "upgrade to " + upgrade + (offered ? " is offered" : " is not offered, so the wish is ignored"),
                     of.position()));
         }
-        FilterConfig answer = RouteAssembly.inOrder(of.filters()).stream()
+        FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
                 .filter(RouteExplainer::answers)
                 .findFirst()
                 .orElse(null);
@@ -169,7 +169,7 @@ final class RouteExplainer {
                 List<Trial<Rule>> all = trials.of(head, reading);
                 if (!all.isEmpty()
                         && all.get(0).isAccepted()
-                        && RouteAssembly.guards(all.get(0).rule().config())) {
+                        && FilterAssembly.guards(all.get(0).rule().config())) {
                     return reading;
                 }
             }
@@ -297,7 +297,7 @@ final class RouteExplainer {
 
     private Taken taken(Rule rule) {
         RuleConfig of = rule.config();
-        List<Reason> filters = RouteAssembly.inOrder(of.filters()).stream()
+        List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
                 .map(filter -> new Reason(filter.getClass().getSimpleName(), filter.position()))
                 .toList();
         int total = of.backendRefs().stream()

@@ -37,7 +37,7 @@ final class RouteView {
                         "matches", rule.matches().stream().map(RouteView::match).toList());
                 json.put(
                         "filters",
-                        RouteAssembly.inOrder(rule.filters()).stream()
+                        FilterAssembly.inOrder(rule.filters()).stream()
                                 .map(filter -> filter.getClass().getSimpleName())
                                 .toList());
                 json.put(

@@ -326,7 +326,11 @@ class ExplainerTest {
         for (String name : List.of("api", "spare")) {
             upstreams.put(name, new Upstream(name, List.of(), new RoundRobin(List.of()), ANY_SETTINGS));
         }
-        Router router = RouteAssembly.routers(config, upstreams, route -> ViaSignature.random())
+        Router router = RouteAssembly.routers(
+                        config,
+                        upstreams,
+                        route -> ViaSignature.random(),
+                        new FilterAssembly(file -> () -> AsciiString.EMPTY_STRING))
                 .get(0);
         Random random = new Random(7);
         List<String> hosts =

@@ -89,7 +89,8 @@ class InForceTest {
     }
 
     private static Snapshot snapshot(GatewayConfig config, @Nullable InForce before) throws StartException {
-        return Assembly.snapshot(config, 1, Map.of("egress", 0), before, new TunnelState());
+        return Assembly.snapshot(
+                config, 1, Map.of("egress", 0), before, new TunnelState(), new HeaderValues().prepare(config));
     }
 
     private static GatewayConfig config(String yaml) {

@@ -1,5 +1,6 @@
 package dev.gateway.config;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -67,15 +68,24 @@ public sealed interface FilterConfig {
     /**
      * A header field.
      *
+     * @param value empty if a file has it
+     * @param file which file has the value, null if the configuration has it
      * @param secret whether the value must not be shown
      */
-    record Header(Position position, String name, String value, boolean secret) {
+    record Header(Position position, String name, String value, @Nullable ValueFile file, boolean secret) {
         /** Leaves a secret value out. */
         @Override
         public String toString() {
-            return name + ": " + (secret ? "***" : value);
+            return name + ": " + (file != null ? "from " + file.path() : secret ? "***" : value);
         }
     }
+
+    /**
+     * A file that has the value of a header field. It is read again when it changes.
+     *
+     * @param prefix what stands before it, such as {@code Bearer} and a space; empty for nothing
+     */
+    record ValueFile(Path path, String prefix) {}
 
     /**
      * A new path.

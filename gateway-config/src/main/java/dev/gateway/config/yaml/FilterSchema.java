@@ -12,6 +12,10 @@ import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.FilterConfig.RequestRedirect;
 import dev.gateway.config.FilterConfig.ResponseHeaderModifier;
 import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.FilterConfig.ValueFile;
+import dev.gateway.config.HeaderValueFile;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -46,12 +50,43 @@ final class FilterSchema {
 
     private static final ObjectType<Header> HEADER = ObjectType.of("header", "A header field.", o -> {
         var name = o.required("name", Types.HEADER_NAME, Header::name, "Its name.");
-        var value = o.required(
-                "value", Types.HEADER_VALUE, header -> header.secret() ? Secrets.MASK : header.value(), "Its value.");
+        var value = o.optional("value", Types.HEADER_VALUE, FilterSchema::shown, "Its value.");
+        var file = o.optional(
+                "valueFile",
+                Types.PATH,
+                header -> header.file() == null ? null : header.file().path(),
+                "File with its value, instead of value; for credentials. Read again when it changes.");
+        var prefix = o.optional(
+                "valuePrefix",
+                Types.HEADER_VALUE_PREFIX,
+                header -> header.file() == null || header.file().prefix().isEmpty()
+                        ? null
+                        : header.file().prefix(),
+                "What the gateway puts before the value of valueFile, such as 'Bearer '.");
+        o.exactlyOneOf("value", "valueFile");
+        o.constraint(
+                values -> values.has("valuePrefix") && !values.has("valueFile")
+                        ? new ObjectType.Finding("valuePrefix", "valuePrefix needs valueFile: write it into value")
+                        : null,
+                Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
         return v -> {
             refuseFraming(v, "name", v.get(name));
+            String written = v.find(value);
+            String before = v.find(prefix);
+            Path path = v.find(file);
+            if (path != null) {
+                try {
+                    HeaderValueFile.read(path);
+                } catch (IOException e) {
+                    v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
+                }
+            }
             return new Header(
-                    v.position(), v.get(name), v.get(value), Secrets.isSecret(v.get(name), v.written("value")));
+                    v.position(),
+                    v.get(name),
+                    written == null ? "" : written,
+                    path == null ? null : new ValueFile(path, before == null ? "" : before),
+                    Secrets.isSecret(v.get(name), v.written("value")));
         };
     });
 
@@ -217,6 +252,10 @@ final class FilterSchema {
             });
 
     private FilterSchema() {}
+
+    private static @Nullable String shown(Header header) {
+        return header.file() != null ? null : header.secret() ? Secrets.MASK : header.value();
+    }
 
     private static String typeOf(FilterConfig filter) {
         if (filter instanceof RequestHeaderModifier) {

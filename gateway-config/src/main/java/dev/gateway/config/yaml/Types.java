@@ -97,6 +97,20 @@ final class Types {
             Variables::escape,
             true);
 
+    /** What stands before a header's value; it may end with a space. Its messages show nothing of it, either. */
+    static final ScalarType<String> HEADER_VALUE_PREFIX = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("([!-~][ -~]*)?"),
+            "",
+            (text, site) -> {
+                if (!text.matches("([!-~][ -~]*)?")) {
+                    throw InvalidException.withoutValue("expected printable ASCII characters, the first not a space");
+                }
+                return text;
+            },
+            Variables::escape,
+            true);
+
     /** What is dialled: a name or an address. */
     static final ScalarType<String> HOST = host("a host name or an IP address");
 

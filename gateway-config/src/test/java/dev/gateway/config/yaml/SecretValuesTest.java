@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +83,23 @@ class SecretValuesTest {
                     .doesNotContainIgnoringCase("sk-live")
                     .doesNotContain("SECRET"));
         }
+    }
+
+    @Test
+    void aValueInAFileIsNotShown() throws IOException {
+        Files.writeString(directory.resolve("key"), SECRET + "\n");
+        Files.writeString(directory.resolve("broken"), SECRET + "\n" + SECRET);
+        String rule = "filters: [{type: DirectResponse, directResponse: {headers: [{name: X-Key, valueFile: %s}]}}]";
+        LoadResult result = load(rule.formatted("key"), "");
+        assertThat(result.problems()).isEmpty();
+        String printed = ConfigPrinter.yaml(((LoadResult.Valid) result).config());
+        assertThat(printed).doesNotContain(SECRET).contains("valueFile: ", "/key");
+        assertThat(((LoadResult.Valid) result).config().toString()).doesNotContain(SECRET);
+        assertThat(problems(rule.formatted("broken"), ""))
+                .singleElement()
+                .asString()
+                .contains("byte 21 is a line break")
+                .doesNotContain("SECRET");
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * What a header modifier does, in this order: remove, set (replace all of that name by one), add (keep what is there).
- * Immutable.
+ * Immutable but for values that change.
  */
 public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remove) {
     /** Frames the message or belongs to one connection: the gateway writes these itself. */
@@ -26,12 +26,14 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
     /** Edits nothing. */
     public static final FieldEdits NONE = new FieldEdits(List.of(), List.of(), List.of());
 
-    /**
-     * One field to write.
-     *
-     * @param value without line breaks, other control bytes or characters beyond Latin-1
-     */
-    public record Field(FieldName name, AsciiString value) {
+    /** The value of a field, asked for each time that it is written. Any thread may ask. */
+    public interface Value {
+        /** Returns it, without line breaks and other control bytes. */
+        AsciiString get();
+    }
+
+    /** One field to write. */
+    public record Field(FieldName name, Value value) {
         /**
          * Makes one of what was configured.
          *
@@ -43,7 +45,8 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
                 throw new IllegalArgumentException("not a field value: control or non-Latin-1 characters in " + name);
             }
             byte[] bytes = trimmed.getBytes(StandardCharsets.ISO_8859_1);
-            return new Field(FieldName.of(name), new AsciiString(bytes, false));
+            AsciiString constant = new AsciiString(bytes, false);
+            return new Field(FieldName.of(name), () -> constant);
         }
     }
 
@@ -83,10 +86,10 @@ public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remov
             fields.remove(remove.get(i));
         }
         for (int i = 0; i < set.size(); i++) {
-            fields.set(set.get(i).name(), set.get(i).value());
+            fields.set(set.get(i).name(), set.get(i).value().get());
         }
         for (int i = 0; i < add.size(); i++) {
-            fields.add(add.get(i).name(), add.get(i).value());
+            fields.add(add.get(i).name(), add.get(i).value().get());
         }
     }
 }

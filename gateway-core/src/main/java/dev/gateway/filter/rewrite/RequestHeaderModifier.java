@@ -28,7 +28,7 @@ public final class RequestHeaderModifier implements Filter {
         }
         this.authority = edits.set().stream()
                 .filter(field -> field.name().equals(FieldName.HOST))
-                .map(FieldEdits.Field::value)
+                .map(field -> field.value().get())
                 .findFirst()
                 .orElse(null);
         if (authority != null && !Authority.isValid(authority)) {
