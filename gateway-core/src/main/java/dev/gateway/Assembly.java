@@ -145,24 +145,20 @@ final class Assembly {
         }
         UpstreamConfig.Tls tls = config.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
-        UpstreamSettings settings = new UpstreamSettings(
-                switch (config.protocol()) {
-                    case AUTO -> UpstreamSettings.Protocol.AUTO;
-                    case HTTP1 -> UpstreamSettings.Protocol.HTTP1;
-                    case H2 -> UpstreamSettings.Protocol.H2;
-                    case H2C -> UpstreamSettings.Protocol.H2C;
-                },
-                tls == null ? null : tls(tls),
-                config.circuitBreaker().maxConnections(),
-                config.circuitBreaker().maxPendingRequests(),
-                config.circuitBreaker().maxRequests(),
-                millis(timeouts.connect()),
-                millis(timeouts.tlsHandshake()),
-                millis(timeouts.poolAcquire()),
-                millis(timeouts.responseHeaders()),
-                millis(timeouts.idle()),
-                millis(timeouts.maxLifetime()),
-                dialling(config.sendProxyProtocol()));
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .protocol(protocol(config.protocol()))
+                .tls(tls == null ? null : tls(tls))
+                .maxConnections(config.circuitBreaker().maxConnections())
+                .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
+                .maxRequests(config.circuitBreaker().maxRequests())
+                .connectMillis(millis(timeouts.connect()))
+                .tlsHandshakeMillis(millis(timeouts.tlsHandshake()))
+                .poolAcquireMillis(millis(timeouts.poolAcquire()))
+                .responseHeadersMillis(millis(timeouts.responseHeaders()))
+                .idleMillis(millis(timeouts.idle()))
+                .maxLifetimeMillis(millis(timeouts.maxLifetime()))
+                .dialling(dialling(config.sendProxyProtocol()))
+                .build();
         Balancer balancer =
                 switch (config.loadBalancer()) {
                     case ROUND_ROBIN -> new RoundRobin(endpoints);
@@ -201,6 +197,15 @@ final class Assembly {
                         config.expectedStatuses().stream()
                                 .map(each -> new ActiveCheck.Statuses(each.first(), each.last()))
                                 .toList());
+    }
+
+    private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
+        return switch (protocol) {
+            case AUTO -> UpstreamSettings.Protocol.AUTO;
+            case HTTP1 -> UpstreamSettings.Protocol.HTTP1;
+            case H2 -> UpstreamSettings.Protocol.H2;
+            case H2C -> UpstreamSettings.Protocol.H2C;
+        };
     }
 
     static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {

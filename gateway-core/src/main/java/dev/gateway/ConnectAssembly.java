@@ -280,19 +280,14 @@ final class ConnectAssembly {
     /** No limits but those of tunnels, which the policies have. */
     private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
         long connect = Assembly.millis(config.timeouts().connect());
-        return new UpstreamSettings(
-                UpstreamSettings.Protocol.AUTO,
-                null,
-                0,
-                0,
-                0,
-                connect,
-                connect,
-                0,
-                RESPONSE_HEADERS_MILLIS,
-                POOL_IDLE_MILLIS,
-                POOL_LIFETIME_MILLIS,
-                new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE));
+        return UpstreamSettings.builder()
+                .connectMillis(connect)
+                .tlsHandshakeMillis(connect)
+                .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
+                .idleMillis(POOL_IDLE_MILLIS)
+                .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
+                .dialling(new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE))
+                .build();
     }
 
     private AddressRules.Settings addressSettings(ConnectConfig.Access access) {

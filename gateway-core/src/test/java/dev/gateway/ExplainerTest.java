@@ -17,7 +17,6 @@ import dev.gateway.route.Router;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.tunnel.LocalAddresses;
 import dev.gateway.tunnel.OwnListeners;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -92,7 +91,7 @@ class ExplainerTest {
             """;
 
     private static final UpstreamSettings ANY_SETTINGS =
-            new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
+            UpstreamSettings.builder().build();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

@@ -32,6 +32,11 @@ public record UpstreamSettings(
         long maxLifetimeMillis,
         Dialling dialling) {
 
+    /** Begins with no limit at all: the protocol of {@link Protocol#AUTO} in cleartext, straight to endpoints. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
     /** What is spoken to endpoints. */
     public enum Protocol {
         /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
@@ -59,4 +64,99 @@ public record UpstreamSettings(
             @Nullable Path certFile,
             @Nullable Path keyFile,
             List<String> protocols) {}
+
+    /** Collects what is said of an upstream's connections; what is not said has no limit. */
+    public static final class Builder {
+        private Protocol protocol = Protocol.AUTO;
+        private @Nullable Tls tls;
+        private int maxConnections;
+        private int maxPendingRequests;
+        private int maxRequests;
+        private long connectMillis;
+        private long tlsHandshakeMillis;
+        private long poolAcquireMillis;
+        private long responseHeadersMillis;
+        private long idleMillis;
+        private long maxLifetimeMillis;
+        private Dialling dialling = Dialling.DIRECT;
+
+        private Builder() {}
+
+        public Builder protocol(Protocol spoken) {
+            protocol = spoken;
+            return this;
+        }
+
+        public Builder tls(@Nullable Tls secured) {
+            tls = secured;
+            return this;
+        }
+
+        public Builder maxConnections(int most) {
+            maxConnections = most;
+            return this;
+        }
+
+        public Builder maxPendingRequests(int most) {
+            maxPendingRequests = most;
+            return this;
+        }
+
+        public Builder maxRequests(int most) {
+            maxRequests = most;
+            return this;
+        }
+
+        public Builder connectMillis(long millis) {
+            connectMillis = millis;
+            return this;
+        }
+
+        public Builder tlsHandshakeMillis(long millis) {
+            tlsHandshakeMillis = millis;
+            return this;
+        }
+
+        public Builder poolAcquireMillis(long millis) {
+            poolAcquireMillis = millis;
+            return this;
+        }
+
+        public Builder responseHeadersMillis(long millis) {
+            responseHeadersMillis = millis;
+            return this;
+        }
+
+        public Builder idleMillis(long millis) {
+            idleMillis = millis;
+            return this;
+        }
+
+        public Builder maxLifetimeMillis(long millis) {
+            maxLifetimeMillis = millis;
+            return this;
+        }
+
+        public Builder dialling(Dialling made) {
+            dialling = made;
+            return this;
+        }
+
+        /** Returns the settings. */
+        public UpstreamSettings build() {
+            return new UpstreamSettings(
+                    protocol,
+                    tls,
+                    maxConnections,
+                    maxPendingRequests,
+                    maxRequests,
+                    connectMillis,
+                    tlsHandshakeMillis,
+                    poolAcquireMillis,
+                    responseHeadersMillis,
+                    idleMillis,
+                    maxLifetimeMillis,
+                    dialling);
+        }
+    }
 }

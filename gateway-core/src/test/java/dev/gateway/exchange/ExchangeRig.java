@@ -25,7 +25,6 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Balancer;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.NamedByRequest;
@@ -144,19 +143,12 @@ abstract class ExchangeRig {
     }
 
     UpstreamSettings policy() {
-        return new UpstreamSettings(
-                UpstreamSettings.Protocol.AUTO,
-                null,
-                10,
-                10,
-                10,
-                0,
-                0,
-                0,
-                responseHeadersMillis,
-                0,
-                0,
-                Dialling.DIRECT);
+        return UpstreamSettings.builder()
+                .maxConnections(10)
+                .maxPendingRequests(10)
+                .maxRequests(10)
+                .responseHeadersMillis(responseHeadersMillis)
+                .build();
     }
 
     StreamEvents request(String method, String path, boolean last) {

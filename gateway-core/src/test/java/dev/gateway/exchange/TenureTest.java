@@ -14,7 +14,6 @@ import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -42,8 +41,11 @@ class TenureTest {
 
     private Settings use(String upstream) {
         Settings settings = new Settings();
-        UpstreamSettings policy = new UpstreamSettings(
-                UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
+        UpstreamSettings policy = UpstreamSettings.builder()
+                .maxConnections(10)
+                .maxPendingRequests(10)
+                .maxRequests(10)
+                .build();
         settings.route(
                 List.of(),
                 new Upstream(upstream, List.of(ENDPOINT), (head, previous) -> ENDPOINT, policy),

@@ -16,7 +16,6 @@ import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Demand;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Health.State;
@@ -288,7 +287,7 @@ class EndpointCheckTest {
         return new Upstream(
                 "app",
                 new Health(endpoints, new RoundRobin(endpoints), null, policy, System::nanoTime),
-                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 1, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
+                UpstreamSettings.builder().maxConnections(1).build());
     }
 
     private StreamOpener.Opening open(

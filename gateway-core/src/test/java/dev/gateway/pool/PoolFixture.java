@@ -175,19 +175,19 @@ abstract class PoolFixture {
                 "app",
                 endpoints,
                 balancer,
-                new UpstreamSettings(
-                        settings.protocol,
-                        settings.tls,
-                        settings.maxConnections,
-                        settings.maxPendingRequests,
-                        settings.maxRequests,
-                        settings.connectMillis,
-                        10_000,
-                        settings.poolAcquireMillis,
-                        0,
-                        settings.idleMillis,
-                        settings.maxLifetimeMillis,
-                        dialling));
+                UpstreamSettings.builder()
+                        .protocol(settings.protocol)
+                        .tls(settings.tls)
+                        .maxConnections(settings.maxConnections)
+                        .maxPendingRequests(settings.maxPendingRequests)
+                        .maxRequests(settings.maxRequests)
+                        .connectMillis(settings.connectMillis)
+                        .tlsHandshakeMillis(10_000)
+                        .poolAcquireMillis(settings.poolAcquireMillis)
+                        .idleMillis(settings.idleMillis)
+                        .maxLifetimeMillis(settings.maxLifetimeMillis)
+                        .dialling(dialling)
+                        .build());
         pools.add(upstream);
     }
 

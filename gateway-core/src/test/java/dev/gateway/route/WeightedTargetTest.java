@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.route.WeightedTarget.Weighted;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import java.util.ArrayList;
@@ -21,8 +20,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class WeightedTargetTest {
     private static Weighted weighted(String name, int weight) {
-        UpstreamSettings settings =
-                new UpstreamSettings(UpstreamSettings.Protocol.AUTO, null, 1, 1, 1, 0, 0, 0, 0, 0, 0, Dialling.DIRECT);
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .maxConnections(1)
+                .maxPendingRequests(1)
+                .maxRequests(1)
+                .build();
         return new Weighted(new Upstream(name, List.of(), (head, previous) -> null, settings), weight);
     }
 

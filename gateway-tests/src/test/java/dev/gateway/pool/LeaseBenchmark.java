@@ -12,7 +12,6 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Demand;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -62,19 +61,15 @@ public class LeaseBenchmark {
     @SuppressWarnings("NullAway") // nothing is resolved or dialled
     public void fill() throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
-        UpstreamSettings settings = new UpstreamSettings(
-                UpstreamSettings.Protocol.HTTP1,
-                null,
-                1024,
-                1024,
-                65536,
-                0,
-                0,
-                0,
-                MINUTE,
-                MINUTE,
-                60 * MINUTE,
-                Dialling.DIRECT);
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .protocol(UpstreamSettings.Protocol.HTTP1)
+                .maxConnections(1024)
+                .maxPendingRequests(1024)
+                .maxRequests(65536)
+                .responseHeadersMillis(MINUTE)
+                .idleMillis(MINUTE)
+                .maxLifetimeMillis(60 * MINUTE)
+                .build();
         SharedUpstream shared =
                 new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));

@@ -22,7 +22,6 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.StreamOpener;
@@ -96,8 +95,13 @@ public class ExchangeBenchmark {
                         List.of(),
                         List.of(FieldName.of("X-Powered-By")))));
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
-        UpstreamSettings settings = new UpstreamSettings(
-                UpstreamSettings.Protocol.HTTP1, null, 1024, 1024, 65536, 0, 0, 0, 60_000, 0, 0, Dialling.DIRECT);
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .protocol(UpstreamSettings.Protocol.HTTP1)
+                .maxConnections(1024)
+                .maxPendingRequests(1024)
+                .maxRequests(65536)
+                .responseHeadersMillis(60_000)
+                .build();
         Upstream upstream = new Upstream("app", endpoints, new RoundRobin(endpoints), settings);
         Route route = new Route(
                 "app",

@@ -18,7 +18,6 @@ import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.StreamOpener;
@@ -205,19 +204,17 @@ public class Http1Benchmark {
                 "app",
                 endpoints,
                 new RoundRobin(endpoints),
-                new UpstreamSettings(
-                        UpstreamSettings.Protocol.HTTP1,
-                        null,
-                        1024,
-                        1024,
-                        1024,
-                        5_000,
-                        5_000,
-                        5_000,
-                        60_000,
-                        60_000,
-                        0,
-                        Dialling.DIRECT));
+                UpstreamSettings.builder()
+                        .protocol(UpstreamSettings.Protocol.HTTP1)
+                        .maxConnections(1024)
+                        .maxPendingRequests(1024)
+                        .maxRequests(1024)
+                        .connectMillis(5_000)
+                        .tlsHandshakeMillis(5_000)
+                        .poolAcquireMillis(5_000)
+                        .responseHeadersMillis(60_000)
+                        .idleMillis(60_000)
+                        .build());
         Route route = new Route(
                 "app",
                 List.of(),
