@@ -69,7 +69,7 @@ public final class SniCheck implements Filter {
             if (serverName == null) {
                 return target.address() == null ? "a ClientHello without a server name" : null;
             }
-            return serverName.equals(target.host()) ? null : "a ClientHello for " + printable(serverName);
+            return serverName.equals(target.host()) ? null : "a ClientHello for " + serverName;
         }
 
         private Result found(String problem) {
@@ -82,9 +82,5 @@ public final class SniCheck implements Filter {
             tally.audit().remark(target + ": " + problem);
             return PASS;
         }
-    }
-
-    private static String printable(String name) {
-        return name.chars().allMatch(c -> c > ' ' && c < 0x7f) ? name : "an unprintable name";
     }
 }

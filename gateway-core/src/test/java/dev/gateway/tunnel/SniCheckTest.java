@@ -33,7 +33,7 @@ class SniCheckTest {
         message.writeBytes(new byte[32]);
         message.writeBytes(new byte[] {0, 0, 2, 0x13, 1, 1, 0});
         if (serverName != null) {
-            byte[] name = serverName.getBytes(StandardCharsets.US_ASCII);
+            byte[] name = serverName.getBytes(StandardCharsets.ISO_8859_1);
             message.writeBytes(new byte[] {0, (byte) (name.length + 9), 0, 0, 0, (byte) (name.length + 5)});
             message.writeBytes(new byte[] {0, (byte) (name.length + 3), 0, 0, (byte) name.length});
             message.writeBytes(name);
@@ -107,6 +107,19 @@ class SniCheckTest {
         assertThat(failure.status()).isEqualTo(403);
         assertThat(failure.detail()).startsWith(authority + ": a ClientHello ");
         assertThat(denials()).containsExactly("egress sni 1");
+    }
+
+    /** Logs show what the check says: a client must not be able to write there whatever it likes. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"a\nexample", "a example", "a\u0000.example", "a\u001b[2J", "a\u007f", "\u00e4.example", "\u00ff"
+            })
+    void aServerNameThatIsNoneIsNeverShown(String serverName) {
+        Failure failure =
+                failure(inspect(inspector(SniMode.MUST_MATCH, false, "a.example:443"), hello(serverName), false));
+
+        assertThat(failure.detail()).isEqualTo("a.example:443: a malformed ClientHello");
+        assertThat(context.tunnelServerName).isNull();
     }
 
     @ParameterizedTest
