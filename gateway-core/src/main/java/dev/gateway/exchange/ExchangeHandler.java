@@ -35,7 +35,7 @@ public final class ExchangeHandler implements RequestHandler {
     final ExchangeObserver observer;
     final LoopGate gate;
     final ServerStream.Pause pause; // of who is refused for want of room
-    final LocalReply replies = new LocalReply();
+    final LocalReply replies = new LocalReply(System::currentTimeMillis);
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
     final OddNameGuard oddNames;

@@ -23,6 +23,7 @@ import java.time.temporal.ChronoField;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,8 +62,18 @@ final class LocalReply {
      */
     record About(@Nullable AsciiString requestId, @Nullable AsciiString destination, Fields fields) {}
 
+    private final LongSupplier wallClock;
     private AsciiString date = AsciiString.EMPTY_STRING;
     private long dateSecond = -1;
+
+    /**
+     * Makes the answers of one event loop.
+     *
+     * @param wallClock returns milliseconds since 1970
+     */
+    LocalReply(LongSupplier wallClock) {
+        this.wallClock = wallClock;
+    }
 
     /**
      * Answers a failure, in full; nothing may be sent on the stream after it.
@@ -288,7 +299,7 @@ final class LocalReply {
     }
 
     private AsciiString date() {
-        long second = System.currentTimeMillis() / 1000;
+        long second = wallClock.getAsLong() / 1000;
         if (second != dateSecond) {
             dateSecond = second;
             date = httpDate(second);

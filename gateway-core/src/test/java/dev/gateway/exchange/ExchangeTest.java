@@ -21,7 +21,6 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.Identity;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -148,6 +147,41 @@ class ExchangeTest extends ExchangeRig {
         assertThat(client.trailers).hasToString("grpc-status: 0\n");
         assertThat(client.unflushed).isZero();
         assertThat(record().cause).isNull();
+    }
+
+    /** Some servers merge trailers into the head, and believe what stands there. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void trailersOfAClientSayNothingThatOnlyAHeadMaySay(boolean held) {
+        StreamEvents events = request("POST", "/", false);
+        if (!held) {
+            opener.last().succeed();
+        }
+        events.onData(bytes("a"), false);
+        Fields trailers = new Fields();
+        for (String name : List.of(
+                "Authorization",
+                "Proxy-Authorization",
+                "Cookie",
+                "Content-Length",
+                "Transfer-Encoding",
+                "Connection",
+                "Host",
+                "Forwarded",
+                "X-Forwarded-For",
+                "X-Forwarded-Proto",
+                "X-Real-IP",
+                "traceparent",
+                "Pragma")) {
+            trailers.add(FieldName.of(name), "1");
+        }
+        trailers.add(FieldName.of("x-sum"), "2");
+        events.onTrailers(trailers);
+        if (held) {
+            opener.last().succeed();
+        }
+        assertThat(upstream().trailers).hasToString("x-sum: 2\n");
+        opener.last().events.onHead(response(204), true);
     }
 
     @Test
@@ -365,7 +399,7 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
-    void connectAndTraceAreNotAllowed() {
+    void connectIsNotAllowed() {
         route();
         connect("a.test:443");
         assertAnswered(405, Cause.NO_ROUTE);
@@ -823,10 +857,16 @@ class ExchangeTest extends ExchangeRig {
         pass(40);
         assertThat(opener.openings).hasSize(2);
         opener.last().succeed();
+        opener.last().events.onHead(response(503), false);
+        pass(190); // twice as long
+        assertThat(opener.openings).hasSize(2);
+        pass(40);
+        assertThat(opener.openings).hasSize(3);
+        opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(client.heads).hasSize(1);
         assertThat(record().status).isEqualTo(200);
-        assertThat(records.attempts).containsExactly("503 again", "200");
+        assertThat(records.attempts).containsExactly("503 again", "503 again", "200");
     }
 
     @Test
@@ -1448,8 +1488,11 @@ class ExchangeTest extends ExchangeRig {
                     }
                     return FIRST;
                 },
-                new UpstreamSettings(
-                        UpstreamSettings.Protocol.AUTO, null, 10, 10, 10, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
+                UpstreamSettings.builder()
+                        .maxConnections(10)
+                        .maxPendingRequests(10)
+                        .maxRequests(10)
+                        .build());
         settings.route(filters, upstream, timeouts, new Route.Retry(1, Set.of(), 50));
         handler().onRequest(client, head("GET", "/"), true).onReadComplete();
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
