@@ -21,6 +21,7 @@ public final class TimerWheel {
 
     private final ScheduledExecutorService loop;
     private final LongSupplier nanoClock;
+    private final LongSupplier wallClock;
     private long recentNanos;
     private boolean held; // the clock stands still
     private long wallMillis;
@@ -36,18 +37,23 @@ public final class TimerWheel {
 
     /** Makes the wheel of an event loop. */
     public TimerWheel(ScheduledExecutorService loop) {
-        this(loop, System::nanoTime, SLOTS);
+        this(loop, System::nanoTime, System::currentTimeMillis, SLOTS);
     }
 
     /** Makes a wheel whose clock a test moves: it turns with each tick, as its loop does not know when that clock moves. */
     public TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock) {
-        this(loop, nanoClock, 1);
+        this(loop, nanoClock, System::currentTimeMillis, 1);
     }
 
-    /** Makes a wheel whose loop has the same clock. */
-    TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock, int maxPause) {
+    /**
+     * Makes a wheel whose loop has the same clock.
+     *
+     * @param wallClock returns milliseconds since 1970
+     */
+    TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock, LongSupplier wallClock, int maxPause) {
         this.loop = loop;
         this.nanoClock = nanoClock;
+        this.wallClock = wallClock;
         this.maxPause = maxPause;
         this.startNanos = nanoClock.getAsLong();
         this.recentNanos = startNanos;
@@ -87,7 +93,7 @@ public final class TimerWheel {
         long now = nanoTime();
         if (now - wallReadNanos >= WALL_NANOS) {
             wallReadNanos = now;
-            wallMillis = System.currentTimeMillis();
+            wallMillis = wallClock.getAsLong();
         }
         return wallMillis;
     }

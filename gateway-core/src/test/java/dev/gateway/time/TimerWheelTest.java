@@ -31,7 +31,8 @@ class TimerWheelTest {
         });
     });
     private long nanos = -5_000_000_000_000L; // System.nanoTime may be negative
-    private final TimerWheel wheel = new TimerWheel(loop, this::now, 1_024);
+    private long wallMillis = 1_000_000_000_000L;
+    private final TimerWheel wheel = new TimerWheel(loop, this::now, () -> wallMillis, 1_024);
     private int turns;
     private final List<String> expired = new ArrayList<>();
 
@@ -131,14 +132,17 @@ class TimerWheelTest {
 
     @Test
     void theTimeOfDayIsReadAnewAfterAMillisecond() {
-        long first = wheel.wallMillis();
-        assertThat(first).isPositive();
+        assertThat(wheel.wallMillis()).isEqualTo(1_000_000_000_000L);
+        wallMillis += 3_600_000;
         nanos += 999_999;
-        assertThat(wheel.wallMillis()).isEqualTo(first);
+        assertThat(wheel.wallMillis()).isEqualTo(1_000_000_000_000L);
 
         nanos++;
-        long before = System.currentTimeMillis();
-        assertThat(wheel.wallMillis()).isBetween(before, System.currentTimeMillis());
+        assertThat(wheel.wallMillis()).isEqualTo(1_000_003_600_000L);
+
+        wallMillis -= 7_200_000; // somebody has set the clock back
+        nanos += 1_000_000;
+        assertThat(wheel.wallMillis()).isEqualTo(999_996_400_000L);
     }
 
     @Test
