@@ -19,15 +19,13 @@ final class CertificateChecks {
     private static final Duration SOON = Duration.ofDays(14);
 
     private final Scope scope;
-    private final Instant now;
 
-    private CertificateChecks(Scope scope, Instant now) {
+    private CertificateChecks(Scope scope) {
         this.scope = scope;
-        this.now = now;
     }
 
     static void run(GatewayConfig config, Scope scope) {
-        CertificateChecks checks = new CertificateChecks(scope, Instant.now());
+        CertificateChecks checks = new CertificateChecks(scope);
         for (ListenerConfig listener : config.listeners()) {
             TlsConfig tls = listener.tls();
             if (tls != null) {
@@ -89,6 +87,7 @@ final class CertificateChecks {
     }
 
     private void validity(Position at, String key, X509Certificate certificate) {
+        Instant now = scope.now;
         Instant begin = certificate.getNotBefore().toInstant();
         Instant end = certificate.getNotAfter().toInstant();
         String subject = certificate.getSubjectX500Principal().getName();

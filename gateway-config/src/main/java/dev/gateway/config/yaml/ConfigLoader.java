@@ -14,6 +14,7 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -56,8 +57,13 @@ public final class ConfigLoader {
      * @param directory where relative paths start
      */
     public static LoadResult parse(String name, byte[] bytes, Path directory, Map<String, String> environment) {
+        return parse(name, bytes, directory, environment, Instant.now());
+    }
+
+    /** Reads UTF-8 bytes at a moment, by which it is judged whether certificates are valid. */
+    static LoadResult parse(String name, byte[] bytes, Path directory, Map<String, String> environment, Instant now) {
         Problems problems = new Problems();
-        GatewayConfig config = parse(name, bytes, new Scope(problems, new Variables(environment), directory));
+        GatewayConfig config = parse(name, bytes, new Scope(problems, new Variables(environment), directory, now));
         return config == null || problems.hasErrors()
                 ? new LoadResult.Invalid(problems.inOrder())
                 : new LoadResult.Valid(config, problems.inOrder());

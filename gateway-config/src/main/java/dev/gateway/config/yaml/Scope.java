@@ -3,6 +3,7 @@ package dev.gateway.config.yaml;
 import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,12 @@ final class Scope {
     final Problems problems;
     final Variables variables;
     final Path directory;
+    final Instant now;
     final Concealed concealed;
     private final Map<Object, Node.Mapping> origins;
 
-    Scope(Problems problems, Variables variables, Path directory) {
-        this(problems, variables, directory, new IdentityHashMap<>(), new Concealed());
+    Scope(Problems problems, Variables variables, Path directory, Instant now) {
+        this(problems, variables, directory, now, new IdentityHashMap<>(), new Concealed());
         problems.conceal(variables);
     }
 
@@ -24,18 +26,20 @@ final class Scope {
             Problems problems,
             Variables variables,
             Path directory,
+            Instant now,
             Map<Object, Node.Mapping> origins,
             Concealed concealed) {
         this.concealed = concealed;
         this.problems = problems;
         this.variables = variables;
         this.directory = directory.toAbsolutePath().normalize();
+        this.now = now;
         this.origins = origins;
     }
 
     /** Returns the same scope without an ear: what follows from a problem that was reported is not reported again. */
     Scope quiet() {
-        return new Scope(new Problems(), variables, directory, origins, concealed);
+        return new Scope(new Problems(), variables, directory, now, origins, concealed);
     }
 
     void remember(Object value, Node.Mapping origin) {

@@ -181,6 +181,45 @@ class ConfigLoaderTest {
                                 + " its hostnames or listeners");
     }
 
+    /** Conditions on header fields and on the query make two matches different, in whatever order they stand. */
+    @Test
+    void matchesWithOtherHeadersOrQueriesAreNotInEachOthersWay() {
+        String rule = "      - {matches: [{path: {value: /api}%s}], backendRefs: [{name: app}]}\n";
+        String routes = LISTENER + "routes:\n  - rules:\n" + rule.formatted("");
+        String one = ", headers: [{name: X-A, value: '1'}, {name: X-B, value: '2'}]";
+        String query = ", queryParams: [{name: a, value: '1'}, {name: b, value: '2'}]";
+        for (String other : List.of(
+                one,
+                ", headers: [{name: X-A, value: '1'}]",
+                ", headers: [{name: X-A, value: '1'}, {name: X-C, value: '2'}]",
+                ", headers: [{name: X-A, value: '1'}, {name: X-B, value: '3'}]",
+                ", headers: [{name: X-A, value: '1'}, {name: X-B, value: '2', type: RegularExpression}]",
+                query,
+                ", queryParams: [{name: a, value: '1'}]",
+                ", queryParams: [{name: a, value: '1'}, {name: B, value: '2'}]",
+                ", queryParams: [{name: a, value: '1'}, {name: b, value: '3'}]")) {
+            for (String same : List.of(one, query)) {
+                if (!other.equals(same)) {
+                    assertThat(warnings(routes + rule.formatted(same) + rule.formatted(other) + UPSTREAM))
+                            .as(same + other)
+                            .isEmpty();
+                }
+            }
+        }
+        String never = "5:20: warning: this match is never reached: line 4 has the same one, and comes first";
+        routes = LISTENER + "routes:\n  - rules:\n";
+        assertThat(warnings(routes
+                        + rule.formatted(one)
+                        + rule.formatted(", headers: [{name: x-b, value: '2'}, {name: x-a, value: '1'}]")
+                        + UPSTREAM))
+                .containsExactly(never);
+        assertThat(warnings(routes
+                        + rule.formatted(query)
+                        + rule.formatted(", queryParams: [{name: b, value: '2'}, {name: a, value: '1'}]")
+                        + UPSTREAM))
+                .containsExactly(never);
+    }
+
     @Test
     void whatWorksButIsProbablyNotMeantIsWarnedOf() {
         assertThat(

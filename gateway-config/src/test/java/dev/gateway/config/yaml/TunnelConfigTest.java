@@ -234,6 +234,29 @@ class TunnelConfigTest {
                         "9:18: warning: '.example.net' never comes here: line 8 has '*', and comes first");
     }
 
+    @Test
+    void whatAPolicyHasOfNoUseIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners: [{name: egress, port: 3128, protocol: HTTP}]
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: [a.example]
+                    deny: [.b.example]
+                    sni: mustMatch
+                    auth: {basic: {usersFile: secrets/users}}
+                    policies:
+                      - {identities: [ci], allow: [b.example, 10.0.0.0/8, all]}
+                      - {identities: [ops], allow: [192.0.2.0/24], sni: mustMatch}
+                """))
+                .contains(
+                        "9:36: warning: 'b.example' is never allowed: deny has '.b.example' in line 5, and comes first",
+                        "9:47: warning: '10.0.0.0/8' is private, and denyPrivate refuses it: add it to trustedDestinations",
+                        "9:59: warning: this is the host named 'all': write '*' for all hosts",
+                        "10:57: warning: there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"localhost", "127.0.0.1", "127.0.0.0/8", "'::1'"})
     void localhostIsTrustedByNameOrByAddress(String trusted) {
