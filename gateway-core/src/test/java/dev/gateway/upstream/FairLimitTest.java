@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.testing.Race;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -77,6 +78,25 @@ class FairLimitTest {
         }
         release(hosts.get(1), 5);
         assertThat(take(hosts.get(1), 100)).isEqualTo(3);
+    }
+
+    @Test
+    void theLastOneOfAnEndpointGoesToOneEventLoop() throws InterruptedException {
+        Share only = hosts(1, 1).get(0).connections();
+        Race.assertOneWinner(only::tryAcquire, only::tryAcquire, only::release);
+        assertThat(limit.taken()).isZero();
+    }
+
+    @Test
+    void whatIsLeftForAllGoesToOneEndpoint() throws InterruptedException {
+        List<Host> hosts = hosts(3, 1, 1);
+        assertThat(take(hosts.get(0), 1)).isEqualTo(1);
+        assertThat(take(hosts.get(1), 1)).isEqualTo(1);
+        Share first = hosts.get(0).connections();
+        Share second = hosts.get(1).connections();
+        Race.assertOneWinner(
+                first::tryAcquire, second::tryAcquire, () -> (first.isBeyondKept() ? first : second).release());
+        assertThat(limit.taken()).isEqualTo(2);
     }
 
     /** However threads interleave, what is taken and given back comes out even, also while shares change. */

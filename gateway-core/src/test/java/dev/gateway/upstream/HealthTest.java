@@ -327,6 +327,22 @@ class HealthTest {
     }
 
     @Test
+    void whoWasOutOfServiceBeforeAReloadIsNotChosenAfterIt() {
+        Health before = health(3, POLICY);
+        fail(before, 0);
+        before.drain(endpoint(1).toString(), true);
+        assertThat(chosen(before)).containsExactly(2);
+
+        Health after = health(3, POLICY);
+        assertThat(chosen(after)).containsExactly(0, 1, 2);
+        after.inherit(before);
+        assertThat(chosen(after)).containsExactly(2);
+        pass(10_000);
+        after.review();
+        assertThat(chosen(after)).containsExactly(0, 2);
+    }
+
+    @Test
     void oneEjectionIsToldOnceHoweverManyLoopsSeeFailures() throws InterruptedException {
         Health health = health(2, new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 1, 10_000, 40_000, 50));
         CountDownLatch go = new CountDownLatch(1);

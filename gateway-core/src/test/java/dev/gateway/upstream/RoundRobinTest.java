@@ -6,8 +6,10 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -50,15 +52,41 @@ class RoundRobinTest {
     }
 
     @Test
-    void aLimitIsKeptAndWhatIsGivenBackCanBeTakenAgain() {
-        Limit limit = new Limit(2);
-        assertThat(limit.tryAcquire()).isTrue();
-        assertThat(limit.tryAcquire()).isTrue();
-        assertThat(limit.tryAcquire()).isFalse();
-        limit.release();
-        assertThat(limit.tryAcquire()).isTrue();
-        assertThat(limit.taken()).isEqualTo(2);
-        assertThat(new Limit(0).tryAcquire()).isTrue();
+    void aWeightOfZeroCountsAsOne() {
+        assertThat(chosen(balancer(0, 1), 4)).containsExactly(0, 1, 0, 1);
+    }
+
+    @Test
+    void weightsWithoutACommonDivisorAreKeptExactly() {
+        List<Integer> chosen = chosen(balancer(7, 5), 12);
+        assertThat(chosen.stream().filter(index -> index == 0)).hasSize(7);
+        assertThat(chosen(balancer(14, 10), 12)).as("the shortest turn").isEqualTo(chosen);
+    }
+
+    @Test
+    void ofSeveralOthersTheNextInTurnStandsInForTheOneThatFailed() {
+        RoundRobin balancer = balancer(1, 1, 1);
+        Endpoint failed = new Endpoint(1, "10.0.0.1", 80, 1);
+        List<Integer> chosen = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            chosen.add(index(balancer.choose(HEAD, failed)));
+        }
+        assertThat(chosen).containsExactly(0, 2, 2, 0, 2, 2);
+    }
+
+    @Test
+    void theTurnGoesOnWhenItsCounterOverflows() throws ReflectiveOperationException {
+        RoundRobin balancer = balancer(1, 1, 1);
+        Field next = RoundRobin.class.getDeclaredField("next");
+        next.setAccessible(true);
+        ((AtomicInteger) next.get(balancer)).set(Integer.MAX_VALUE - 1);
+        assertThat(chosen(balancer, 5)).doesNotContain(-1).contains(0, 1, 2);
+    }
+
+    @Test
+    void ofFewerEndpointsEachGetsItsTurn() {
+        Endpoint only = new Endpoint(1, "10.0.0.1", 80, 1);
+        assertThat(balancer(1, 1, 1).over(List.of(only)).choose(HEAD, only)).isEqualTo(only);
     }
 
     private static RoundRobin balancer(int... weights) {

@@ -1,0 +1,35 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class EndpointAuthorityTest {
+    private static final UpstreamSettings.Tls TLS = new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+
+    @ParameterizedTest
+    @CsvSource({
+        "app.example, 80, false, app.example",
+        "app.example, 443, false, app.example:443",
+        "app.example, 8080, false, app.example:8080",
+        "app.example, 443, true, app.example",
+        "app.example, 80, true, app.example:80",
+        "192.0.2.1, 80, false, 192.0.2.1",
+        "192.0.2.1, 81, false, 192.0.2.1:81",
+        "::1, 80, false, [::1]",
+        "2001:db8::1, 9000, false, [2001:db8::1]:9000",
+        "2001:db8::1, 443, true, [2001:db8::1]",
+        "unix:/run/app.sock, 0, false, localhost",
+        "unix:/run/app.sock, 0, true, localhost",
+    })
+    void anEndpointIsToldItsNameWithoutThePortThatGoesWithoutSaying(
+            String host, int port, boolean tls, String authority) {
+        UpstreamSettings settings =
+                UpstreamSettings.builder().tls(tls ? TLS : null).build();
+        assertThat(EndpointAuthority.of(new Endpoint(0, host, port, 1), settings)
+                        .toString())
+                .isEqualTo(authority);
+    }
+}

@@ -1,0 +1,89 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.testing.Race;
+import org.junit.jupiter.api.Test;
+
+class LimitTest {
+    @Test
+    void aLimitIsKeptAndWhatIsGivenBackCanBeTakenAgain() {
+        Limit limit = new Limit(2);
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.hasRoom()).isTrue();
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.hasRoom()).isFalse();
+        assertThat(limit.tryAcquire()).isFalse();
+        assertThat(limit.taken()).isEqualTo(2);
+        limit.release();
+        assertThat(limit.taken()).isEqualTo(1);
+        assertThat(limit.hasRoom()).isTrue();
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.taken()).isEqualTo(2);
+    }
+
+    @Test
+    void theLastOneGoesToOneEventLoop() throws InterruptedException {
+        Limit limit = new Limit(1);
+        Race.assertOneWinner(limit::tryAcquire, limit::tryAcquire, limit::release);
+        assertThat(limit.taken()).isZero();
+    }
+
+    @Test
+    void zeroMeansNoLimit() {
+        Limit limit = new Limit(0);
+        for (int i = 0; i < 100_000; i++) {
+            assertThat(limit.tryAcquire()).isTrue();
+        }
+        assertThat(limit.hasRoom()).isTrue();
+        assertThat(limit.isExceeded()).isFalse();
+    }
+
+    @Test
+    void whoTakesOneBeyondTheLimitGivesItBackLikeAnyOther() {
+        Limit limit = new Limit(1);
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.isExceeded()).isFalse();
+        limit.acquireBeyond();
+        assertThat(limit.isExceeded()).isTrue();
+        assertThat(limit.hasRoom()).isFalse();
+        limit.release();
+        assertThat(limit.isExceeded()).isFalse();
+        assertThat(limit.tryAcquire()).as("the limit is used up").isFalse();
+        limit.release();
+        assertThat(limit.tryAcquire()).isTrue();
+    }
+
+    @Test
+    void aLimitThatShrinksLetsWhoHasMoreKeepThem() {
+        Limit limit = new Limit(3);
+        for (int i = 0; i < 3; i++) {
+            assertThat(limit.tryAcquire()).isTrue();
+        }
+        limit.allow(1);
+        assertThat(limit.taken()).isEqualTo(3);
+        assertThat(limit.isExceeded()).isTrue();
+        limit.release();
+        limit.release();
+        assertThat(limit.isExceeded()).isFalse();
+        assertThat(limit.tryAcquire()).isFalse();
+        limit.release();
+        assertThat(limit.tryAcquire()).isTrue();
+        limit.allow(0);
+        limit.release();
+        assertThat(limit.tryAcquire()).as("none at all").isFalse();
+    }
+
+    @Test
+    void whatIsCountedForOthersIsTakenWhetherOrNotThereIsRoom() {
+        Limit limit = new Limit(2);
+        limit.add(3);
+        assertThat(limit.taken()).isEqualTo(3);
+        assertThat(limit.isExceeded()).isTrue();
+        limit.add(0);
+        limit.add(-2);
+        assertThat(limit.taken()).isEqualTo(1);
+        assertThat(limit.tryAcquire()).isTrue();
+        assertThat(limit.tryAcquire()).isFalse();
+    }
+}
