@@ -1,10 +1,18 @@
 {{- /* 57 characters, since a Service has it with "-admin", and names of Services have 63 at most. */}}
 {{- define "gateway.name" -}}
-{{- if eq .Release.Name .Chart.Name }}{{ .Chart.Name }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 57 | trimSuffix "-" }}{{ end -}}
+{{- $chart := .Values.nameOverride | default .Chart.Name }}
+{{- $name := printf "%s-%s" .Release.Name $chart }}
+{{- if eq .Release.Name $chart }}{{ $name = $chart }}{{ end }}
+{{- .Values.fullnameOverride | default $name | trunc 57 | trimSuffix "-" }}
 {{- end }}
 
+{{- define "gateway.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (ternary (include "gateway.name" .) "default" .Values.serviceAccount.create) }}
+{{- end }}
+
+{{- /* No version: a new one of the chart alone must not restart pods. */}}
 {{- define "gateway.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
@@ -26,6 +34,33 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   {{- fail "config.admin cannot be reached by probes, which come from outside the pod: write {address: 0.0.0.0}" }}
 {{- end }}
 {{- $admin.port | default 9901 }}
+{{- end }}
+
+{{- /* Ports of the Service: those of service.ports, and one for each other listener that others can reach. As JSON. */}}
+{{- define "gateway.ports" -}}
+{{- $ports := .Values.service.ports | default list }}
+{{- $served := list }}
+{{- $names := list "admin" }}
+{{- range $ports }}
+  {{- $served = append $served (toString .targetPort) }}
+  {{- $names = append $names .name }}
+{{- end }}
+{{- range (.Values.config | default dict).listeners }}
+  {{- $port := toString .port }}
+  {{- $address := .address | default "0.0.0.0" }}
+  {{- $local := or .unix (hasPrefix "127." $address) (has $address (list "::1" "localhost")) }}
+  {{- if and (not $local) (regexMatch "^[1-9][0-9]*$" $port) (not (has $port $served)) }}
+    {{- $name := .name | toString | lower | regexFind "^[a-z][a-z0-9]{0,14}$" | default (printf "port-%s" $port) }}
+    {{- if has $name $names }}{{ $name = printf "port-%s" $port }}{{ end }}
+    {{- $ports = append $ports (dict "name" $name "port" (int $port) "targetPort" (int $port)) }}
+    {{- $served = append $served $port }}
+    {{- $names = append $names $name }}
+  {{- end }}
+{{- end }}
+{{- if not $ports }}
+  {{- fail "no listener of config can be reached from outside the pod: give one an address such as 0.0.0.0 and a port, or write service.ports" }}
+{{- end }}
+{{- toJson $ports }}
 {{- end }}
 
 {{- /* Fails if a port of the Service leads nowhere. Ports that come from variables are not known here. */}}

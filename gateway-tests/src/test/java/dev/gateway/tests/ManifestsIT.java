@@ -86,6 +86,35 @@ class ManifestsIT {
                         "nodeSelector.disktype=ssd",
                         "podAnnotations.a=b",
                         "service.annotations.c=d",
+                        "service.type=LoadBalancer",
+                        "service.loadBalancerClass=example.com/lb",
+                        "service.externalTrafficPolicy=Local",
+                        "service.ports[0].name=web",
+                        "service.ports[0].port=80",
+                        "service.ports[0].targetPort=8080",
+                        "service.ports[0].appProtocol=kubernetes.io/h2c",
+                        "autoscaling.behavior.scaleDown.stabilizationWindowSeconds=600",
+                        "minReadySeconds=5",
+                        "podLabels.team=edge",
+                        "priorityClassName=system-cluster-critical",
+                        "dnsPolicy=None",
+                        "dnsConfig.nameservers={192.0.2.53}",
+                        "topologySpreadConstraints[0].maxSkew=1",
+                        "topologySpreadConstraints[0].topologyKey=topology.kubernetes.io/zone",
+                        "topologySpreadConstraints[0].whenUnsatisfiable=DoNotSchedule",
+                        "lifecycle.preStop.sleep.seconds=5",
+                        "readinessProbe.failureThreshold=5",
+                        "extraVolumes[0].name=tokens",
+                        "extraVolumes[0].emptyDir.medium=Memory",
+                        "extraVolumeMounts[0].name=tokens",
+                        "extraVolumeMounts[0].mountPath=/tokens",
+                        "initContainers[0].name=fetch",
+                        "initContainers[0].image=fetch:1",
+                        "extraContainers[0].name=shipper",
+                        "extraContainers[0].image=shipper:1",
+                        "serviceAccount.name=edge",
+                        "serviceAccount.annotations.role=edge",
+                        "fullnameOverride=front",
                         "config.admin.port=9902")),
         CHART_WITH_LITTLE(5, helm("podDisruptionBudget.enabled=false", "networkPolicy.enabled=false"));
 
@@ -107,6 +136,10 @@ class ManifestsIT {
         }
 
         List<HasMetadata> render() throws Exception {
+            return render(command);
+        }
+
+        private static List<HasMetadata> render(String... command) throws Exception {
             List<String> found = new ArrayList<>();
             for (String word : command) {
                 found.add(
@@ -353,11 +386,59 @@ class ManifestsIT {
                 "resourcess.limits=1 | additional properties 'resourcess' not allowed",
                 "config.listners=1 | additional properties 'listners' not allowed",
                 "config.listeners[0].port=8081 | no listener of config has port 8080, which 'web' leads to",
+                "service.ports=null,config.listeners[0].address=127.0.0.1 | no listener of config can be reached from outside",
             })
     void aMistakeInTheValuesOfTheChartIsExplained(String value, String message) throws Exception {
         Tools.Result result = chart("edge", value);
         assertThat(result.exit()).isNotZero();
         assertThat(result.output()).contains(message).doesNotContain("nil pointer");
+    }
+
+    @Test
+    void aListenerGetsItsPortsWithoutBeingRepeated() throws Exception {
+        List<HasMetadata> documents = Rendering.render(Rendering.helm(
+                "config.listeners[0].name=web",
+                "config.listeners[0].port=8080",
+                "config.listeners[1].name=Secure_Edge",
+                "config.listeners[1].port=8443",
+                "config.listeners[1].protocol=HTTPS",
+                "config.listeners[2].name=secure",
+                "config.listeners[2].port=9443",
+                "config.listeners[3].name=local",
+                "config.listeners[3].address=127.0.0.1",
+                "config.listeners[3].port=15001",
+                "config.listeners[4].name=socket",
+                "config.listeners[4].unix=/tmp/s"));
+        assertThat(gateway(pod(documents).getSpec()).getPorts())
+                .extracting(port -> port.getName() + " " + port.getContainerPort())
+                .containsExactly("web 8080", "port-8443 8443", "secure 9443", "admin 9901");
+        Service service = all(documents, Service.class).findFirst().orElseThrow();
+        assertThat(service.getSpec().getPorts())
+                .extracting(port -> port.getPort() + " " + port.getTargetPort().getStrVal())
+                .containsExactly("80 web", "8443 port-8443", "9443 secure");
+        NetworkPolicy policy = all(documents, NetworkPolicy.class).findFirst().orElseThrow();
+        assertThat(policy.getSpec().getIngress().get(0).getPorts())
+                .extracting(port -> port.getPort().getStrVal())
+                .containsExactly("web", "port-8443", "secure");
+    }
+
+    @Test
+    void aConfigMapAndAServiceAccountOfOnesOwnAreUsed() throws Exception {
+        List<HasMetadata> documents = Rendering.render(
+                Rendering.helm("existingConfigMap=mine", "serviceAccount.create=false", "serviceAccount.name=theirs"));
+        assertThat(all(documents, ConfigMap.class)).isEmpty();
+        assertThat(all(documents, ServiceAccount.class)).isEmpty();
+        PodSpec pod = pod(documents).getSpec();
+        assertThat(pod.getServiceAccountName()).isEqualTo("theirs");
+        assertThat(pod.getVolumes())
+                .anyMatch(volume -> volume.getConfigMap() != null
+                        && volume.getConfigMap().getName().equals("mine"));
+    }
+
+    @Test
+    void aNewVersionOfTheChartAloneRestartsNoPods() throws Exception {
+        assertThat(pod(Rendering.CHART.render()).getMetadata().getLabels())
+                .containsOnlyKeys("app.kubernetes.io/name", "app.kubernetes.io/instance");
     }
 
     @Test
