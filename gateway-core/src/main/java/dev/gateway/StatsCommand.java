@@ -21,7 +21,7 @@ final class StatsCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
-    @Option(names = "--json", description = "For programs.")
+    @Option(names = "--json", description = "JSON output.")
     private boolean json;
 
     @Spec
@@ -43,6 +43,9 @@ final class StatsCommand implements Callable<Integer> {
             boolean good = answer.status() == 200;
             (good ? out : err).print(answer.body());
             (good ? out : err).flush();
+            if (answer.status() == 401) {
+                err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
+            }
             return good ? Main.OK : Main.UNAVAILABLE;
         } catch (IOException e) {
             err.println(e.getMessage());

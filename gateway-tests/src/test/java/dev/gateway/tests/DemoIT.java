@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,11 +33,15 @@ class DemoIT {
     @TempDir
     private Path directory;
 
-    private Process demo(int upstreamPort) throws IOException {
+    private Path config(int upstreamPort) throws IOException {
         String yaml = Files.readString(Path.of("../config/quickstart.yaml"))
                 .replaceAll("port: (8080|8443|9901)", "port: 0")
                 .replace("port: 9000", "port: " + upstreamPort);
-        Path config = Files.writeString(directory.resolve("gateway.yaml"), yaml);
+        return Files.writeString(directory.resolve("gateway.yaml"), yaml);
+    }
+
+    private Process demo(int upstreamPort) throws IOException {
+        Path config = config(upstreamPort);
         List<String> command = new ArrayList<>(GatewayProcess.command(config));
         command.set(command.indexOf("run"), "demo");
         command.addAll(List.of("--upstream-port", Integer.toString(upstreamPort)));
@@ -85,6 +90,58 @@ class DemoIT {
         } finally {
             process.destroyForcibly().waitFor();
         }
+    }
+
+    @Test
+    @Tag("jar")
+    void theJarPrintsWhatReadmeShows() throws Exception {
+        Path jar = Path.of("../gateway-core/target/gateway.jar");
+        if (!Files.exists(jar)) {
+            Tools.missing(jar + " is not built: mvn package makes it");
+        }
+        int port = freePort();
+        Process process = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/java",
+                        "-jar",
+                        jar.toAbsolutePath().toString(),
+                        "demo",
+                        "--config",
+                        config(port).toString(),
+                        "--upstream-port",
+                        Integer.toString(port))
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            OutputLines output = new OutputLines(process);
+            List<String> printed = new ArrayList<>();
+            for (String line = output.next(); !line.startsWith("Stop with"); line = output.next()) {
+                printed.add(withoutNumbers(line));
+            }
+            assertThat(printed).containsAll(sessionInReadme());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Returns what README says that the demo prints: the lines from the command to the next one. */
+    private static List<String> sessionInReadme() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("../README.md"));
+        int command = lines.indexOf("    $ java -jar gateway-core/target/gateway.jar demo");
+        List<String> session = lines.subList(command + 1, lines.size());
+        session = session.subList(0, session.indexOf("    $ curl http://localhost:8080/headers"));
+        assertThat(session).hasSizeGreaterThan(8);
+        return session.stream()
+                .filter(line -> !line.isBlank() && !line.strip().equals("…"))
+                .map(line -> withoutNumbers(line.substring(4)))
+                .toList();
+    }
+
+    /** Leaves out what each start has of its own: the time, ports, the number of processors. */
+    private static String withoutNumbers(String line) {
+        return line.replaceAll("^\\S+Z ", "")
+                .replaceAll(":\\d+", ":PORT")
+                .replaceAll("\\d+ event loops?", "N event loops");
     }
 
     private static String get(Peers protocol, int port, String path) throws IOException {
