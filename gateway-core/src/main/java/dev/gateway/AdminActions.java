@@ -31,7 +31,7 @@ final class AdminActions {
 
     /** Adds them to the pages. */
     void addTo(AdminPages pages) {
-        pages.act("/reload", asked -> gateway.reload("asked for by " + asked.asker()));
+        pages.act("/reload", asked -> gateway.reload("requested by " + asked.asker()));
         pages.act("/drain", asked -> begin("drain", asked, gateway::drainAndStay, "draining; /ready tells how far"));
         pages.act("/quit", asked -> begin("quit", asked, gateway::drain, "draining, then ending"));
         pages.act("/endpoints/", this::endpoint);
@@ -41,7 +41,7 @@ final class AdminActions {
 
     /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
     private static CompletableFuture<Outcome> begin(String name, Asked asked, Runnable operation, String told) {
-        log.info("{} asked for by {}", name, asked.asker());
+        log.info("{} requested by {}", name, asked.asker());
         return CompletableFuture.completedFuture(Outcome.accepted(told, new Thread(operation, name)::start));
     }
 
@@ -64,7 +64,7 @@ final class AdminActions {
             String time = asked.query().first("for");
             String told = levels.set(
                     asked.query().first("logger", "root"), asked.query().first("level", ""), duration(time));
-            log.info("{}, asked for by {}", told, asked.asker());
+            log.info("{}, requested by {}", told, asked.asker());
             return CompletableFuture.completedFuture(Outcome.done(told));
         } catch (IllegalArgumentException e) {
             return CompletableFuture.completedFuture(Outcome.failed(String.valueOf(e.getMessage())));

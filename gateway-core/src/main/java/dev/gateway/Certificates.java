@@ -123,14 +123,14 @@ final class Certificates {
         try {
             reading.read();
             failures.remove(owner);
-            log.info("New certificates of {}", owner);
+            log.info("Loaded new certificates for {}", owner);
             ExpiryWarnings.tell(
                     expiries().stream()
                             .filter(each -> owner.equals(each.kind() + " " + each.owner()))
                             .toList(),
                     Instant.now());
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
-            String problem = place + ": the former certificates stay in use: " + FileFault.message(e);
+            String problem = place + ": keeping the previous certificates: " + FileFault.message(e);
             failures.put(owner, problem);
             log.warn(problem);
         }

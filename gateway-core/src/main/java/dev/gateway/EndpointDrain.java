@@ -31,7 +31,7 @@ final class EndpointDrain {
         return CompletableFuture.supplyAsync(() -> set(upstream, endpoint, drain), thread)
                 .thenApply(outcome -> {
                     if (outcome.succeeded()) {
-                        log.info("{}, asked for by {}", outcome.text(), asker);
+                        log.info("{}, requested by {}", outcome.text(), asker);
                     }
                     return outcome;
                 });

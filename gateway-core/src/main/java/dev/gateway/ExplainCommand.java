@@ -65,10 +65,10 @@ final class ExplainCommand implements Callable<Integer> {
             description = "A group of the identity, besides those of groupsFile. May be repeated.")
     private List<String> groups = List.of();
 
-    @Option(names = "--listener", paramLabel = "NAME", description = "By which it comes. Default: all HTTP listeners")
+    @Option(names = "--listener", paramLabel = "NAME", description = "Only this listener. Default: all HTTP listeners")
     private @Nullable String listener;
 
-    @Option(names = "--json", description = "For programs.")
+    @Option(names = "--json", description = "JSON output.")
     private boolean json;
 
     @Spec

@@ -231,7 +231,7 @@ public final class Gateway implements AutoCloseable {
      */
     public void listenToSignals() {
         Signals.on("HUP", "reloads", () -> reload("SIGHUP"));
-        Signals.on("USR1", "opens the access log anew", loops::reopenLog);
+        Signals.on("USR1", "reopens the access log", loops::reopenLog);
     }
 
     /** Returns the version of the build, {@code dev} if it does not come from one. */

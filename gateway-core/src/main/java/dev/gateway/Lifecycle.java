@@ -60,7 +60,8 @@ final class Lifecycle {
         DrainConfig limits = generations.required().config.drain();
         long timeout = limits.timeout().toNanos();
         long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
-        log.info("Draining: accepting for {} ms more", TimeUnit.NANOSECONDS.toMillis(acceptFor));
+        long acceptMillis = TimeUnit.NANOSECONDS.toMillis(acceptFor);
+        log.info(acceptMillis == 0 ? "Draining" : "Draining: accepting for {} ms more", acceptMillis);
         try {
             if (acceptFor > 0) {
                 listeners.discourage();

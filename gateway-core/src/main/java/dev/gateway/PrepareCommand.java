@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
         name = "prepare",
         mixinStandardHelpOptions = true,
         description = {
-            "Makes later starts quicker: keeps what the JVM loads in GATEWAY_CACHE.",
+            "Creates a class archive in GATEWAY_CACHE, so that later starts are faster.",
             "Serves a few requests of its own on loopback ports meanwhile. To be run once for a version of the gateway and",
             "of the JVM, as the user who will run it."
         },

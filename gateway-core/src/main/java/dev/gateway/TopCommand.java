@@ -31,10 +31,10 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
-    @Option(names = "--once", description = "Print two readings' difference once, plainly, and end.")
+    @Option(names = "--once", description = "Print one sample without colours, and exit.")
     private boolean once;
 
-    @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two readings. Default: 1")
+    @Option(names = "--interval", paramLabel = "SECONDS", description = "Seconds between refreshes. Default: 1")
     private double interval = 1;
 
     @Spec

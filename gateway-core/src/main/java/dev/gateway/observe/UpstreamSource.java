@@ -110,7 +110,7 @@ final class UpstreamSource implements Exposition.Source {
                 name);
         out.counter(
                 "gateway_upstream_pending_overflow",
-                "Requests refused because as many wait as may.",
+                "Requests refused because the pending queue was full.",
                 meters.get(UpstreamCount.PENDING_OVERFLOW),
                 "upstream",
                 name);

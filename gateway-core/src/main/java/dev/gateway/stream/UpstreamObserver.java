@@ -31,7 +31,7 @@ public interface UpstreamObserver extends ConnectionObserver {
     /** A request no longer waits, because it has a connection, has failed or was given up. */
     default void onPendingEnded(long nanos) {}
 
-    /** A request was refused because as many wait as may. */
+    /** A request was refused because the pending queue was full. */
     default void onPendingOverflow() {}
 
     /** A request has waited for as long as it may. */

@@ -202,7 +202,7 @@ class AdminAccessIT {
             assertThat(unix(file, SET_LEVEL + "Host: any\r\n")).startsWith("HTTP/1.1 200 ");
             assertThat(unix(file, SET_LEVEL + "Host: any\r\nVia: 1.1 nginx\r\n"))
                     .startsWith("HTTP/1.1 403 ");
-            gateway.awaitLog("asked for by a user of the socket file");
+            gateway.awaitLog("requested by a user of the socket file");
         }
     }
 

@@ -158,7 +158,7 @@ class CertificateReloadIT {
             }
             assertThat(ready)
                     .startsWith("ready\n" + rig.file() + ":")
-                    .contains("listener secure: the former certificates stay in use", keyFile.toString());
+                    .contains("listener secure: keeping the previous certificates", keyFile.toString());
             assertThat(rig.adminResponse("/ready").statusCode()).isEqualTo(200);
             awaitShown(rig, first);
 
@@ -203,7 +203,7 @@ class CertificateReloadIT {
             }
             Files.writeString(caFile, "not a certificate");
             String ready = rig.admin("/ready");
-            while (!ready.contains("upstream app: the former certificates stay in use")) {
+            while (!ready.contains("upstream app: keeping the previous certificates")) {
                 assertThat(System.nanoTime()).as(ready).isLessThan(deadline);
                 LockSupport.parkNanos(20_000_000);
                 ready = rig.admin("/ready");

@@ -104,7 +104,7 @@ class ClientCertificateEndIT {
             try (SSLSocket open = connect(gateway, asAlice, "TLSv1.3")) {
                 assertThat(get(open)).isEqualTo("HTTP/1.1 200");
                 Files.writeString(list, clients.revoke(alice));
-                gateway.awaitLog("New certificates of listener secure");
+                gateway.awaitLog("Loaded new certificates for listener secure");
                 gateway.awaitLog("accepts other client certificates");
                 open.getInputStream().readAllBytes(); // the connection ends
             }

@@ -47,9 +47,8 @@ class FileFaultsIT {
                     .contains("gateway.yaml:10:12: cannot write " + log + ": there is no directory " + log.getParent());
 
             Files.delete(issued.certFile());
-            gateway.awaitLog(
-                    "gateway.yaml:6:10: listener secure: the former certificates stay in use: there is no file "
-                            + issued.certFile());
+            gateway.awaitLog("gateway.yaml:6:10: listener secure: keeping the previous certificates: there is no file "
+                    + issued.certFile());
         }
     }
 }

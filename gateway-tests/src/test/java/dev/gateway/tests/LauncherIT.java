@@ -258,7 +258,7 @@ class LauncherIT {
             HttpResponse<String> answer =
                     HttpClient.newHttpClient().send(quit.build(), HttpResponse.BodyHandlers.ofString());
             assertThat(answer.statusCode()).isEqualTo(202);
-            assertThat(output(process)).contains("quit asked for by the test", "Stopped");
+            assertThat(output(process)).contains("quit requested by the test", "Stopped");
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
         } finally {
@@ -278,7 +278,7 @@ class LauncherIT {
                 """);
         Process process = gateway("run", "--config", config.toString()).start();
         try {
-            await(process, "SIGUSR1 opens the access log anew");
+            await(process, "SIGUSR1 reopens the access log");
             Files.move(log, directory.resolve("access.log.1"));
             assertThat(Tools.run("kill", "-USR1", Long.toString(process.pid())).exit())
                     .isZero();

@@ -52,7 +52,8 @@ final class Checks {
                 Position at = scope.at(item, "name");
                 Position before = scope.at(first, "name");
                 scope.problems.error(
-                        at, "a second " + what + " '" + name.apply(item) + "', first named in line " + before.line());
+                        at,
+                        "duplicate " + what + " '" + name.apply(item) + "': first defined in line " + before.line());
             }
         }
     }

@@ -172,7 +172,8 @@ final class ConnectChecks {
             if (listener.unix() == null && !AddressChecks.isLoopback(listener.address())) {
                 warning(
                         any == null ? scope.at(entry, "audit") : any.position(),
-                        "whoever reaches listener '" + listener.name() + "' may reach every host through it: add 'auth'"
+                        "anyone who can connect to listener '" + listener.name()
+                                + "' can reach every host through it: add 'auth'"
                                 + (any == null ? "" : ", name the hosts,") + " or bind it to 127.0.0.1");
                 return;
             }

@@ -72,7 +72,7 @@ final class RouteChecks {
             Position other = first.putIfAbsent(name, scope.at(rule, "name"));
             if (other != null) {
                 scope.problems.error(
-                        scope.at(rule, "name"), "a second rule '" + name + "', first named in line " + other.line());
+                        scope.at(rule, "name"), "duplicate rule '" + name + "': first defined in line " + other.line());
             }
         }
     }

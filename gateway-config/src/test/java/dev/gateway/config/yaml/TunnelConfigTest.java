@@ -334,11 +334,13 @@ class TunnelConfigTest {
     void aWayOutForEverybodyIsWarnedOf() {
         String entry = "connect: [{parentRefs: [{name: egress}], allow: [\"*\"]}]\n";
         assertThat(warnings(EGRESS + entry))
-                .containsExactly("2:50: warning: whoever reaches listener 'egress' may reach every host through it: add"
-                        + " 'auth', name the hosts, or bind it to 127.0.0.1");
+                .containsExactly(
+                        "2:50: warning: anyone who can connect to listener 'egress' can reach every host through it: add"
+                                + " 'auth', name the hosts, or bind it to 127.0.0.1");
         assertThat(warnings(EGRESS + "connect: [{parentRefs: [{name: egress}], audit: true}]\n"))
-                .containsExactly("2:49: warning: whoever reaches listener 'egress' may reach every host through it: add"
-                        + " 'auth' or bind it to 127.0.0.1");
+                .containsExactly(
+                        "2:49: warning: anyone who can connect to listener 'egress' can reach every host through it: add"
+                                + " 'auth' or bind it to 127.0.0.1");
         assertThat(warnings("listeners: [{name: egress, address: 127.0.0.1, port: 3128, protocol: HTTP}]\n" + entry))
                 .isEmpty();
     }
