@@ -69,7 +69,11 @@ final class Upstream implements Http1ClientConnection.Listener {
     }
 
     void respond(String bytes) {
-        channel.writeInbound(Buffers.of(bytes));
+        respond(Buffers.of(bytes));
+    }
+
+    void respond(ByteBuf bytes) {
+        channel.writeInbound(bytes);
         channel.runPendingTasks();
     }
 
