@@ -271,6 +271,10 @@ abstract class MultiplexedStream implements Stream {
     /** Takes a DATA frame's payload, which is lent; returns how many bytes nobody will consume later. */
     final int onData(ByteBuf data, boolean last) throws Http2Exception {
         int length = data.readableBytes();
+        StreamEvents told = events;
+        if (told != null) {
+            checkDataMayCome(); // before anything says that the message has ended: it has not begun
+        }
         account(length, last);
         untilWindowful -= length;
         if (last) {
@@ -278,11 +282,9 @@ abstract class MultiplexedStream implements Stream {
         } else if (untilWindowful <= 0) {
             onWindowful();
         }
-        StreamEvents told = events;
         if (told == null) {
             return length;
         }
-        checkDataMayCome();
         if (length > 0 || last) {
             onProgress();
             if (length < FloodGuard.TINY) {

@@ -220,12 +220,14 @@ class Http2ClientMessagesTest {
         assertTrue(other.ended);
     }
 
-    @Test
-    void dataBeforeAHeadFailsTheStream() {
+    @ParameterizedTest
+    @ValueSource(ints = {0, Frames.END_STREAM})
+    void dataBeforeAHeadFailsTheStream(int flags) {
         Pair.Exchange exchange = request(Method.GET, true);
-        send(frame(Frames.DATA, 0, 3, new byte[3]));
+        send(frame(Frames.DATA, flags, 3, new byte[3]));
         assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
         assertEquals(0, exchange.received);
+        assertFalse(exchange.ended);
     }
 
     @Test
