@@ -44,6 +44,7 @@ final class Attempts {
     private @Nullable Attempt current;
     private boolean untold; // the observer has not been told of this attempt's end
     private boolean blamed; // the endpoint answered this attempt with an error
+    private boolean good; // it answered well so far, and has not been told so
     private boolean called; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
     private int stale; // attempts in a row that met a kept connection just closed
@@ -86,7 +87,7 @@ final class Attempts {
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
-        blamed = called = false;
+        blamed = called = good = false;
         exchange.doorway.onAttempt();
         exchange.handler.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
@@ -183,6 +184,18 @@ final class Attempts {
     private void onAnswered(int status) {
         if (endpoint != null) {
             blamed = upstream.health().onAnswered(endpoint, status);
+            good = !blamed;
+            if (exchange.head.isConnect()) {
+                onServed(); // a tunnel may be open for days, and says nothing more of its endpoint
+            }
+        }
+    }
+
+    /** The answer has ended otherwise than by the endpoint's fault. */
+    private void onServed() {
+        if (good && endpoint != null) {
+            good = false;
+            upstream.health().onServed(endpoint);
         }
     }
 
@@ -265,8 +278,10 @@ final class Attempts {
                     upstream.health().onUnanswered(endpoint);
                 }
             }
-            case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR ->
+            case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> {
+                good = false;
                 upstream.health().onAnsweredBadly(endpoint);
+            }
             case UPSTREAM_TIMEOUT -> {
                 // Whoever answers slowly but steadily is well, and so is who waits for the client.
                 if (record.respondedNanos == 0 && (hasWholeRequest() || hasTakenNothing())) {
@@ -350,6 +365,7 @@ final class Attempts {
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
         if (untold) {
             untold = false;
+            onServed();
             exchange.handler.observer.onAttemptEnded(record, status, failure, again);
             if (again) {
                 record.tryAgain(status, failure);

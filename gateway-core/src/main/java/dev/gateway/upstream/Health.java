@@ -178,7 +178,7 @@ public final class Health {
     }
 
     /**
-     * An endpoint answered.
+     * An endpoint answered; how the answer ends, is not known yet.
      *
      * @return whether that is a failure
      */
@@ -190,10 +190,19 @@ public final class Health {
         boolean failed = outliers.isFailure(status);
         if (failed) {
             onFailed(host);
-        } else {
+        } else if (outliers.counts() == OutlierDetection.Counts.ABSENCE) {
             host.forgive();
         }
         return failed;
+    }
+
+    /** An endpoint's answer was good, and did not break off. */
+    public void onServed(Endpoint endpoint) {
+        // Where answers that break off count, a good head alone must not make them forgotten: all may break off.
+        Host host = outliers == null || outliers.counts() == OutlierDetection.Counts.ABSENCE ? null : host(endpoint);
+        if (host != null) {
+            host.forgive();
+        }
     }
 
     /** An endpoint took a request and did not answer it. */

@@ -12,6 +12,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.testing.Buffers;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
@@ -137,6 +138,26 @@ class OutcomeTest extends ExchangeRig {
         opener.last().events.onHead(response(200), false);
         opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_BEFORE_HEADERS, RetrySafety.NEVER));
         assertThat(failures(FIRST)).isEqualTo(1);
+    }
+
+    /** Or an endpoint that breaks off each response would never be ejected. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void onlyAWholeResponseMakesFailuresForgotten(boolean whole) {
+        retry = new Route.Retry(1, Set.of(503), 0);
+        endpoints = List.of(FIRST);
+        get();
+        answer(503);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        opener.last().events.onData(Buffers.of("some"), false);
+        assertThat(failures(FIRST)).isEqualTo(1);
+        if (whole) {
+            opener.last().events.onData(Buffers.of("rest"), true);
+        } else {
+            opener.last().events.onReset(failure(Cause.UPSTREAM_RESET_IN_BODY, RetrySafety.NEVER));
+        }
+        assertThat(failures(FIRST)).isEqualTo(whole ? 0 : 2);
     }
 
     @Test

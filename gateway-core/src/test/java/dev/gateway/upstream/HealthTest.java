@@ -78,7 +78,10 @@ class HealthTest {
         Health health = health(2, POLICY);
         health.onAnswered(endpoint(0), 500);
         health.onTried(endpoint(0), false);
-        health.onAnswered(endpoint(0), 404); // an answer as good as any
+        health.onAnswered(endpoint(0), 404); // an answer as good as any, once it is whole
+        assertThat(health.report(endpoint(0)).failures()).isEqualTo(2);
+        health.onServed(endpoint(0));
+        assertThat(health.report(endpoint(0)).failures()).isZero();
         health.onUnanswered(endpoint(0));
         health.onAnswered(endpoint(0), 599);
         health.onAnswered(endpoint(1), 200);
@@ -233,6 +236,18 @@ class HealthTest {
         assertThat(chosen(health)).containsExactly(0, 1);
         health.onUnanswered(endpoint(0));
         assertThat(chosen(health)).containsExactly(1);
+    }
+
+    /** Where answers that break off do not count, the head of a good one forgives at once. */
+    @Test
+    void theHeadOfAnAnswerForgivesIfItsEndIsOfNoInterest() {
+        Health health = health(2, new OutlierDetection(OutlierDetection.Counts.ABSENCE, 3, 10_000, 40_000, 50));
+        health.onAnswered(endpoint(0), 503);
+        assertThat(health.report(endpoint(0)).failures()).isEqualTo(1);
+        health.onServed(endpoint(0));
+        assertThat(health.report(endpoint(0)).failures()).isEqualTo(1);
+        health.onAnswered(endpoint(0), 200);
+        assertThat(health.report(endpoint(0)).failures()).isZero();
     }
 
     @Test
