@@ -170,10 +170,9 @@ public final class Http1ClientConnection extends Http1Connection {
             open.events().onReset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail));
             return;
         }
-        RetrySafety retry =
-                unsent ? RetrySafety.ALWAYS : input.isBegun() ? RetrySafety.NEVER : RetrySafety.IF_IDEMPOTENT;
+        RetrySafety retry = unsent ? RetrySafety.ALWAYS : RetrySafety.IF_IDEMPOTENT;
         Cause cause = Cause.UPSTREAM_RESET_BEFORE_HEADERS;
-        boolean stale = kept && retry != RetrySafety.NEVER;
+        boolean stale = kept && (unsent || !input.isBegun()); // whoever has begun to answer did want the request
         if (stale) {
             listener.onStale(this);
         }

@@ -109,7 +109,12 @@ class HeadCollectorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"REQUEST, 30, MORE", "REQUEST, 31, FIELDS_TOO_LARGE", "TRAILERS, 30, MORE", "TRAILERS, 31, FIELDS_TOO_LARGE"})
+    @CsvSource({
+        "REQUEST, 30, MORE",
+        "REQUEST, 31, FIELDS_TOO_LARGE",
+        "TRAILERS, 30, MORE",
+        "TRAILERS, 31, FIELDS_TOO_LARGE"
+    })
     void fieldsWithoutAnEnd(Kind kind, int length, String expected) {
         HeadCollector collector = new HeadCollector(LIMITS, kind);
         String first = kind == Kind.REQUEST ? line(10) : "";

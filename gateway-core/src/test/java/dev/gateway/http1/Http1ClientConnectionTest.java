@@ -204,6 +204,21 @@ class Http1ClientConnectionTest {
         assertTrue(failure(exchange).stale());
     }
 
+    /** It has the request, and fails in the midst of the answer: nobody closes an idle connection like that. */
+    @ParameterizedTest
+    @ValueSource(strings = {"H", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 100 Continue\r\n\r\n"})
+    void callsAKeptConnectionNotStaleThatClosesAmidTheHead(String begun) {
+        upstream.get();
+        upstream.respond(OK);
+        Received exchange = upstream.get();
+        upstream.respond(begun);
+        upstream.channel.close();
+        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, failure(exchange).cause());
+        assertEquals(RetrySafety.IF_IDEMPOTENT, failure(exchange).retry());
+        assertFalse(failure(exchange).stale());
+        assertEquals(0, upstream.stale);
+    }
+
     @Test
     void callsAConnectionStaleThatWasKeptBeforeItsFirstRequest() {
         upstream.connection.keep();

@@ -80,7 +80,8 @@ public final class RawResponses {
 
         /** Returns the status of the final head, 0 if none is handed on. */
         public int finalStatus() {
-            int last = statuses.isEmpty() ? 0 : statuses.get(statuses.size() - 1).code();
+            int last =
+                    statuses.isEmpty() ? 0 : statuses.get(statuses.size() - 1).code();
             return last < 200 ? 0 : last;
         }
     }
