@@ -28,6 +28,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -353,6 +354,10 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
                     protocol = handler.applicationProtocol();
                     tlsNanos = now() - connectedNanos;
                     onSecured();
+                } else if (handshake.cause() instanceof SslHandshakeTimeoutException) {
+                    fail(
+                            Cause.CONNECT_TIMEOUT,
+                            "no TLS handshake in " + claimant.settings.tlsHandshakeMillis() + " ms");
                 } else {
                     fail(Cause.TLS_FAILED, describe(handshake.cause()));
                 }
