@@ -1,5 +1,8 @@
 package dev.gateway.net;
 
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
+
 /** Says what failed in the words of the operating system, without those of Netty around them. */
 public final class FailureText {
     private static final String CALL = "(..) failed with error(";
@@ -11,8 +14,16 @@ public final class FailureText {
     /** Returns a failure's message, or its kind if it has none, in one line. */
     public static String of(Throwable failure) {
         String message = failure.getMessage();
-        String text = message == null ? failure.getClass().getSimpleName() : plain(message);
+        String text = message == null ? failure.getClass().getSimpleName() : validity(failure) + plain(message);
         return text.replace('\n', ' ').replace('\r', ' ');
+    }
+
+    /** Java's own message has the date alone. */
+    private static String validity(Throwable failure) {
+        if (failure instanceof CertificateExpiredException) {
+            return "its certificate has expired: ";
+        }
+        return failure instanceof CertificateNotYetValidException ? "its certificate is not valid yet: " : "";
     }
 
     /** {@code finishConnect(..) failed with error(-111): Connection refused} is {@code Connection refused}. */

@@ -3,6 +3,8 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,6 +24,14 @@ class FailureTextTest {
             })
     void onlyTheReasonIsLeft(String message, String text) {
         assertThat(FailureText.of(new IOException(message))).isEqualTo(text);
+    }
+
+    @Test
+    void aCertificateOutsideItsTimeIsToldAsThat() {
+        assertThat(FailureText.of(new CertificateExpiredException("NotAfter: yesterday")))
+                .isEqualTo("its certificate has expired: NotAfter: yesterday");
+        assertThat(FailureText.of(new CertificateNotYetValidException("NotBefore: tomorrow")))
+                .isEqualTo("its certificate is not valid yet: NotBefore: tomorrow");
     }
 
     @Test

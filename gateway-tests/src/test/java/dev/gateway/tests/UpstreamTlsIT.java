@@ -27,9 +27,11 @@ import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** TLS to upstreams: what is spoken is agreed, and who answers is verified. */
@@ -102,6 +104,74 @@ class UpstreamTlsIT {
                 assertThat(stream.receiveFinal().status()).isEqualTo(502);
                 assertThat(origin.requests("/")).isEmpty();
             }
+        }
+    }
+
+    enum Faulty {
+        EXPIRED("its certificate has expired: NotAfter: ") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueExpired("localhost");
+            }
+        },
+        NOT_YET_VALID("its certificate is not valid yet: NotBefore: ") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueNotYetValid("localhost");
+            }
+        },
+        WITHOUT_ITS_INTERMEDIATE("unable to find valid certification path") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueByIntermediate("localhost", false);
+            }
+        };
+
+        final String reason;
+
+        Faulty(String reason) {
+            this.reason = reason;
+        }
+
+        abstract CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCertificateThatDoesNotHoldIsToldWithItsEndpoint(Faulty faulty) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin = Origin.startTls(faulty.issue(authority)).on("/", Behaviours.text("secret"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol("auto")
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            Head response = stream.receiveFinal();
+            assertThat(response.status()).isEqualTo(502);
+            assertThat(response.get("proxy-status").orElseThrow()).contains("tls_failed");
+            assertThat(origin.requests("/")).isEmpty();
+            assertThat(rig.awaitAccessLog(1).get(0))
+                    .contains("\"cause\":\"tls_failed\"", "localhost:" + origin.port(), faulty.reason);
+        }
+    }
+
+    /** The counterpart: the chain is whole, and so the upstream is served. */
+    @Test
+    void aCertificateWithItsIntermediateHolds() throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin = Origin.startTls(authority.issueByIntermediate("localhost", true))
+                        .on("/", Behaviours.text("ok"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol("auto")
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).isEqualTo("ok");
         }
     }
 

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
@@ -68,6 +69,36 @@ public final class CertificateAuthority {
     /** Issues a certificate that is no longer valid. */
     public Issued issueExpired(String name) throws Exception {
         return write(name, builder(name, Instant.now().minus(Duration.ofDays(1)).minusSeconds(60)), name);
+    }
+
+    /** Issues a certificate that is valid from tomorrow on. */
+    public Issued issueNotYetValid(String name) throws Exception {
+        return write(
+                name,
+                builder(name, Instant.now())
+                        .notBefore(Instant.now().plus(Duration.ofDays(1)))
+                        .notAfter(Instant.now().plus(Duration.ofDays(2))),
+                name);
+    }
+
+    /**
+     * Issues a certificate by way of an intermediate authority.
+     *
+     * @param complete whether who shows it shows the intermediate's certificate, too
+     */
+    public Issued issueByIntermediate(String name, boolean complete) throws Exception {
+        X509Bundle intermediate = builder("Intermediate", Instant.now())
+                .setIsCertificateAuthority(true)
+                .buildIssuedBy(root);
+        X509Bundle whole = builder(name, Instant.now())
+                .addExtensionOctetString(SUBJECT_ALTERNATIVE_NAME, false, dnsNames(name))
+                .buildIssuedBy(intermediate);
+        X509Certificate[] alone = {whole.getCertificate()};
+        return write(
+                name,
+                complete
+                        ? whole
+                        : X509Bundle.fromCertificatePath(alone, root.getCertificate(), whole.getKeyPair()));
     }
 
     /** Issues a certificate that has the name as its common name only. */

@@ -66,9 +66,22 @@ public final class Origin implements AutoCloseable {
         return new Origin(new ServerSocket(0, 1024, InetAddress.getLoopbackAddress()), null, settings);
     }
 
+    /** Starts in cleartext at an address of this host, at a port or, if that is 0, at a free one. */
+    public static Origin startAt(String address, int port) throws IOException {
+        return new Origin(new ServerSocket(port, 1024, InetAddress.getByName(address)), null);
+    }
+
     /** Starts with TLS, a self-signed certificate for localhost, and h2 and HTTP/1.1 unless others are named. */
     public static Origin startTls(String... protocols) throws IOException {
-        X509Bundle certificate = Sockets.certificate();
+        return startTls(Sockets.certificate(), protocols);
+    }
+
+    /** Starts with TLS and a certificate, and h2 and HTTP/1.1. */
+    public static Origin startTls(CertificateAuthority.Issued identity) throws IOException {
+        return startTls(identity.bundle());
+    }
+
+    private static Origin startTls(X509Bundle certificate, String... protocols) throws IOException {
         SSLServerSocket server = (SSLServerSocket) Sockets.serverContext(certificate)
                 .getServerSocketFactory()
                 .createServerSocket(0, 1024, InetAddress.getLoopbackAddress());
