@@ -153,21 +153,20 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
         if (ended != null) {
             return ended;
         }
-        if (responded) {
-            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, client.lossDetail());
-        }
-        if (client.isUnprocessed(h2())) {
+        if (!responded && client.isUnprocessed(h2())) {
             return Failure.of(
                     Cause.UPSTREAM_RESET_BEFORE_HEADERS,
                     RetrySafety.ALWAYS,
                     "the upstream went away before the request");
         }
-        return new Failure(
-                Cause.UPSTREAM_RESET_BEFORE_HEADERS,
-                Cause.UPSTREAM_RESET_BEFORE_HEADERS.status(),
-                RetrySafety.IF_IDEMPOTENT,
-                client.hasServed(),
-                client.lossDetail());
+        String offence = client.offence(); // maybe on another stream
+        String detail = offence == null ? client.lossDetail() : "the upstream broke the protocol: " + offence;
+        Cause cause = offence != null
+                ? Cause.UPSTREAM_PROTOCOL_ERROR
+                : responded ? Cause.UPSTREAM_RESET_IN_BODY : Cause.UPSTREAM_RESET_BEFORE_HEADERS;
+        return responded
+                ? Failure.of(cause, detail)
+                : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, client.hasServed(), detail);
     }
 
     @Override

@@ -56,6 +56,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private boolean started;
     private boolean reading;
     private boolean flushScheduled;
+    private @Nullable String offence;
 
     MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
@@ -405,6 +406,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             LOG.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
         }
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
+        if (!outbound && error != null) {
+            offence = String.valueOf(error.getMessage());
+        }
         if (!outbound && error != null && !(error instanceof FloodGuard.FloodException)) {
             observer.onViolation(Violation.PROTOCOL_ERROR.kind());
         }
@@ -485,6 +489,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             }
             MultiplexedConnection.this.onStreamClosed(stream);
         }
+    }
+
+    /** Returns how the peer has broken the protocol, so that the connection had to be ended; null if it has not. */
+    final @Nullable String offence() {
+        return offence;
     }
 
     /** Returns what a stream lost with the connection is told of it. */

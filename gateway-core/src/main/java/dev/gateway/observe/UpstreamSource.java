@@ -70,6 +70,15 @@ final class UpstreamSource implements Exposition.Source {
         String closedHelp = "Connections closed.";
         out.counter(closed, closedHelp, idle, "upstream", name, "cause", Cause.IDLE_TIMEOUT.label());
         out.counter(closed, closedHelp, meters.otherwiseClosed(), "upstream", name, "cause", "other");
+        meters.violations()
+                .forEach((kind, count) -> out.counter(
+                        "gateway_upstream_protocol_violations",
+                        "Breaches of a protocol by an upstream.",
+                        count.get(0),
+                        "upstream",
+                        name,
+                        "kind",
+                        kind));
         for (Cause cause : Cause.values()) {
             long failures = meters.connectFailures(cause);
             if (failures > 0 || USUAL_FAILURES.contains(cause)) {

@@ -466,7 +466,9 @@ class Http2ClientMessagesTest {
         promise[3] = 2;
         send(frame(5, Frames.END_HEADERS, 3, promise));
         assertEquals(1, sent(Frames.GOAWAY, 0).size());
-        assertEquals(Cause.UPSTREAM_RESET_BEFORE_HEADERS, exchange.failed().cause());
+        Failure failure = exchange.failed();
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, failure.cause());
+        assertEquals("the upstream broke the protocol: PUSH_PROMISE", failure.detail());
     }
 
     @Test
