@@ -10,8 +10,25 @@ import org.slf4j.LoggerFactory;
  */
 final class Signals {
     private static final Logger log = LoggerFactory.getLogger(Signals.class);
+    private static final int SIGINT = 2;
+    private static final int SIGTERM = 15;
 
     private Signals() {}
+
+    /**
+     * Ends the process at the next SIGTERM or SIGINT, with the exit code of one that the signal has killed. The JVM itself
+     * ignores all signals but the first while its shutdown hooks run, and those may run for as long as a drain takes.
+     */
+    static void endAtOnce() {
+        on("TERM", "ends the process at once from now on", () -> end("TERM", SIGTERM));
+        on("INT", "ends the process at once from now on", () -> end("INT", SIGINT));
+    }
+
+    private static void end(String name, int number) {
+        log.warn("SIG{} has come again: the process ends at once, and cuts what still runs", name);
+        Logging.flush();
+        Runtime.getRuntime().halt(128 + number);
+    }
 
     /**
      * Runs a task on each such signal from now on, instead of stopping; a thread of the JVM runs it.
@@ -39,7 +56,7 @@ final class Signals {
                     .invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
             log.info("SIG{} {}", name, what);
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            log.warn("SIG{} stops the process here: {}", name, e.toString());
+            log.warn("SIG{} cannot be heard by this JVM: {}", name, e.toString());
         }
     }
 }
