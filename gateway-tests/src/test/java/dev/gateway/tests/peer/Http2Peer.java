@@ -20,8 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +46,12 @@ public final class Http2Peer implements Peer {
     public static final int WINDOW_UPDATE = 8;
     public static final int CONTINUATION = 9;
 
+    /** The setting that says how large the table may be that header blocks refer to. */
+    public static final int HEADER_TABLE_SIZE = 1;
+
+    /** The setting that says how many streams may be open at a time. */
+    public static final int MAX_CONCURRENT_STREAMS = 3;
+
     /** The setting that says how much may be sent on a stream before it is taken. */
     public static final int INITIAL_WINDOW_SIZE = 4;
 
@@ -56,6 +64,9 @@ public final class Http2Peer implements Peer {
     private static final int CONNECTION_WINDOW = 1 << 30;
     private static final int MAX_FRAME = 16_384;
 
+    /** SETTINGS on their way. */
+    private record SentSettings(long[] pairs, CountDownLatch acknowledged) {}
+
     /** GOAWAY as it was received. */
     public record GoAway(int lastStreamId, int code, String text) {}
 
@@ -64,7 +75,7 @@ public final class Http2Peer implements Peer {
     private final OutputStream out;
     private final boolean client;
     private final Consumer<Http2Stream> accept;
-    final int streamWindow;
+    volatile int streamWindow;
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false, 1 << 20);
     private final Map<Integer, Http2Stream> streams = new ConcurrentHashMap<>();
@@ -75,6 +86,7 @@ public final class Http2Peer implements Peer {
     private final CompletableFuture<GoAway> goAway = new CompletableFuture<>();
     private final CompletableFuture<Map<Integer, Long>> settings = new CompletableFuture<>();
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final Queue<SentSettings> unacknowledged = new ConcurrentLinkedQueue<>();
 
     // Guarded by this: who writes, and what may be written.
     private int nextStreamId = 1;
@@ -126,12 +138,51 @@ public final class Http2Peer implements Peer {
         return peer;
     }
 
-    private void start(long... settings) throws IOException {
+    /**
+     * Changes settings. They hold for the other side from now on, and for this side's decoder when they were
+     * acknowledged, which the result waits for.
+     */
+    public CountDownLatch changeSettings(long... settings) throws IOException {
         ByteBuffer payload = ByteBuffer.allocate(settings.length * 3);
         for (int i = 0; i < settings.length; i += 2) {
             payload.putShort((short) settings[i]).putInt((int) settings[i + 1]);
+            if (settings[i] == INITIAL_WINDOW_SIZE) {
+                streamWindow = Math.toIntExact(settings[i + 1]);
+            }
         }
-        frame(SETTINGS, 0, 0, payload.array());
+        SentSettings sent = new SentSettings(settings, new CountDownLatch(1));
+        synchronized (this) {
+            unacknowledged.add(sent);
+            frame(SETTINGS, 0, 0, payload.array());
+        }
+        return sent.acknowledged;
+    }
+
+    /** Changes settings, and returns when the other side has acknowledged them. */
+    public void settings(long... settings) throws IOException {
+        await(changeSettings(settings), "SETTINGS were not acknowledged");
+    }
+
+    /** Sends a PING, and returns when it was answered: the other side has seen to all that was sent before. */
+    public void roundTrip() throws IOException {
+        int before = received(PING);
+        frame(PING, 0, 0, new byte[8]);
+        if (!awaitFrame(PING, before + 1)) {
+            throw new IOException("closed before a PING was answered");
+        }
+    }
+
+    /** Lets this side's header blocks refer to a table of this size only, as RFC 7541 allows at any time. */
+    public synchronized void useHeaderTable(int size) throws IOException {
+        try {
+            encoder.configuration().maxHeaderTableSize(size);
+        } catch (Http2Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    private void start(long... settings) throws IOException {
+        changeSettings(settings);
         windowUpdate(0, CONNECTION_WINDOW - STREAM_WINDOW);
         socket.setSoTimeout(0); // an idle connection is no failure; streams have limits of their own
         Thread reader = new Thread(this::read, client ? "h2-client" : "h2-origin");
@@ -232,7 +283,8 @@ public final class Http2Peer implements Peer {
         out.flush();
     }
 
-    void windowUpdate(int streamId, int bytes) throws IOException {
+    /** Gives credit for a stream, or for the connection if the stream is 0. */
+    public void windowUpdate(int streamId, int bytes) throws IOException {
         frame(WINDOW_UPDATE, 0, streamId, ByteBuffer.allocate(4).putInt(bytes).array());
     }
 
@@ -371,6 +423,8 @@ public final class Http2Peer implements Peer {
                 if ((flags & ACK) == 0) {
                     onSettings(buffer);
                     frame(SETTINGS, ACK, 0, new byte[0]);
+                } else {
+                    onAcknowledged();
                 }
             }
             case PING -> {
@@ -402,6 +456,20 @@ public final class Http2Peer implements Peer {
                 // PRIORITY and extensions mean nothing here
             }
         }
+    }
+
+    private void onAcknowledged() throws IOException {
+        SentSettings sent = unacknowledged.remove();
+        for (int i = 0; i < sent.pairs.length; i += 2) {
+            if (sent.pairs[i] == HEADER_TABLE_SIZE) {
+                try {
+                    decoder.configuration().maxHeaderTableSize(sent.pairs[i + 1]);
+                } catch (Http2Exception e) {
+                    throw new IOException(e);
+                }
+            }
+        }
+        sent.acknowledged.countDown();
     }
 
     private void onSettings(ByteBuffer buffer) {
