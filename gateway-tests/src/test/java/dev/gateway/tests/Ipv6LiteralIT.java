@@ -2,8 +2,12 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -93,6 +97,64 @@ class Ipv6LiteralIT {
                 assertThat(stream.receiveBody()).isEqualTo("ok");
                 assertThat(head.join()).startsWith("GET /plain").containsIgnoringCase("host: " + authority + "\r\n");
             }
+        }
+    }
+
+    /** The client connects by IPv6, too, so that each place that names it has to write its address unambiguously. */
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void aClientAndItsUpstream(Peers protocol) throws Exception {
+        try (Origin origin = Origin.startAt("::1", 0).on("/", Behaviours.text("ok"));
+                Rig rig = Rig.start(
+                        """
+                        listeners:
+                          - {name: clear, address: "::1", port: 0, protocol: HTTP, forwardedHeaders: both}
+                        routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                        upstreams: [{name: app, endpoints: [{host: "::1", port: %d}]}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog: {format: json, path: access.log}
+                        """
+                                .formatted(origin.port()))) {
+            String authority = "[::1]:" + rig.port("clear");
+            try (Socket socket = new Socket("::1", rig.port("clear"));
+                    Peer client = protocol.on(socket)) {
+                PeerStream stream = client.open();
+                stream.send(Head.request("GET", "/", "host", authority), true);
+                assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                assertThat(stream.receiveBody()).isEqualTo("ok");
+                Head received = origin.requests("/").get(0);
+                assertThat(received.all("host")).containsExactly(authority);
+                assertThat(received.all("x-forwarded-for")).containsExactly("::1");
+                assertThat(received.all("x-forwarded-host")).containsExactly(authority);
+                assertThat(received.get("forwarded").orElseThrow())
+                        .contains("for=\"[::1]\"")
+                        .contains("host=\"" + authority + "\"");
+                JsonNode line =
+                        new ObjectMapper().readTree(rig.awaitAccessLog(1).get(0));
+                assertThat(line.get("client").asText()).isEqualTo("::1");
+                assertThat(line.get("peer").asText()).isEqualTo("::1");
+                assertThat(line.get("endpoint").asText()).isEqualTo("[::1]:" + origin.port());
+                assertThat(rig.endpoint(0).toString()).contains("\"[::1]:" + origin.port() + "\"");
+                assertThat(rig.metric("gateway_upstream_requests_total", "upstream=\"app\""))
+                        .isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void theAdminListener() throws Exception {
+        try (Rig rig = Rig.start(
+                        """
+                        listeners: [{name: clear, address: "::1", port: 0, protocol: HTTP}]
+                        admin: {address: "::1", port: 0}
+                        accessLog: {format: off}
+                        """);
+                Socket socket = new Socket("::1", rig.port("admin"));
+                Peer client = Peers.HTTP1.on(socket)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/stats", "host", "[::1]:" + rig.port("admin")), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).contains("connections");
         }
     }
 

@@ -80,13 +80,11 @@ class UpstreamFloodIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsEndedAndOthersGoOn(Flood flood) throws Exception {
-        try (Origin origin = Origin.start()
-                        .on("/", Behaviours.text("ok"))
-                        .on("/flood", (stream, head) -> {
-                            for (int i = 0; i < FRAMES; i++) {
-                                flood.send((Http2Stream) stream, i); // throws when the connection is gone
-                            }
-                        });
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok")).on("/flood", (stream, head) -> {
+                    for (int i = 0; i < FRAMES; i++) {
+                        flood.send((Http2Stream) stream, i); // throws when the connection is gone
+                    }
+                });
                 Origin other = Origin.start().on("/", Behaviours.text("other"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
@@ -118,7 +116,9 @@ class UpstreamFloodIT {
             assertThat(failure(stream)).as("what the client is told").isTrue();
 
             ask(neighbour, "other.test", "other");
-            assertThat(other.connections()).as("connections of the other upstream").isEqualTo(1);
+            assertThat(other.connections())
+                    .as("connections of the other upstream")
+                    .isEqualTo(1);
             try (Peer next = Peers.HTTP1.connect(gateway.port("web"))) {
                 ask(next, "gateway.test", "ok");
             }

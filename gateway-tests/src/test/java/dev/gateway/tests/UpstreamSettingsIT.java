@@ -63,7 +63,9 @@ class UpstreamSettingsIT {
             assertServed(first, "first");
             assertThat(rig.metric("gateway_upstream_pending_requests")).isEqualTo(REQUESTS);
             assertThat(origin.requests("/")).isEmpty();
-            assertThat(origin.connections()).as("connections that are of no use").isLessThanOrEqualTo(2);
+            assertThat(origin.connections())
+                    .as("connections that are of no use")
+                    .isLessThanOrEqualTo(2);
             allow(origin, 2);
             for (PeerStream each : waiting) {
                 assertServed(each, "ok");
@@ -153,7 +155,9 @@ class UpstreamSettingsIT {
     private static void await(Http2Peer peer, long bytes) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
         while (peer.dataReceived() < bytes) {
-            assertThat(System.nanoTime()).as("%d of %d bytes", peer.dataReceived(), bytes).isLessThan(deadline);
+            assertThat(System.nanoTime())
+                    .as("%d of %d bytes", peer.dataReceived(), bytes)
+                    .isLessThan(deadline);
             peer.roundTrip();
         }
     }
@@ -170,7 +174,9 @@ class UpstreamSettingsIT {
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             for (long size : new long[] {4096, 0, 4096, 100, 0, 65_536}) {
-                for (Peer each : new Peer[] {client, origin.peers().isEmpty() ? client : origin.peers().get(0)}) {
+                for (Peer each : new Peer[] {
+                    client, origin.peers().isEmpty() ? client : origin.peers().get(0)
+                }) {
                     if (each instanceof Http2Peer http2) {
                         http2.settings(Http2Peer.HEADER_TABLE_SIZE, size);
                         http2.useHeaderTable((int) Math.min(size, 4096));

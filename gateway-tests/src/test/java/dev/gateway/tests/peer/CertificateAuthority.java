@@ -96,9 +96,7 @@ public final class CertificateAuthority {
         X509Certificate[] alone = {whole.getCertificate()};
         return write(
                 name,
-                complete
-                        ? whole
-                        : X509Bundle.fromCertificatePath(alone, root.getCertificate(), whole.getKeyPair()));
+                complete ? whole : X509Bundle.fromCertificatePath(alone, root.getCertificate(), whole.getKeyPair()));
     }
 
     /** Issues a certificate that has the name as its common name only. */

@@ -1,10 +1,17 @@
 package dev.gateway.tests.peer;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,14 +19,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A name server on the loopback interface (RFC 1035) that may say something else each time: of a name's answers each is
- * given once, in turn, with no time to live; the last one again and again. It may also fail, or say nothing.
+ * given once, in turn, with no time to live; the last one again and again. It may also fail, say nothing, follow aliases,
+ * or have answers for which a datagram is too short.
  */
 public final class NameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
+    private static final int TYPE_CNAME = 5;
     private static final int TYPE_AAAA = 28;
+    private static final int TRUNCATED = 0x0200;
     private static final int NO_SUCH_NAME = 3;
     private static final int MOST_BYTES = 4096;
 
@@ -31,18 +42,48 @@ public final class NameServer implements AutoCloseable {
         SILENCE
     }
 
+    /** Both kinds of sockets, at one port. */
+    private record Bound(ServerSocket tcp, DatagramSocket datagrams) {
+        static Bound now() throws IOException {
+            InetAddress here = InetAddress.getLoopbackAddress();
+            for (int attempt = 1; ; attempt++) {
+                ServerSocket tcp = new ServerSocket(0, 50, here);
+                try {
+                    return new Bound(tcp, new DatagramSocket(new InetSocketAddress(here, tcp.getLocalPort())));
+                } catch (SocketException e) { // the port is free for one kind only
+                    tcp.close();
+                    if (attempt == 20) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
     private volatile Mood mood = Mood.WELL;
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
 
     private final Set<String> questions = ConcurrentHashMap.newKeySet();
-    private final DatagramSocket socket =
-            new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    private final ServerSocket tcp;
+    private final DatagramSocket socket;
+    private final AtomicInteger overTcp = new AtomicInteger();
+    private final Map<String, String> aliases = new ConcurrentHashMap<>();
+    private final Set<String> truncated = ConcurrentHashMap.newKeySet();
+    private volatile boolean wholeChains = true;
     private final Map<String, List<InetAddress>> ipv4 = new ConcurrentHashMap<>();
     private final Map<String, List<InetAddress>> ipv6 = new ConcurrentHashMap<>();
 
     public NameServer() throws IOException {
-        Thread thread = new Thread(this::serve, "name-server");
+        Bound bound = Bound.now();
+        tcp = bound.tcp;
+        socket = bound.datagrams;
+        start(this::serve);
+        start(this::serveTcp);
+    }
+
+    private static void start(Runnable task) {
+        Thread thread = new Thread(task, "name-server");
         thread.setDaemon(true);
         thread.start();
     }
@@ -60,6 +101,29 @@ public final class NameServer implements AutoCloseable {
                     .add(parsed);
         }
         return this;
+    }
+
+    /** Makes a name an alias of another, which may be one itself. */
+    public NameServer alias(String name, String target) {
+        aliases.put(name, target);
+        return this;
+    }
+
+    /** Answers for an alias with its target alone, as servers do that do not know the target's addresses. */
+    public NameServer breaksChains() {
+        wholeChains = false;
+        return this;
+    }
+
+    /** Says of a name's answer that it is too long for a datagram. */
+    public NameServer truncates(String name) {
+        truncated.add(name);
+        return this;
+    }
+
+    /** Returns how many questions came over TCP. */
+    public int questionsOverTcp() {
+        return overTcp.get();
     }
 
     /** Answers all questions in some way from now on. */
@@ -88,7 +152,7 @@ public final class NameServer implements AutoCloseable {
                 if (mood == Mood.SILENCE) {
                     continue;
                 }
-                byte[] answer = answer(ByteBuffer.wrap(buffer, 0, packet.getLength()));
+                byte[] answer = answer(ByteBuffer.wrap(buffer, 0, packet.getLength()), true);
                 socket.send(new DatagramPacket(answer, answer.length, packet.getSocketAddress()));
             }
         } catch (IOException e) {
@@ -98,7 +162,33 @@ public final class NameServer implements AutoCloseable {
         }
     }
 
-    private byte[] answer(ByteBuffer query) {
+    private void serveTcp() {
+        try {
+            while (true) {
+                try (Socket client = tcp.accept()) {
+                    client.setSoTimeout(Peer.PATIENCE_MILLIS);
+                    DataInputStream in = new DataInputStream(client.getInputStream());
+                    byte[] query = new byte[in.readUnsignedShort()];
+                    in.readFully(query);
+                    overTcp.incrementAndGet();
+                    byte[] answer = answer(ByteBuffer.wrap(query), false);
+                    DataOutputStream out = new DataOutputStream(client.getOutputStream());
+                    out.writeShort(answer.length);
+                    out.write(answer);
+                    out.flush();
+                    in.read(); // whoever asked closes
+                } catch (EOFException | SocketTimeoutException e) {
+                    // it asked nothing, or nothing more
+                }
+            }
+        } catch (IOException e) {
+            if (!tcp.isClosed()) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private byte[] answer(ByteBuffer query, boolean datagram) {
         short id = query.getShort();
         query.position(12);
         StringBuilder name = new StringBuilder();
@@ -126,23 +216,59 @@ public final class NameServer implements AutoCloseable {
                     .put(query.slice(12, questionEnd - 12))
                     .array();
         }
-        boolean known = ipv4.containsKey(asked) || ipv6.containsKey(asked);
-        List<InetAddress> addresses = (type == TYPE_A
-                        ? ipv4
-                        : type == TYPE_AAAA ? ipv6 : Map.<String, List<InetAddress>>of())
-                .getOrDefault(asked, List.of());
-        ByteBuffer out = ByteBuffer.allocate(512);
-        out.putShort(id).putShort((short) (0x8180 | (known ? 0 : NO_SUCH_NAME)));
-        out.putShort((short) 1).putShort((short) (addresses.isEmpty() ? 0 : 1)).putInt(0);
-        out.put(query.slice(12, questionEnd - 12));
-        if (!addresses.isEmpty()) {
-            byte[] address = (addresses.size() > 1 ? addresses.remove(0) : addresses.get(0)).getAddress();
-            out.putShort((short) 0xC00C)
-                    .putShort((short) type)
+        ByteBuffer out = ByteBuffer.allocate(MOST_BYTES);
+        if (datagram && truncated.contains(asked)) {
+            out.putShort(id).putShort((short) (0x8180 | TRUNCATED)).putShort((short) 1);
+            out.putShort((short) 0).putInt(0).put(query.slice(12, questionEnd - 12));
+            return bytes(out);
+        }
+        int records = 0;
+        ByteBuffer answers = ByteBuffer.allocate(MOST_BYTES / 2);
+        String owner = asked;
+        String target = aliases.get(asked);
+        boolean known = target != null;
+        while (target != null) {
+            answers.put(name(owner))
+                    .putShort((short) TYPE_CNAME)
                     .putShort((short) 1)
                     .putInt(0);
-            out.putShort((short) address.length).put(address);
+            answers.putShort((short) name(target).length).put(name(target));
+            records++;
+            owner = target;
+            target = wholeChains ? aliases.get(owner) : null;
         }
+        if (owner.equals(asked) || wholeChains) {
+            known |= ipv4.containsKey(owner) || ipv6.containsKey(owner);
+            List<InetAddress> addresses = (type == TYPE_A
+                            ? ipv4
+                            : type == TYPE_AAAA ? ipv6 : Map.<String, List<InetAddress>>of())
+                    .getOrDefault(owner, List.of());
+            if (!addresses.isEmpty()) {
+                byte[] address = (addresses.size() > 1 ? addresses.remove(0) : addresses.get(0)).getAddress();
+                answers.put(name(owner))
+                        .putShort((short) type)
+                        .putShort((short) 1)
+                        .putInt(0);
+                answers.putShort((short) address.length).put(address);
+                records++;
+            }
+        }
+        out.putShort(id).putShort((short) (0x8180 | (known ? 0 : NO_SUCH_NAME)));
+        out.putShort((short) 1).putShort((short) records).putInt(0);
+        out.put(query.slice(12, questionEnd - 12)).put(answers.flip());
+        return bytes(out);
+    }
+
+    /** Returns a name as a message has it. */
+    private static byte[] name(String name) {
+        ByteBuffer out = ByteBuffer.allocate(name.length() + 2);
+        for (String label : name.split("\\.")) {
+            out.put((byte) label.length()).put(label.getBytes(StandardCharsets.US_ASCII));
+        }
+        return out.put((byte) 0).array();
+    }
+
+    private static byte[] bytes(ByteBuffer out) {
         byte[] bytes = new byte[out.position()];
         out.flip().get(bytes);
         return bytes;
@@ -156,13 +282,12 @@ public final class NameServer implements AutoCloseable {
             out.putShort((short) 0xC00C).putShort((short) TYPE_A).putShort((short) 1);
             out.putInt(3600).putShort((short) 4).putInt(0x0A000000 + i);
         }
-        byte[] bytes = new byte[out.position()];
-        out.flip().get(bytes);
-        return bytes;
+        return bytes(out);
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         socket.close(); // which ends the thread
+        tcp.close();
     }
 }

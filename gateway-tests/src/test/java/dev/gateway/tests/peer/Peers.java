@@ -1,5 +1,6 @@
 package dev.gateway.tests.peer;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.net.Socket;
 import javax.net.ssl.SSLContext;
@@ -15,6 +16,16 @@ public enum Peers {
     /** Connects to a port of this host, trusting whoever answers. */
     public Peer connect(int port) throws IOException {
         return connect(port, Sockets.clientContext());
+    }
+
+    /** Takes a connection in cleartext that there is. */
+    public Peer on(Socket socket) throws IOException {
+        Sockets.configure(socket);
+        return switch (this) {
+            case HTTP1 -> new Http1Peer(socket, new BufferedInputStream(socket.getInputStream(), 65536), true);
+            case H2C -> Http2Peer.client(socket);
+            case HTTP1_TLS, H2_TLS -> throw new IllegalArgumentException(this + " is not in cleartext");
+        };
     }
 
     /** Connects to a port of this host; by TLS as the context says. */
