@@ -13,6 +13,7 @@ final class ListenerMeters extends ConnectionMeters {
 
     private final Counts counts = new Counts(4);
     private final ByName<RouteMeters> routes = new ByName<>(name -> new RouteMeters());
+    final FineHistogram recent = new FineHistogram();
     final TunnelMeters tunnels = new TunnelMeters();
     private long httpReceivedBytes; // as told last, guarded by this
     private long httpSentBytes;
@@ -35,7 +36,11 @@ final class ListenerMeters extends ConnectionMeters {
     }
 
     void completed(ExchangeRecord exchange) {
-        route(exchange).completed(exchange);
+        // How long a tunnel lasts says nothing of how fast requests are answered; how long it took to open does.
+        long answered = exchange.openedNanos == 0 ? exchange.endNanos : exchange.openedNanos;
+        long nanos = answered - exchange.startNanos;
+        route(exchange).completed(exchange, nanos);
+        recent.record(nanos);
         boolean tunnel = exchange.openedNanos != 0;
         if (tunnel || exchange.kind == Kind.TUNNEL) {
             tunnels.ended(exchange);

@@ -11,9 +11,6 @@ import java.util.function.Consumer;
 
 /** The part of the statistics that is about listeners, their routes and what failed there: the sums of all event loops. */
 final class ListenerStatistics {
-    private static final double[] PARTS = {0.5, 0.9, 0.99, 0.999};
-    private static final String[] PART_NAMES = {"p50", "p90", "p99", "p999"};
-
     private final List<LoopMetrics> loops;
     private final List<Consumer<Denials>> policies;
     private final RecentRequests.Window window;
@@ -39,13 +36,12 @@ final class ListenerStatistics {
     }
 
     /** What all loops have counted of a listener. */
-    private static final class ListenerSum {
+    static final class ListenerSum {
         final long[] counts = new long[Count.values().length];
         final Map<String, RouteSum> routes = new TreeMap<>();
         final Map<String, Long> violations = new TreeMap<>();
         final Map<String, Long> tunnelCauses = new TreeMap<>();
         final Map<String, Long> denied = new TreeMap<>();
-        final long[] recent = new long[Histogram.REQUEST_SECONDS.length + 1];
         long opened;
         long active;
         long activeTls;
@@ -59,7 +55,7 @@ final class ListenerStatistics {
     }
 
     /** What all loops have counted of a route of a listener. */
-    private static final class RouteSum {
+    static final class RouteSum {
         final Map<String, Long> codes = new TreeMap<>();
         final Map<String, Long> causes = new TreeMap<>();
         final Map<String, Long> webSocketCauses = new TreeMap<>();
@@ -70,7 +66,7 @@ final class ListenerStatistics {
         long webSocketsActive;
     }
 
-    private Map<String, ListenerSum> sums() {
+    Map<String, ListenerSum> sums() {
         Map<String, ListenerSum> sums = new TreeMap<>();
         for (LoopMetrics loop : loops) {
             loop.listeners().forEach((name, meters) -> add(sums.computeIfAbsent(name, n -> new ListenerSum()), meters));
@@ -81,12 +77,6 @@ final class ListenerStatistics {
                 sum.denied.merge(rule, count, Long::sum);
             }
         }));
-        window.buckets().forEach((key, buckets) -> {
-            ListenerSum sum = sums.get(key.listener());
-            for (int i = 0; sum != null && i < buckets.length; i++) {
-                sum.recent[i] += buckets[i];
-            }
-        });
         return sums;
     }
 
@@ -165,7 +155,7 @@ final class ListenerStatistics {
                 .put("total", sum.requests)
                 .put("active", sum.requestsActive)
                 .endObject();
-        recent(sum.recent);
+        RecentStatistics.write(json, window.of(RecentRequests.Key.ofListener(name)));
         json.put("receivedBytes", sum.counts[Count.RECEIVED_BYTES.ordinal()]);
         json.put("sentBytes", sum.counts[Count.SENT_BYTES.ordinal()]);
         json.put("violations", sum.violations);
@@ -188,21 +178,12 @@ final class ListenerStatistics {
                 .put("sumSeconds", sum.seconds)
                 .put("buckets", sum.buckets)
                 .endObject();
-        recent(window.buckets()
-                .getOrDefault(new RecentRequests.Key(listener, name), new long[Histogram.REQUEST_SECONDS.length + 1]));
+        RecentStatistics.write(json, window.of(RecentRequests.Key.ofRoute(listener, name)));
         json.object("websockets")
                 .put("total", sum.webSockets)
                 .put("active", sum.webSocketsActive)
                 .put("causes", sum.webSocketCauses)
                 .endObject();
-        json.endObject();
-    }
-
-    private void recent(long[] buckets) {
-        json.object("recent").put("requests", RecentRequests.count(buckets));
-        for (int i = 0; i < PARTS.length; i++) {
-            json.put(PART_NAMES[i], RecentRequests.quantile(PARTS[i], buckets));
-        }
         json.endObject();
     }
 }

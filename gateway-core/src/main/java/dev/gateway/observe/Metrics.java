@@ -222,7 +222,7 @@ public final class Metrics implements AutoCloseable {
 
     /** Returns the statistics page, plain text for people. */
     public String statsText() {
-        return statistics.text();
+        return new StatisticsText(statistics, process).write();
     }
 
     /** Returns what {@link #statsText} says, and what it is made of, as a JSON object. */

@@ -4,56 +4,101 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many requests there were in the last seconds and how long they took, by listener and route: samples of what is
- * counted, one a second. Safe from any thread but event loops.
+ * How many requests there were in the last seconds and how long they took, by listener, route and upstream: samples of
+ * what is counted, one in two seconds. Only the first thousand routes that are seen have a window of their own, which
+ * bounds the memory for all samples to some 4 MB. Safe from any thread but event loops.
  */
 final class RecentRequests {
-    private static final int SECONDS = 10;
+    private static final int EVERY = 2; // seconds
+    private static final int SAMPLES = 5;
+    private static final int MOST_ROUTES = 1000;
 
-    /** A listener and a route of it that was taken. */
-    record Key(String listener, String route) {}
+    /** What has a window of its own: a listener, a route of one, or an upstream; the other names are empty. */
+    record Key(String listener, String route, String upstream) {
+        static Key ofListener(String name) {
+            return new Key(name, "", "");
+        }
 
-    private record Sample(long nanos, Map<Key, long[]> buckets) {}
+        /** The slash keeps requests without a route apart from their listener's. */
+        static Key ofRoute(String listener, String route) {
+            return new Key(listener, "/" + route, "");
+        }
+
+        static Key ofUpstream(String name) {
+            return new Key("", "", name);
+        }
+
+        boolean isListener() {
+            return upstream.isEmpty() && route.isEmpty();
+        }
+    }
+
+    private record Sample(long nanos, Map<Key, int[]> buckets) {}
 
     private final List<LoopMetrics> loops;
     private final Deque<Sample> samples = new ArrayDeque<>(); // guarded by this
+    private final Set<Key> routes = ConcurrentHashMap.newKeySet();
     private final long startNanos = System.nanoTime();
+    private int seconds; // guarded by this
 
     RecentRequests(List<LoopMetrics> loops) {
         this.loops = loops;
     }
 
     /** What was sampled, and what there was since. */
-    record Window(double seconds, Map<Key, long[]> buckets) {
-        double perSecond(long requests) {
-            return seconds <= 0 ? 0 : Math.round(requests / seconds * 10) / 10.0;
+    record Window(double seconds, Map<Key, int[]> buckets) {
+        /** Returns the buckets of {@link FineHistogram}; null if it has no window of its own. */
+        int @Nullable [] of(Key key) {
+            return buckets.get(key);
+        }
+
+        /** Returns the sum of all listeners. */
+        int[] ofAll() {
+            int[] sum = new int[FineHistogram.BUCKETS];
+            buckets.forEach((key, counts) -> {
+                for (int i = 0; key.isListener() && i < sum.length; i++) {
+                    sum[i] += counts[i];
+                }
+            });
+            return sum;
         }
     }
 
-    void sample() {
-        Sample sample = new Sample(System.nanoTime(), counted());
-        synchronized (this) {
-            samples.addLast(sample);
-            if (samples.size() > SECONDS) {
-                samples.removeFirst();
-            }
+    /** Takes a sample if it is time for one; called once a second. */
+    synchronized void sample() {
+        if (seconds++ % EVERY != 0) {
+            return;
+        }
+        Map<Key, int[]> counted = counted();
+        Sample last = samples.peekLast();
+        if (last != null) {
+            counted.replaceAll((key, now) -> { // what is idle takes no memory again
+                int[] before = last.buckets.get(key);
+                return before != null && Arrays.equals(before, now) ? before : now;
+            });
+        }
+        samples.addLast(new Sample(System.nanoTime(), counted));
+        if (samples.size() > SAMPLES) {
+            samples.removeFirst();
         }
     }
 
-    /** Returns how many requests took how long, by {@link Histogram#REQUEST_SECONDS}, since the oldest sample. */
+    /** Returns how many requests took how long since the oldest sample. */
     Window window() {
         Sample oldest = oldest();
-        Map<Key, long[]> now = counted();
+        Map<Key, int[]> now = counted();
         long since = oldest == null ? startNanos : oldest.nanos;
         if (oldest != null) {
             now.forEach((key, buckets) -> {
-                long[] before = oldest.buckets.get(key);
+                int[] before = oldest.buckets.get(key);
                 for (int i = 0; before != null && i < buckets.length; i++) {
                     buckets[i] -= before[i];
                 }
@@ -66,38 +111,24 @@ final class RecentRequests {
         return samples.peekFirst();
     }
 
-    private Map<Key, long[]> counted() {
-        Map<Key, long[]> counted = new HashMap<>();
+    private Map<Key, int[]> counted() {
+        Map<Key, int[]> counted = new HashMap<>();
         for (LoopMetrics loop : loops) {
-            loop.listeners().forEach((listener, meters) -> meters.routes().forEach((route, counts) -> {
-                long[] sum = counted.computeIfAbsent(
-                        new Key(listener, route), key -> new long[Histogram.REQUEST_SECONDS.length + 1]);
-                counts.addDurationsTo(sum);
-            }));
+            loop.listeners().forEach((name, meters) -> {
+                add(counted, Key.ofListener(name), meters.recent);
+                meters.routes().forEach((route, counts) -> {
+                    Key key = Key.ofRoute(name, route);
+                    if (routes.contains(key) || (routes.size() < MOST_ROUTES && routes.add(key))) {
+                        add(counted, key, counts.recent);
+                    }
+                });
+            });
+            loop.upstreams().forEach((name, meters) -> add(counted, Key.ofUpstream(name), meters.recent));
         }
         return counted;
     }
 
-    /** Returns how many are in all buckets together. */
-    static long count(long[] buckets) {
-        return Arrays.stream(buckets).sum();
-    }
-
-    /**
-     * Returns the duration that a part of the requests did not exceed, as exactly as buckets tell it: as if those of a
-     * bucket were spread evenly over it. NaN if there were none.
-     */
-    static double quantile(double part, long[] buckets) {
-        double[] bounds = Histogram.REQUEST_SECONDS;
-        double rank = part * count(buckets);
-        long below = 0;
-        for (int i = 0; i < bounds.length; i++) {
-            if (buckets[i] > 0 && below + buckets[i] >= rank) {
-                double lower = i == 0 ? 0 : bounds[i - 1];
-                return lower + (bounds[i] - lower) * Math.max(0, rank - below) / buckets[i];
-            }
-            below += buckets[i];
-        }
-        return count(buckets) == 0 ? Double.NaN : bounds[bounds.length - 1];
+    private static void add(Map<Key, int[]> counted, Key key, FineHistogram recent) {
+        recent.addTo(counted.computeIfAbsent(key, k -> new int[FineHistogram.BUCKETS]));
     }
 }

@@ -29,6 +29,7 @@ final class RouteMeters {
     final KeyedCounts requests = new KeyedCounts();
     private final Counts webSockets = new Counts(2);
     private final KeyedCounts webSocketsEnded = new KeyedCounts();
+    final FineHistogram recent = new FineHistogram();
     final @Nullable Histogram[] durations = new @Nullable Histogram[CODE_CLASSES];
 
     void opened(ExchangeRecord exchange) {
@@ -37,11 +38,10 @@ final class RouteMeters {
         }
     }
 
-    void completed(ExchangeRecord exchange) {
+    void completed(ExchangeRecord exchange, long nanos) {
         requests.increment(key(exchange.method, exchange.status, exchange.cause));
-        // How long a tunnel lasts says nothing of how fast requests are answered; how long it took to open does.
-        long answered = exchange.openedNanos == 0 ? exchange.endNanos : exchange.openedNanos;
-        histogram(codeClass(exchange.status)).record(answered - exchange.startNanos, exchange.sampledTrace);
+        histogram(codeClass(exchange.status)).record(nanos, exchange.sampledTrace);
+        recent.record(nanos);
         if (exchange.kind == Kind.WEBSOCKET && exchange.openedNanos != 0) {
             webSocketsEnded.increment(1 << 8 | (exchange.cause == null ? 0 : exchange.cause.ordinal() + 1));
             webSockets.add(CLOSED, 1);

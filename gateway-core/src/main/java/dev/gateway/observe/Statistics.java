@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The statistics page: the sums of all event loops in words. Any thread may ask. */
+/** The sums of all event loops, and samples of them. Any thread may ask. */
 @SuppressWarnings("EnumOrdinal") // positions in arrays that never leave the process
 final class Statistics {
     private static final int WINDOW_SECONDS = 10;
@@ -148,30 +148,5 @@ final class Statistics {
         values.put("h2PingsReceived", counts[Count.H2_PINGS_RECEIVED.ordinal()]);
         values.put("h2PingsSent", counts[Count.H2_PINGS_SENT.ordinal()]);
         return values;
-    }
-
-    String text() {
-        StringBuilder text = new StringBuilder(1024);
-        values().forEach((name, value) -> {
-            String words = words(name);
-            text.append(words)
-                    .append(" ".repeat(Math.max(1, 34 - words.length())))
-                    .append(value)
-                    .append('\n');
-        });
-        return text.toString();
-    }
-
-    /** {@code h2FramesSent} is "h2 frames sent". */
-    private static String words(String name) {
-        StringBuilder words = new StringBuilder(name.length() + 8);
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            if (Character.isUpperCase(c)) {
-                words.append(' ');
-            }
-            words.append(Character.toLowerCase(c));
-        }
-        return words.toString();
     }
 }

@@ -43,8 +43,9 @@ final class StatisticsDocument {
         RecentRequests.Window window = statistics.recent();
         json.put("latencyBoundsSeconds", Histogram.REQUEST_SECONDS);
         json.put("recentSeconds", window.seconds());
+        RecentStatistics.write(json, window.ofAll());
         new ListenerStatistics(statistics.loops(), process.policies, window, json).write();
-        new UpstreamStatistics(statistics.loops(), process.upstreams.get(), json).write();
+        new UpstreamStatistics(statistics.loops(), process.upstreams.get(), window, json).write();
         json.object("h2");
         http2("downstream", meters -> meters.listeners().values());
         http2("upstream", meters -> meters.upstreams().values());

@@ -39,6 +39,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
     final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+    final FineHistogram recent = new FineHistogram();
     final EndpointsOfLoop endpoints = new EndpointsOfLoop();
     private long otherwiseClosed; // as told last, guarded by this
 
@@ -143,6 +144,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
             durations[codeClass] = histogram;
         }
         histogram.record(now - exchange.attemptNanos);
+        recent.record(now - exchange.attemptNanos);
         boolean failed = EndpointMeters.isFailed(status, failure);
         if (failed) {
             count(UpstreamCount.ATTEMPTS_FAILED);

@@ -14,10 +14,13 @@ import org.jspecify.annotations.Nullable;
 final class UpstreamStatistics {
     private final List<LoopMetrics> loops;
     private final List<UpstreamState> states;
+    private final RecentRequests.Window window;
     private final JsonText json;
 
-    UpstreamStatistics(List<LoopMetrics> loops, List<UpstreamState> states, JsonText json) {
+    UpstreamStatistics(
+            List<LoopMetrics> loops, List<UpstreamState> states, RecentRequests.Window window, JsonText json) {
         this.loops = loops;
+        this.window = window;
         this.states = states;
         this.json = json;
     }
@@ -27,6 +30,8 @@ final class UpstreamStatistics {
         states.stream().sorted(Comparator.comparing(UpstreamState::name)).forEach(state -> {
             json.object().put("name", state.name()).put("protocol", state.protocol());
             upstream(state.name());
+            int[] recent = window.of(RecentRequests.Key.ofUpstream(state.name()));
+            RecentStatistics.write(json, recent == null ? new int[FineHistogram.BUCKETS] : recent);
             json.array("endpoints");
             Map<String, EndpointSums.Sum> sums = new EndpointSums(loops).of(state);
             state.endpoints().forEach(endpoint -> endpoint(endpoint, sums.get(endpoint.address())));

@@ -300,17 +300,65 @@ class MetricsTest {
                 .containsPattern("connections active +1\n")
                 .containsPattern("requests total +3\n")
                 .containsPattern("requests per second +[0-9.]+\n")
-                .containsPattern("handler errors +1\n")
-                .containsPattern("reply errors +1\n")
-                .containsPattern("idle closes +0\n")
-                .containsPattern("connections refused over limit +0\n")
+                .containsPattern("handler errors +1 +requests that the gateway itself answered with 5xx\n")
+                .containsPattern("reply errors +1 ")
+                .containsPattern("idle closes +0 ")
+                .containsPattern("connections refused over limit +0 ")
                 .containsPattern("h2 connections cleartext +1\n")
-                .containsPattern("h2 mean frame bytes +100\n")
-                .containsPattern("h2 flow control pauses +0\n");
+                .containsPattern("h2 mean frame bytes +100 ")
+                .containsPattern("h2 flow control pauses +0 ");
         assertThat(metrics.statsJson())
                 .startsWith("{\"schema\":1,")
                 .contains(",\"requestsTotal\":3,")
                 .endsWith("}\n");
+    }
+
+    @Test
+    void thePageForPeopleBeginsWithWhatFailsAndWhere() {
+        metrics.watchUpstreams(() -> List.of(
+                new UpstreamState("idle", "auto", List.of()),
+                new UpstreamState(
+                        "app",
+                        "auto",
+                        List.of(
+                                new EndpointState("good:1", 1, "healthy", 0, 0, 0, 0, 0),
+                                new EndpointState("dead:1", 1, "unreachable", 0, 0, 0, 0, 0)))));
+        assertThat(metrics.statsText()).contains("failed exchanges by cause\n  none\n");
+        for (int i = 0; i < 5; i++) {
+            ExchangeRecord fine = Records.record("/", 200, null);
+            fine.route = "fine";
+            exchange(first, fine);
+        }
+        ExchangeRecord failed = Records.record("/", 502, Cause.CONNECT_FAILED);
+        failed.endpoint = "dead:1";
+        failed.endpointIndex = 1;
+        first.onBegun(failed);
+        first.onAttemptBegun(failed);
+        first.onAttemptEnded(failed, 0, Failure.of(Cause.CONNECT_FAILED, "refused"), false);
+        first.onCompleted(failed);
+        first.onBegun(failed);
+        failed.cause = Cause.CLIENT_CLOSED;
+        first.onCompleted(failed);
+        first.onBegun(failed);
+        first.onCompleted(failed);
+        String text = metrics.statsText();
+        assertThat(text)
+                .containsPattern("failed exchanges by cause\n  client_closed +2\n  connect_failed +1\n")
+                .containsPattern("routes, most failures first .*\n  shop of web +3 +3 .* most with client_closed\n"
+                        + "  fine of web +0 +5 ")
+                .containsPattern("upstreams, most failures first .*\n  app +1 +6 .* 1 of 2 healthy, "
+                        + "most failures at dead:1: 1\n  idle +0 +0 +-\n");
+        assertThat(text.indexOf("failed exchanges")).isLessThan(text.indexOf("h2 frames"));
+    }
+
+    @Test
+    void aLongListOfRoutesIsCut() {
+        for (int i = 0; i < 30; i++) {
+            ExchangeRecord record = Records.record("/", 200, null);
+            record.route = "route-" + i;
+            exchange(first, record);
+        }
+        assertThat(metrics.statsText()).contains("  and 10 more\n");
     }
 
     @Test

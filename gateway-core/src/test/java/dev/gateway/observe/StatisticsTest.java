@@ -42,18 +42,64 @@ class StatisticsTest {
         for (int i = 0; i < 10; i++) {
             request(40_000_000_000L);
         }
-        RecentRequests recent = new RecentRequests(List.of(counters));
-        long[] all = recent.window().buckets().getOrDefault(new RecentRequests.Key("web", "shop"), new long[0]);
-        assertThat(RecentRequests.count(all)).isEqualTo(200);
         assertThat(metrics.statsJson())
                 .contains("\"routes\":[{\"listener\":\"web\",\"route\":\"shop\",\"requests\":200,")
                 .contains("\"recent\":{\"requests\":100,");
-        long[] buckets = new long[Histogram.REQUEST_SECONDS.length + 1];
-        buckets[2] = 90; // 0.25 to 0.5 ms
-        buckets[buckets.length - 1] = 10;
-        assertThat(RecentRequests.quantile(0.5, buckets)).isEqualTo(0.000_25 + 0.000_25 * 50 / 90, Offset.offset(1e-9));
-        assertThat(RecentRequests.quantile(0.99, buckets)).isEqualTo(10);
-        assertThat(RecentRequests.quantile(0.5, new long[buckets.length])).isNaN();
+    }
+
+    @Test
+    void percentilesAreWithinAnEighthOfWhatWasMeasured() {
+        for (long nanos = 40_000; nanos < 130_000_000_000L; nanos += nanos / 37) {
+            int[] buckets = new int[FineHistogram.BUCKETS];
+            FineHistogram histogram = new FineHistogram();
+            histogram.record(nanos);
+            histogram.addTo(buckets);
+            double seconds = nanos / 1e9;
+            for (double part : new double[] {0.001, 0.5, 1}) {
+                assertThat(FineHistogram.quantile(part, buckets))
+                        .isBetween(seconds * 8 / 9 - 1e-9, seconds * 9 / 8 + 1e-9);
+            }
+        }
+    }
+
+    @Test
+    void whatIsShorterOrLongerThanAllBucketsIsToldByTheirEnds() {
+        int[] buckets = new int[FineHistogram.BUCKETS];
+        FineHistogram histogram = new FineHistogram();
+        assertThat(FineHistogram.quantile(0.5, buckets)).isNaN();
+        histogram.record(0);
+        histogram.record(-1); // the clock of a machine that was moved
+        histogram.record(Long.MAX_VALUE);
+        histogram.addTo(buckets);
+        assertThat(FineHistogram.count(buckets)).isEqualTo(3);
+        assertThat(FineHistogram.quantile(0.5, buckets)).isBetween(0.0, 0.000_033);
+        assertThat(FineHistogram.quantile(0.99, buckets)).isEqualTo(137.4, Offset.offset(0.1));
+    }
+
+    @Test
+    void onlySoManyRoutesHaveAWindowOfTheirOwnAndTheirListenerHasThatOfAll() {
+        for (int i = 0; i < 1200; i++) {
+            ExchangeRecord record = Records.record("/", 200, null);
+            record.route = "route-" + i;
+            counters.onBegun(record);
+            counters.onCompleted(record);
+        }
+        RecentRequests recent = new RecentRequests(List.of(counters));
+        RecentRequests.Window window = recent.window();
+        assertThat(window.buckets()).hasSize(1000 + 1);
+        assertThat(FineHistogram.count(window.ofAll())).isEqualTo(1200);
+    }
+
+    @Test
+    void anUpstreamHasPercentilesOfItsAttempts() {
+        metrics.watchUpstreams(() -> List.of(new UpstreamState("app", "auto", List.of())));
+        for (int i = 0; i < 10; i++) {
+            ExchangeRecord record = Records.record("/", 200, null);
+            record.endNanos = record.attemptNanos + 3_200_000_000L;
+            counters.onAttemptBegun(record);
+            counters.onAttemptEnded(record, 200, null, false);
+        }
+        assertThat(metrics.statsJson()).containsPattern("\"upstreams\":.*\"recent\":\\{\"requests\":10,\"p50\":3\\.[0-2]");
     }
 
     @Test

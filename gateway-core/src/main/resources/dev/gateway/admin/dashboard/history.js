@@ -1,5 +1,5 @@
 // What happened in the last ten minutes. Statistics count from the start of the process; here the differences between
-// two answers become points: rates, percentiles, and what there was at that moment.
+// two answers become points: rates, and with them the percentiles and what there was at that moment.
 
 const SPAN = 600000;
 const RECENT = 10;
@@ -15,36 +15,8 @@ export function sums(objects) {
   return total;
 }
 
-/** What was not exceeded by a part of what buckets have counted, as if each were filled evenly; NaN if they are empty. */
-export function quantile(part, buckets, bounds) {
-  const rank = part * sum(buckets);
-  if (rank === 0) return NaN;
-  let below = 0;
-  for (let i = 0; i < bounds.length; i++) {
-    if (buckets[i] > 0 && below + buckets[i] >= rank) {
-      const lower = i === 0 ? 0 : bounds[i - 1];
-      return lower + (bounds[i] - lower) * Math.max(0, rank - below) / buckets[i];
-    }
-    below += buckets[i];
-  }
-  return bounds[bounds.length - 1];
-}
-
-/** The parts of a distribution that are shown everywhere. */
-export function percentiles(buckets, bounds) {
-  return {
-    p50: quantile(0.5, buckets, bounds),
-    p90: quantile(0.9, buckets, bounds),
-    p99: quantile(0.99, buckets, bounds),
-    p999: quantile(0.999, buckets, bounds),
-  };
-}
-
 const routeKey = route => route.listener + ' ' + route.route;
 const byKey = (list, key) => new Map(list.map(each => [key(each), each]));
-
-/** Buckets filled since then; all of them where there was nothing to compare with. */
-const filledSince = (buckets, before) => buckets.map((number, i) => number - (before?.[i] ?? 0));
 
 /** The differences between two answers. A route or upstream that is new counts from nothing. */
 export class Difference {
@@ -75,20 +47,6 @@ export class Difference {
   endpointRate(upstream, endpoint, read) {
     const before = this.upstreamsBefore.get(upstream.name)?.endpoints.find(each => each.address === endpoint.address);
     return (read(endpoint) - (before ? read(before) : 0)) / this.seconds;
-  }
-
-  upstreamBuckets(upstream) {
-    return filledSince(upstream.latency.buckets, this.upstreamsBefore.get(upstream.name)?.latency.buckets);
-  }
-
-  /** How long all requests took that have ended in between. */
-  buckets() {
-    const all = this.after.latencyBoundsSeconds.map(() => 0).concat(0);
-    for (const route of this.after.routes) {
-      filledSince(route.latency.buckets, this.routesBefore.get(routeKey(route))?.latency.buckets)
-          .forEach((number, i) => all[i] += number);
-    }
-    return all;
   }
 
   /** Rates of what is counted by words, such as causes; only words that have grown. */
@@ -155,7 +113,7 @@ function point(stats, difference) {
   return {
     time: stats.time,
     codes: difference?.ratesByWord(codes) ?? null,
-    latency: difference ? percentiles(difference.buckets(), stats.latencyBoundsSeconds) : null,
+    latency: stats.recent, // of the last seconds: what a single second has may be too little for percentiles
     causes: difference?.ratesByWord(each => each.causes) ?? null,
     received: difference?.rate(each => each.totals.bytesReceived) ?? null,
     sent: difference?.rate(each => each.totals.bytesSent) ?? null,

@@ -2,7 +2,6 @@
 
 import {Table, badge, meter} from './elements.js';
 import {count, duration, percent, rate} from './format.js';
-import {quantile} from './history.js';
 
 export class Upstreams {
   #table = new Table(document.getElementById('upstreams'), 'Upstreams and their endpoints',
@@ -13,7 +12,7 @@ export class Upstreams {
   show(stats, recent) {
     const rows = [];
     for (const upstream of stats.upstreams) {
-      rows.push(whole(upstream, recent, stats.latencyBoundsSeconds));
+      rows.push(whole(upstream, recent));
       for (const endpoint of upstream.endpoints) rows.push(part(upstream, endpoint, recent));
     }
     this.#table.show(rows);
@@ -30,9 +29,8 @@ function health(endpoints) {
   return badge(`${well} of ${endpoints.length}`, well === endpoints.length ? 'good' : well > 0 ? 'warn' : 'bad');
 }
 
-function whole(upstream, recent, bounds) {
+function whole(upstream, recent) {
   const requests = recent ? recent.upstreamRate(upstream, each => each.attempts.total) : NaN;
-  const buckets = recent ? recent.upstreamBuckets(upstream) : [];
   const errors = recent ? recent.upstreamRate(upstream, each => each.codes['5xx'] ?? 0) : NaN;
   const unconnected = recent ? recent.upstreamRate(upstream, each => sum(each.connections.failures)) : NaN;
   const seconds = recent ? recent.upstreamRate(upstream, each => each.latency.sumSeconds) : NaN;
@@ -43,7 +41,7 @@ function whole(upstream, recent, bounds) {
     level: 'group',
     cells: [
       upstream.name, health(upstream.endpoints), rate(requests), failures(recent, recent?.upstreamRate(upstream, each => each.attempts.failed)), mean(seconds, requests),
-      duration(quantile(0.99, buckets, bounds)), badge(percent(failing), failing >= 0.05 ? 'bad' : failing >= 0.01 ? 'warn' : 'plain'),
+      duration(upstream.recent.p99), badge(percent(failing), failing >= 0.05 ? 'bad' : failing >= 0.01 ? 'warn' : 'plain'),
       refused(unconnected), meter(count(active - idle), active > 0 ? (active - idle) / active : 0), count(idle),
       count(upstream.endpoints.reduce((total, each) => total + each.connecting, 0)), pending(upstream.pending.active),
     ],
