@@ -1,24 +1,26 @@
 package dev.gateway;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** One picture of {@code gateway top}: what two readings of the statistics come to, in so many lines and columns. */
 final class TopFrame {
+    private static final String UPSTREAM_ROW = "%-18s %8s %7s %8s %6s %6s %5s  %s";
+    private static final String BETWEEN = "   ";
+    private static final int BAD_ENDPOINTS = 5;
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
     private final Document now;
-    private final @Nullable Document before;
+    private final TopRates rates;
     private final int columns;
     private final List<String> lines = new ArrayList<>();
 
     private TopFrame(Document now, @Nullable Document before, int columns) {
         this.now = now;
-        this.before = before;
+        this.rates = new TopRates(now, before);
         this.columns = columns;
     }
 
@@ -38,34 +40,35 @@ final class TopFrame {
     private void draw(String from, int rows) {
         line(String.format(
                 Locale.ROOT,
-                "gateway %s at %s   up %s   generation %.0f%s",
+                "gateway %s at %s   up %s   generation %.0f",
                 now.text("build", "version"),
                 from,
                 duration(now.number("uptimeSeconds")),
-                now.number("config", "generation"),
-                now.isTrue("config", "lastReloadFailed") ? "   RELOADS FAILED" : ""));
+                now.number("config", "generation")));
+        TopAttention.of(now, rates).forEach(each -> line("! " + each));
         line(String.format(
                 Locale.ROOT,
                 "requests    %10s/s   active %-8.0f total %.0f",
-                decimal(rate("totals", "requestsTotal", "requestsPerSecond")),
+                decimal(
+                        rates.areKnown()
+                                ? rates.ofTotal("totals", "requestsTotal")
+                                : now.number("totals", "requestsPerSecond")),
                 now.number("totals", "requestsActive"),
                 now.number("totals", "requestsTotal")));
-        Document busiest = busiest();
         line(String.format(
                 Locale.ROOT,
-                "latency     p50 %s  p90 %s  p99 %s  p999 %s  in %.0f s  %s",
-                seconds(busiest, "p50"),
-                seconds(busiest, "p90"),
-                seconds(busiest, "p99"),
-                seconds(busiest, "p999"),
-                now.number("recentSeconds"),
-                shortened(busiest.text("name"), 10)));
+                "latency     p50 %s  p90 %s  p99 %s  p999 %s  in %.0f s",
+                time(now.number("recent", "p50")),
+                time(now.number("recent", "p90")),
+                time(now.number("recent", "p99")),
+                time(now.number("recent", "p999")),
+                now.number("recentSeconds")));
         line(String.format(
                 Locale.ROOT,
                 "connections %-8.0f in %s/s   out %s/s",
                 now.number("totals", "connectionsActive"),
-                bytes(rate("totals", "bytesReceived", "")),
-                bytes(rate("totals", "bytesSent", ""))));
+                bytes(rates.ofTotal("totals", "bytesReceived")),
+                bytes(rates.ofTotal("totals", "bytesSent"))));
         line(String.format(
                 Locale.ROOT,
                 "tunnels     %-8.0f websockets %.0f",
@@ -82,84 +85,129 @@ final class TopFrame {
                         .mapToDouble(loop -> loop.number("lagSeconds"))
                         .max()
                         .orElse(0))));
-        line(String.format(Locale.ROOT, "causes      %s", causes()));
+        wrapped("causes      ", causes());
         line("");
         upstreams(rows);
         listeners();
     }
 
-    /** Returns the listener with the most requests lately; the sum of all percentiles would be none. */
-    private Document busiest() {
-        Document busiest = new Document(null);
-        for (Document listener : now.list("listeners")) {
-            if (listener.number("recent", "requests") >= busiest.number("recent", "requests")) {
-                busiest = listener;
-            }
-        }
-        return busiest;
-    }
-
-    private static String seconds(Document listener, String part) {
-        return time(listener.number("recent", part));
-    }
-
-    /** Returns those that failed most requests, in order; since the last reading where there is one. */
-    private String causes() {
-        Map<String, Double> causes = now.numbers("causes");
-        StringBuilder text = new StringBuilder();
-        causes.entrySet().stream()
+    /** Returns those that failed most requests, in order, and how many more there are than before. */
+    private List<String> causes() {
+        List<String> causes = now.numbers("causes").entrySet().stream()
                 .sorted((a, b) -> Double.compare(b.getValue(), a.getValue()))
-                .forEach(cause -> {
-                    double more = before == null ? 0 : cause.getValue() - before.number("causes", cause.getKey());
-                    text.append(text.isEmpty() ? "" : "   ")
-                            .append(cause.getKey())
-                            .append(' ')
-                            .append(Math.round(cause.getValue()))
-                            .append(more > 0 ? " (+" + Math.round(more) + ")" : "");
-                });
-        return text.isEmpty() ? "none" : text.toString();
+                .map(cause -> {
+                    double more = rates.moreOfCause(cause.getKey());
+                    return cause.getKey() + " " + Math.round(cause.getValue())
+                            + (more > 0 ? " (+" + Math.round(more) + ")" : "");
+                })
+                .toList();
+        return causes.isEmpty() ? List.of("none") : causes;
+    }
+
+    /** Adds lines of these words, which are never parted. */
+    private void wrapped(String title, List<String> words) {
+        StringBuilder text = new StringBuilder(title);
+        int empty = title.length();
+        for (String word : words) {
+            if (text.length() > empty && text.length() + BETWEEN.length() + word.length() > columns) {
+                line(text.toString());
+                text = new StringBuilder(" ".repeat(empty));
+            }
+            text.append(text.length() > empty ? BETWEEN : "").append(word);
+        }
+        line(text.toString());
+    }
+
+    /** An upstream, and how bad it is. */
+    private record Ranked(Document upstream, double failures, double requests, double ill) {
+        static final Comparator<Ranked> WORST_FIRST = Comparator.comparingDouble(Ranked::failures)
+                .thenComparingDouble(Ranked::ill)
+                .thenComparingDouble(Ranked::requests)
+                .reversed()
+                .thenComparing(each -> each.upstream.text("name"));
     }
 
     private void upstreams(int rows) {
         line(String.format(
                 Locale.ROOT,
-                "%-18s %8s %6s %6s %6s %6s %6s  %s",
+                UPSTREAM_ROW,
                 "UPSTREAM",
                 "REQ/S",
+                "FAIL/S",
+                "P99",
                 "ACTIVE",
                 "CONNS",
-                "IDLE",
-                "DIALS",
                 "WAIT",
                 "ENDPOINTS"));
-        List<Document> upstreams = now.list("upstreams");
-        int shown = Math.max(3, rows - lines.size() - 2 - now.list("listeners").size());
-        for (Document upstream : upstreams.subList(0, Math.min(shown, upstreams.size()))) {
-            List<Document> endpoints = upstream.list("endpoints");
-            long good = endpoints.stream()
-                    .filter(endpoint -> isGood(endpoint.text("state")))
-                    .count();
-            line(String.format(
-                    Locale.ROOT,
-                    "%-18s %8s %6.0f %6.0f %6.0f %6.0f %6.0f  %s",
-                    shortened(upstream.text("name"), 18),
-                    decimal(rate(upstream, "upstreams", "attempts", "total")),
-                    upstream.number("attempts", "active"),
-                    upstream.number("connections", "active"),
-                    upstream.number("connections", "idle"),
-                    endpoints.stream()
-                            .mapToDouble(each -> each.number("connecting"))
-                            .sum(),
-                    upstream.number("pending", "active"),
-                    endpoints.isEmpty() ? "any" : good + " of " + endpoints.size()));
+        List<Ranked> upstreams = now.list("upstreams").stream()
+                .map(upstream -> new Ranked(
+                        upstream,
+                        rates.of(upstream, "upstreams", "attempts", "failed"),
+                        rates.of(upstream, "upstreams", "attempts", "total"),
+                        (double) TopAttention.ill(upstream)
+                                / Math.max(1, upstream.list("endpoints").size())))
+                .sorted(Ranked.WORST_FIRST)
+                .toList();
+        int room = Math.max(3, rows - lines.size() - 2 - now.list("listeners").size());
+        int shown = 0;
+        for (Ranked ranked : upstreams) {
+            List<String> bad = badEndpoints(ranked.upstream);
+            if (room < 1) {
+                break;
+            }
+            upstream(ranked);
+            shown++;
+            room--;
+            for (String endpoint : bad.subList(0, Math.min(bad.size(), Math.max(0, room)))) {
+                line(endpoint);
+                room--;
+            }
         }
         if (upstreams.size() > shown) {
             line(String.format(Locale.ROOT, "and %d more", upstreams.size() - shown));
         }
     }
 
-    private static boolean isGood(String state) {
-        return state.equals("healthy");
+    private void upstream(Ranked ranked) {
+        Document upstream = ranked.upstream;
+        List<Document> endpoints = upstream.list("endpoints");
+        long good = endpoints.stream()
+                .filter(endpoint -> endpoint.text("state").equals("healthy"))
+                .count();
+        line(String.format(
+                Locale.ROOT,
+                UPSTREAM_ROW,
+                shortened(upstream.text("name"), 18),
+                decimal(ranked.requests),
+                decimal(ranked.failures),
+                time(upstream.number("recent", "p99")),
+                whole(upstream.number("attempts", "active")),
+                whole(upstream.number("connections", "active")),
+                whole(upstream.number("pending", "active")),
+                endpoints.isEmpty() ? "any" : good + " of " + endpoints.size()));
+    }
+
+    /** Returns a line for each endpoint that fails or is not healthy, the first few. */
+    private List<String> badEndpoints(Document upstream) {
+        List<String> bad = new ArrayList<>();
+        for (Document endpoint : upstream.list("endpoints")) {
+            double failures = rates.ofEndpoint(upstream, endpoint, "failures");
+            String state = endpoint.text("state");
+            if (bad.size() < BAD_ENDPOINTS && (failures > 0 || (!state.equals("healthy") && !state.equals("draining")))) {
+                bad.add(String.format(
+                        Locale.ROOT,
+                        UPSTREAM_ROW,
+                        "  " + shortened(endpoint.text("address"), 16),
+                        decimal(rates.ofEndpoint(upstream, endpoint, "requests")),
+                        decimal(failures),
+                        "",
+                        whole(endpoint.number("requestsActive")),
+                        whole(endpoint.number("active") + endpoint.number("idle")),
+                        whole(endpoint.number("pending")),
+                        state));
+            }
+        }
+        return bad;
     }
 
     private void listeners() {
@@ -178,38 +226,13 @@ final class TopFrame {
                     Locale.ROOT,
                     "%-18s %8s %6.0f %6.0f %6.0f %10s %10s",
                     shortened(listener.text("name"), 18),
-                    decimal(rate(listener, "listeners", "requests", "total")),
+                    decimal(rates.of(listener, "listeners", "requests", "total")),
                     listener.number("requests", "active"),
                     listener.number("connections", "active"),
                     listener.number("tunnels", "active"),
-                    bytes(rate(listener, "listeners", "receivedBytes")),
-                    bytes(rate(listener, "listeners", "sentBytes"))));
+                    bytes(rates.of(listener, "listeners", "receivedBytes")),
+                    bytes(rates.of(listener, "listeners", "sentBytes"))));
         }
-    }
-
-    // ---- rates
-
-    private double elapsed() {
-        return before == null ? 0 : (now.number("time") - before.number("time")) / 1000;
-    }
-
-    private double rate(String group, String counter, String otherwise) {
-        return before == null || elapsed() <= 0
-                ? now.number(group, otherwise)
-                : Math.max(0, now.number(group, counter) - before.number(group, counter)) / elapsed();
-    }
-
-    /** Returns how fast a counter grows, of something that has a name; 0 if that is new. */
-    private double rate(Document of, String list, String... counter) {
-        if (before == null || elapsed() <= 0) {
-            return 0;
-        }
-        Predicate<Document> same = other -> other.text("name").equals(of.text("name"));
-        return before.list(list).stream()
-                .filter(same)
-                .findFirst()
-                .map(former -> Math.max(0, of.number(counter) - former.number(counter)) / elapsed())
-                .orElse(0.0);
     }
 
     // ---- how it is written
@@ -220,6 +243,10 @@ final class TopFrame {
 
     private static String shortened(String text, int length) {
         return text.length() <= length ? text : text.substring(0, length - 1) + "\u2026";
+    }
+
+    private static String whole(double value) {
+        return String.format(Locale.ROOT, "%.0f", value);
     }
 
     private static String decimal(double value) {

@@ -196,7 +196,7 @@ class AdminCommandsTest {
                 {"time": %d, "uptimeSeconds": %d.5, "build": {"version": "1.2"}, "config": {"generation": 3},
                  "totals": {"requestsTotal": %d, "requestsActive": 7, "bytesSent": %d},
                  "recentSeconds": 10, "causes": {"upstream_timeout": %d, "client_closed": 100},
-                 "listeners": [{"name": "web", "recent": {"requests": 9, "p50": 0.00025, "p99": 1.5}}],
+                 "recent": {"requests": 9, "p50": 0.00025, "p99": 1.5}, "listeners": [{"name": "web"}],
                  "upstreams": [%s],
                  "memory": {"heapUsedBytes": 52428800}, "eventLoops": [{"lagSeconds": 0.0001}, {"lagSeconds": 0.02}]}
                 """
@@ -208,11 +208,11 @@ class AdminCommandsTest {
         List<String> lines = TopFrame.of("here", reading(12), reading(10), 24, 80);
         assertThat(lines.get(0)).isEqualTo("gateway 1.2 at here   up 12s   generation 3");
         assertThat(lines.get(1)).contains(" 200/s ", "active 7 ", "total 2400");
-        assertThat(lines.get(2)).contains("p50 250 µs", "p99 1.5 s", "in 10 s  web");
+        assertThat(lines.get(2)).contains("p50 250 µs", "p99 1.5 s", "in 10 s");
         assertThat(lines.get(3)).contains("out 2.0 KiB/s");
         assertThat(lines.get(5)).contains("heap 50.0 MiB", "lag 20.0 ms");
         assertThat(lines.get(6)).isEqualTo("causes      client_closed 100   upstream_timeout 12 (+2)");
-        assertThat(lines.get(9)).startsWith("upstream-with-a-l\u2026      5.0").endsWith("1 of 2");
+        assertThat(lines.get(9)).startsWith("upstream-with-a-l\u2026      5.0     0.0").endsWith("1 of 2");
     }
 
     @ParameterizedTest
@@ -224,6 +224,63 @@ class AdminCommandsTest {
             assertThat(lines.get(23)).startsWith("web "); // the last listener still has its place
             assertThat(lines).anyMatch(line -> line.matches("and [0-9]+ more"));
         }
+    }
+
+    private static Document troubled(int second) {
+        return Document.parse(
+                """
+                {"time": %1$d000, "config": {"generation": 3, "lastReloadFailed": true},
+                 "causes": {"upstream_reset_before_headers": 1000, "upstream_protocol_error": 500, "connect_failed": %1$d,
+                            "pending_overflow": 30, "client_closed": 7},
+                 "accessLog": {"dropped": %1$d},
+                 "routes": [{"listener": "web", "route": "shop", "requests": %2$d, "causes": {"connect_failed": %1$d}},
+                            {"listener": "web", "route": "docs", "requests": %1$d, "causes": {"client_closed": %1$d}}],
+                 "certificates": [{"listener": "secure", "name": "shop.example.com", "notAfterSeconds": 1},
+                                  {"upstream": "app", "name": "other.example.com", "notAfterSeconds": 9999999}],
+                 "upstreams": [
+                   {"name": "a-fine-one", "attempts": {"total": %1$d00, "failed": 0}, "recent": {"p99": 0.2}, "endpoints": [
+                     {"address": "10.0.0.1:80", "state": "healthy", "requests": 7, "failures": 0}]},
+                   {"name": "z-bad-one", "attempts": {"total": %1$d0, "failed": %2$d}, "recent": {"p99": 3.2}, "endpoints": [
+                     {"address": "10.0.0.2:80", "state": "healthy", "requests": 7, "failures": 0},
+                     {"address": "10.0.0.3:80", "state": "unreachable", "requests": %2$d, "failures": %2$d}]}]}
+                """
+                        .formatted(second, second * 2));
+    }
+
+    @Test
+    void whatIsWrongComesFirst() {
+        List<String> lines = TopFrame.of("here", troubled(20), troubled(10), 24, 80);
+        assertThat(lines.subList(1, 6))
+                .containsExactly(
+                        "! the last reload was refused; the log and /ready say why",
+                        "! route shop: 50 % of requests fail, most with connect_failed",
+                        "! upstream z-bad-one: 1 of 2 endpoints not healthy",
+                        "! the certificate of shop.example.com (secure) has expired",
+                        "! the access log drops lines");
+        int head = lines.indexOf(lines.stream()
+                .filter(line -> line.startsWith("UPSTREAM"))
+                .findFirst()
+                .orElseThrow());
+        assertThat(lines.get(head)).contains("FAIL/S", "P99");
+        assertThat(lines.get(head + 1)).startsWith("z-bad-one              10.0     2.0    3.2 s").endsWith("1 of 2");
+        assertThat(lines.get(head + 2))
+                .startsWith("  10.0.0.3:80           2.0     2.0 ")
+                .endsWith("unreachable");
+        assertThat(lines.get(head + 3)).startsWith("a-fine-one              100     0.0 200.0 ms").endsWith("1 of 1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {80, 120, 140})
+    void causesAreWrappedAndNotCut(int columns) {
+        List<String> lines = TopFrame.of("here", troubled(20), troubled(10), 40, columns);
+        assertThat(lines).allMatch(line -> line.length() <= columns);
+        assertThat(String.join("\n", lines))
+                .contains(
+                        "upstream_reset_before_headers 1000",
+                        "upstream_protocol_error 500",
+                        "pending_overflow 30",
+                        "connect_failed 20 (+10)",
+                        "client_closed 7");
     }
 
     @Test
