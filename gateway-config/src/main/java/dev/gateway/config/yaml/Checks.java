@@ -21,11 +21,13 @@ final class Checks {
     private final Scope scope;
 
     private final Node.Mapping root;
+    private final Set<String> misspelt; // sections that were probably meant by keys that there are not
 
     private Checks(GatewayConfig config, Scope scope, Node.Mapping root) {
         this.config = config;
         this.scope = scope;
         this.root = root;
+        this.misspelt = RootSchema.ROOT.misspelt(root);
     }
 
     static void run(GatewayConfig config, Scope scope, Node.Mapping root) {
@@ -90,14 +92,15 @@ final class Checks {
         }
     }
 
-    /** Whether a section is not the list it should be, which is problem enough. */
+    /** Whether a section is not the list it should be, or its key is misspelt: either is problem enough. */
     private boolean unreadable(String section) {
         Node.Entry entry = root.entries().get(section);
-        return entry != null && !(entry.value() instanceof Node.Sequence);
+        return entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence);
     }
 
     private void resolve(String what, Record reference, String name, Set<String> known) {
-        if (name.isEmpty() || known.contains(name) || unreadable(what + "s")) {
+        // One whose name could not be read may be the one that is meant.
+        if (name.isEmpty() || known.contains(name) || known.contains("") || unreadable(what + "s")) {
             return;
         }
         String near = Suggestions.nearest(name, known);

@@ -131,7 +131,7 @@ final class ObjectType<T> extends Type<T> {
         }
         for (Constraint constraint : constraints) {
             Finding finding = constraint.problem().apply(values);
-            if (finding != null) {
+            if (finding != null && meant.isEmpty()) { // a key that is misspelt may be the one that is missed
                 quiet.problems.error(values.at(finding.key()), finding.message());
             }
         }
@@ -186,6 +186,29 @@ final class ObjectType<T> extends Type<T> {
         return new Node.Mapping(parent.position(), Map.of());
     }
 
+    /** Returns the keys that were probably meant by others that there are not. */
+    Set<String> misspelt(Node.Mapping mapping) {
+        Set<String> meant = new HashSet<>();
+        for (String key : mapping.entries().keySet()) {
+            String probable = keys.containsKey(key) || reserved.containsKey(key) ? null : probable(key);
+            if (probable != null) {
+                meant.add(probable);
+            }
+        }
+        return meant;
+    }
+
+    private @Nullable String probable(String key) {
+        String joined = joined(key);
+        return joined != null ? joined : Suggestions.key(key, keys.keySet());
+    }
+
+    /** Returns the key of what was written without a space after the colon, null if it is not that. */
+    private @Nullable String joined(String key) {
+        int colon = key.indexOf(':');
+        return colon > 0 && keys.containsKey(key.substring(0, colon)) ? key.substring(0, colon) : null;
+    }
+
     /** Returns the keys that were probably meant. */
     private Set<String> reportUnknown(Node.Mapping mapping, Scope scope) {
         Set<String> meant = new HashSet<>();
@@ -197,6 +220,13 @@ final class ObjectType<T> extends Type<T> {
             if (later != null) {
                 scope.problems.error(
                         entry.keyPosition(), "'" + key + "' (" + later + ") is not available yet: remove it");
+                return;
+            }
+            String joined = joined(key);
+            if (joined != null) { // what follows may be a secret, and is not shown
+                scope.problems.error(
+                        entry.keyPosition(), "a space is missing after '" + joined + ":': write '" + joined + ": ...'");
+                meant.add(joined);
                 return;
             }
             String probable = Suggestions.key(key, keys.keySet());

@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
@@ -27,6 +29,10 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  */
 final class YamlReader {
     private static final int MAX_DEPTH = 32;
+
+    /** A key and its value without a space between them; not a URL. */
+    private static final Pattern JOINED = Pattern.compile("^[\\s-]*([A-Za-z][A-Za-z0-9_]*):(?![\\s/])");
+
 
     private final String file;
     private final String text;
@@ -52,8 +58,7 @@ final class YamlReader {
         } catch (Stop stop) {
             problems.error(stop.position, stop.message);
         } catch (MarkedYamlEngineException e) {
-            Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
-            problems.error(reader.position(mark), "not valid YAML: " + explain(e));
+            reader.report(e);
         } catch (ReaderException e) {
             problems.error(
                     reader.positionOf(e.getPosition()),
@@ -141,6 +146,25 @@ final class YamlReader {
         if (tag.isPresent()) {
             throw new Stop(position, "tags (!...) are not supported: remove it, or put the value in quotes");
         }
+    }
+
+    private void report(MarkedYamlEngineException e) {
+        // A line such as 'port:443' is no key, which the parser sees only when the next line has come.
+        Mark begun = e.getContextMark().orElse(null);
+        Matcher joined = begun == null ? null : JOINED.matcher(line(begun.getLine()));
+        if (begun != null && joined != null && String.valueOf(e.getProblem()).contains("expected ':'") && joined.find()) {
+            String key = joined.group(1);
+            problems.error(
+                    new Position(file, begun.getLine() + 1, joined.start(1) + 1),
+                    "a space is missing after '" + key + ":': write '" + key + ": ...'");
+            return;
+        }
+        Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
+        problems.error(position(mark), "not valid YAML: " + explain(e));
+    }
+
+    private String line(int number) {
+        return text.lines().skip(number).findFirst().orElse("");
     }
 
     private static String explain(MarkedYamlEngineException e) {

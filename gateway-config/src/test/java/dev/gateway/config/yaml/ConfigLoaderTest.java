@@ -264,6 +264,30 @@ class ConfigLoaderTest {
     }
 
     @Test
+    void aHostThatNoCertificateIsIssuedForIsWarnedOf() {
+        assertThat(warnings(
+                        """
+                listeners:
+                  - name: secure
+                    port: 8443
+                    protocol: HTTPS
+                    tls: {certificateRefs: [{certFile: tls/server.crt, keyFile: tls/server.key}]}
+                  - {name: clear, port: 8080, protocol: HTTP}
+                  - {name: own, port: 9443, protocol: HTTPS, tls: {selfSigned: true, selfSignedDirectory: tls}}
+                routes:
+                  - hostnames: [server.test, other.test, "*.server.test"]
+                    rules: [{backendRefs: [{name: app}]}]
+                  - parentRefs: [{name: clear}, {name: own}]
+                    hostnames: [third.test]
+                    rules: [{backendRefs: [{name: app}]}]
+                """
+                                + UPSTREAM))
+                .containsExactly(
+                        "9:30: warning: no certificate of the listener 'secure' is issued for other.test",
+                        "9:42: warning: no certificate of the listener 'secure' is issued for *.server.test");
+    }
+
+    @Test
     void portsClashOnlyWhereAddressesOverlap() {
         String text =
                 """
