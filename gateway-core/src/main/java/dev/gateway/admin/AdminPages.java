@@ -124,6 +124,8 @@ public final class AdminPages {
                 "/stats",
                 asked ->
                         asked.wantsJson() ? Content.json(metrics.statsJson()) : Content.text(200, metrics.statsText()));
+        watch("/history", asked -> Content.json(metrics.historyJson()));
+        show("/failures", asked -> Content.json(metrics.failuresJson()));
         watch("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
         show("/openapi.json", asked -> Content.json(description()).kept());
         show(

@@ -95,6 +95,11 @@ public final class AccessLog implements AutoCloseable {
         return new Change(settings, wanted, opened);
     }
 
+    /** Returns the last failed exchanges of each event loop, which are kept also while there are no lines. */
+    List<RecentFailures> failures() {
+        return loops.stream().map(loop -> loop.failures).toList();
+    }
+
     /** Returns how many lines were dropped. */
     public long dropped() {
         return dropped.get();

@@ -155,7 +155,7 @@ final class ListenerStatistics {
                 .put("total", sum.requests)
                 .put("active", sum.requestsActive)
                 .endObject();
-        RecentStatistics.write(json, window.of(RecentRequests.Key.ofListener(name)));
+        RecentStatistics.of(window.of(RecentRequests.Key.ofListener(name))).write(json, "recent");
         json.put("receivedBytes", sum.counts[Count.RECEIVED_BYTES.ordinal()]);
         json.put("sentBytes", sum.counts[Count.SENT_BYTES.ordinal()]);
         json.put("violations", sum.violations);
@@ -178,7 +178,7 @@ final class ListenerStatistics {
                 .put("sumSeconds", sum.seconds)
                 .put("buckets", sum.buckets)
                 .endObject();
-        RecentStatistics.write(json, window.of(RecentRequests.Key.ofRoute(listener, name)));
+        RecentStatistics.of(window.of(RecentRequests.Key.ofRoute(listener, name))).write(json, "recent");
         json.object("websockets")
                 .put("total", sum.webSockets)
                 .put("active", sum.webSocketsActive)

@@ -21,6 +21,8 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     private final TimerWheel wheel;
     private final SplittableRandom random = new SplittableRandom();
     private final LineBuffer buffer = new LineBuffer();
+    final RecentFailures failures = new RecentFailures();
+    private Redaction redaction = new Redaction(AccessLogSettings.OFF.redacted());
     private LogPolicy policy = LogPolicy.ALL;
     private @Nullable LogLine line; // null while there are no lines
     private @Nullable LogWriter writer;
@@ -38,7 +40,7 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
     void use(AccessLogSettings settings, @Nullable LogWriter next) {
         cancel();
         handOver();
-        Redaction redaction = new Redaction(settings.redacted());
+        redaction = new Redaction(settings.redacted());
         AccessLogSettings.Format format = settings.format();
         if (format instanceof Json json) {
             line = new JsonLine(json, buffer, redaction);
@@ -65,6 +67,9 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
 
     @Override
     public void onCompleted(ExchangeRecord exchange) {
+        if (exchange.cause != null || exchange.status >= SERVER_ERROR) {
+            failures.add(exchange, redaction);
+        }
         write(exchange, Moment.CLOSE);
     }
 

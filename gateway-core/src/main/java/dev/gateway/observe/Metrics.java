@@ -38,6 +38,7 @@ public final class Metrics implements AutoCloseable {
     private final Statistics statistics = new Statistics(loops);
     private final ProcessMeters process;
     private final EndpointSource endpoints;
+    private final LastMinutes lastMinutes = new LastMinutes(statistics);
     private @Nullable PrometheusMeterRegistry registry; // made when first asked for: it takes long to load
     private @Nullable JvmGcMetrics gc;
 
@@ -153,6 +154,7 @@ public final class Metrics implements AutoCloseable {
 
     void sample() {
         statistics.sample();
+        lastMinutes.sample();
         endpoints.forgetGone();
         loops.forEach(loop -> loop.health().probe());
     }
@@ -228,6 +230,25 @@ public final class Metrics implements AutoCloseable {
     /** Returns what {@link #statsText} says, and what it is made of, as a JSON object. */
     public String statsJson() {
         return new StatisticsDocument(statistics, process).write();
+    }
+
+    /** Returns what went on in the last ten minutes, as a JSON object. */
+    public String historyJson() {
+        return lastMinutes.json();
+    }
+
+    /** Returns the last exchanges that failed, as a JSON object, latest first. */
+    public String failuresJson() {
+        List<RecentFailures> loops = process.accessLogs.stream()
+                .flatMap(log -> log.failures().stream())
+                .toList();
+        JsonText json = new JsonText();
+        json.object().put("schema", 1).put("time", System.currentTimeMillis());
+        json.put(
+                "leftOut", loops.stream().mapToLong(RecentFailures::leftOut).sum());
+        json.array("failures");
+        RecentFailures.latest(loops).forEach(each -> each.write(json));
+        return json.endArray().endObject() + "\n";
     }
 
     @Override

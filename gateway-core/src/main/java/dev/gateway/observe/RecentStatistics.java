@@ -2,28 +2,37 @@ package dev.gateway.observe;
 
 import org.jspecify.annotations.Nullable;
 
-/** The part of the statistics that is about the last seconds: how many requests there were, and percentiles of their durations. */
-final class RecentStatistics {
-    private static final double[] PARTS = {0.5, 0.9, 0.99, 0.999};
-    private static final String[] NAMES = {"p50", "p90", "p99", "p999"};
-
-    private RecentStatistics() {}
+/**
+ * How many requests there were in the last seconds, and percentiles of their durations in seconds. What is not known is NaN.
+ */
+record RecentStatistics(double requests, double p50, double p90, double p99, double p999) {
+    private static final RecentStatistics UNKNOWN =
+            new RecentStatistics(Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
 
     /**
-     * Writes a member.
+     * Reads them off buckets.
      *
-     * @param buckets of {@link FineHistogram}; null if nothing is known, then every number is
+     * @param buckets of {@link FineHistogram}; null if nothing is known
      */
-    static void write(JsonText json, int @Nullable [] buckets) {
-        json.object("recent");
-        if (buckets == null) {
+    static RecentStatistics of(int @Nullable [] buckets) {
+        return buckets == null
+                ? UNKNOWN
+                : new RecentStatistics(
+                        FineHistogram.count(buckets),
+                        FineHistogram.quantile(0.5, buckets),
+                        FineHistogram.quantile(0.9, buckets),
+                        FineHistogram.quantile(0.99, buckets),
+                        FineHistogram.quantile(0.999, buckets));
+    }
+
+    /** Writes a member of that name. */
+    void write(JsonText json, String name) {
+        json.object(name);
+        if (Double.isNaN(requests)) {
             json.put("requests", Double.NaN);
         } else {
-            json.put("requests", FineHistogram.count(buckets));
+            json.put("requests", (long) requests);
         }
-        for (int i = 0; i < PARTS.length; i++) {
-            json.put(NAMES[i], buckets == null ? Double.NaN : FineHistogram.quantile(PARTS[i], buckets));
-        }
-        json.endObject();
+        json.put("p50", p50).put("p90", p90).put("p99", p99).put("p999", p999).endObject();
     }
 }

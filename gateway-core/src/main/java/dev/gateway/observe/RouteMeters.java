@@ -124,6 +124,11 @@ final class RouteMeters {
         return key >>> 8 & 0x3ff;
     }
 
+    /** Returns the ordinal of the cause, negative if there is none. */
+    static int causeIndex(int key) {
+        return (key & 0xff) - 1;
+    }
+
     static @Nullable Cause cause(int key) {
         int cause = key & 0xff;
         return cause == 0 ? null : CAUSES[cause - 1];

@@ -43,7 +43,7 @@ final class StatisticsDocument {
         RecentRequests.Window window = statistics.recent();
         json.put("latencyBoundsSeconds", Histogram.REQUEST_SECONDS);
         json.put("recentSeconds", window.seconds());
-        RecentStatistics.write(json, window.ofAll());
+        RecentStatistics.of(window.ofAll()).write(json, "recent");
         new ListenerStatistics(statistics.loops(), process.policies, window, json).write();
         new UpstreamStatistics(statistics.loops(), process.upstreams.get(), window, json).write();
         json.object("h2");

@@ -2,12 +2,14 @@ package dev.gateway.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.gateway.observe.UpstreamState.EndpointState;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -161,6 +163,28 @@ class EndpointMetricsTest {
         assertThat(sample("requests_total", "a:1")).isEqualTo("0.0");
         assertThat(sample("requests_total", "b:1")).isEqualTo("1.0");
         assertThat(sample("requests_active", "b:1")).isEqualTo("0.0");
+    }
+
+    @Test
+    void countingARequestAllocatesNothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        ExchangeRecord record = Records.record("/", 200, null);
+        record.endpoint = "a:1";
+        record.endpointIndex = 0;
+        long before = 0;
+        int rounds = 20_000;
+        for (int i = 0; i < 2 * rounds; i++) {
+            if (i == rounds) {
+                before = threads.getCurrentThreadAllocatedBytes();
+            }
+            first.onBegun(record);
+            first.onAttemptBegun(record);
+            first.onAttemptEnded(record, 200, null, false);
+            first.onCompleted(record);
+        }
+        assertThat((threads.getCurrentThreadAllocatedBytes() - before) / rounds)
+                .as("bytes per request")
+                .isZero();
     }
 
     @Test

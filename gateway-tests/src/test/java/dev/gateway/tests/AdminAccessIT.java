@@ -116,6 +116,7 @@ class AdminAccessIT {
                 "/tunnels",
                 "/upstreams",
                 "/certificates",
+                "/failures",
                 "/listeners",
                 "/routes",
                 "/log-level",

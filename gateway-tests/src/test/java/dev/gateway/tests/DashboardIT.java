@@ -129,6 +129,8 @@ class DashboardIT {
     private void pictures() throws Exception {
         picture("light", 1400, 900);
         picture("light", 390, 844);
+        picture("light", 400, 844);
+        picture("light", 1280, 800);
         picture("dark", 390, 844);
         picture("dark", 1400, 900);
         picture("dark", 1400, 1185);
@@ -140,6 +142,11 @@ class DashboardIT {
         await(
                 "getComputedStyle(document.body).backgroundColor",
                 mode.equals("dark") ? "rgb(13, 17, 23)" : "rgb(243, 245, 248)");
+        await(
+                "[...document.querySelectorAll('.scroll, header, .facts, .controls, .tile, .card, th, td, dl div, #attention li')]"
+                        + ".filter(each => each.scrollWidth > each.clientWidth + 1)"
+                        + ".map(each => (each.getAttribute('aria-label') ?? each.id) + ' ' + each.textContent.slice(0, 60)).join()",
+                "");
         Path file = Path.of("target", "dashboard-%s-%dx%d.png".formatted(mode, width, height));
         Files.createDirectories(file.getParent());
         Files.write(file, Base64.getDecoder().decode(browser.screenshot()));
@@ -182,6 +189,27 @@ class DashboardIT {
         await(
                 "document.querySelector('#attention').textContent.includes('Upstream billing: 1 of 1 endpoint not healthy.')",
                 "true");
+    }
+
+    @Test
+    void whatWentOnBeforeThePageWasOpenedIsShown() throws Exception {
+        try (Peer client = rig.connect(Peers.HTTP1)) {
+            request(client, "/headers");
+            request(client, "/billing?token=secret");
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!rig.admin("/history").contains("\"causes\":{\"connect_failed\":")) { // a point comes each five seconds
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            LockSupport.parkNanos(50_000_000);
+        }
+        browser.emulate(1280, 800, false);
+        open();
+        await("document.querySelector('#failures .legend').textContent.includes('connect_failed')", "true");
+        await(
+                "document.querySelector('#last-failures tbody').textContent.includes('GET /billing?token=***')",
+                "true");
+        assertThat(text("#last-failures tbody")).contains("502", "connect_failed", "127.0.0.1:9");
+        assertThat(browser.log()).isEqualTo("{\"value\":[]}");
     }
 
     @Test

@@ -49,8 +49,8 @@ function fill(cell, value) {
 }
 
 /**
- * A table whose rows are kept by a key. Columns are {name, wide, text}: wide ones are left out on narrow screens, text is
- * not aligned as numbers are.
+ * A table whose rows are kept by a key. Columns are {name, wide, text, wrap}: wide ones are left out on narrow screens, text
+ * is not aligned as numbers are, and what wraps may take several lines.
  */
 export class Table {
   #body = element('tbody');
@@ -76,7 +76,7 @@ export class Table {
   }
 
   #class(column) {
-    return [column.text ? 'text' : '', column.wide ? 'wide' : ''].join(' ').trim();
+    return [column.text ? 'text' : '', column.wide ? 'wide' : '', column.wrap ? 'wrap' : ''].filter(Boolean).join(' ');
   }
 
   /** Shows rows of {key, cells, level}, in their order. */

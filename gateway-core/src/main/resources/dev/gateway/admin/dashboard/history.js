@@ -68,6 +68,11 @@ export class History {
   points = [];
   #answers = []; // the whole answers of the last seconds
 
+  /** Begins with points of before, oldest first. */
+  begin(points) {
+    this.points.unshift(...points);
+  }
+
   /** Takes an answer; returns whether the process is another than before. */
   add(stats) {
     const last = this.latest;
@@ -79,8 +84,9 @@ export class History {
     } else if (last && (stats.time <= last.time || stats.uptimeSeconds === last.uptimeSeconds)) {
       return false; // the clock was set back, or it is the same answer
     }
-    this.points.push(point(stats, restarted || !last ? null : new Difference(last, stats)));
-    while (this.points[0].time < stats.time - SPAN) this.points.shift();
+    const difference = restarted || !last ? null : new Difference(last, stats);
+    if (difference || this.points.length === 0 || restarted) this.points.push(point(stats, difference));
+    while (this.points.length > 1 && this.points[0].time < stats.time - SPAN) this.points.shift();
     this.#answers.push(stats);
     while (this.#answers.length > 2 && stats.uptimeSeconds - this.#answers[1].uptimeSeconds >= RECENT - 0.5) {
       this.#answers.shift();

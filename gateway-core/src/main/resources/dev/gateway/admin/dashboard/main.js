@@ -3,6 +3,7 @@
 import {attention, showAttention} from './attention.js';
 import {setClass, setText} from './elements.js';
 import {Events} from './events.js';
+import {Failures} from './failures.js';
 import {age, byteRate, count, duration, percent, plural, rate, time as clock} from './format.js';
 import {History} from './history.js';
 import {draw, setSpan} from './plots.js';
@@ -18,6 +19,7 @@ const history = new History();
 const traffic = new Traffic();
 const upstreams = new Upstreams();
 const tunnels = new Tunnels();
+const failures = new Failures();
 const process = new Process();
 const events = new Events(byId('config'));
 let paused = false;
@@ -32,6 +34,7 @@ function show() {
   tiles(stats, recent);
   showAttention(byId('attention'), attention(stats, recent, stats.config.lastReloadFailed));
   traffic.show(stats, recent);
+  failures.show(stats);
   upstreams.show(stats, recent);
   tunnels.show(stats);
   process.show(stats, recent);
@@ -114,4 +117,16 @@ for (const button of document.querySelectorAll('[data-span]')) {
     setSpan(Number(button.dataset.span));
   });
 }
-poller.now();
+
+/** What went on before the page was opened, as far as the gateway has kept it. */
+async function begin() {
+  try {
+    const answer = await fetch('history', {cache: 'no-store'});
+    if (answer.ok) history.begin((await answer.json()).points);
+  } catch {
+    // the poller tells
+  }
+  poller.now();
+}
+
+begin();

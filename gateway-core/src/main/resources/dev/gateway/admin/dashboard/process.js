@@ -17,7 +17,7 @@ export class Process {
   #memory;
   #http2;
   #certificates = new Table(document.getElementById('certificates'), 'Certificates',
-      [{name: 'Name', text: true}, {name: 'Of', text: true}, {name: 'Left', text: true}, {name: 'Ends', text: true, wide: true}],
+      [{name: 'Name', text: true, wrap: true}, {name: 'Of', text: true, wrap: true}, {name: 'Left', text: true}, {name: 'Ends', text: true, wide: true}],
       'There is no certificate.');
 
   constructor() {
@@ -29,10 +29,10 @@ export class Process {
       {name: 'direct', colour: 'info', dash: [7, 3], value: point => point.direct},
     ], {format: bytes, binary: true, least: 1 << 20});
     this.#loops = new Table(document.getElementById('loops'), 'Event loops',
-        [{name: 'Loop', text: true}, {name: 'Lag'}, {name: 'Tasks waiting'}, {name: 'Connections'}, {name: 'Exchanges'}], '');
+        [{name: 'Loop', text: true}, {name: 'Lag'}, {name: 'Tasks waiting', wide: true}, {name: 'Connections'}, {name: 'Exchanges'}], '');
     this.#memory = new Facts(document.getElementById('memory'));
     this.#http2 = new Table(document.getElementById('bytes'), 'HTTP/2',
-        [{name: 'HTTP/2', text: true}, {name: 'Open streams'}, {name: 'Streams'}, {name: 'Frames', wide: true}, {name: 'Resets'},
+        [{name: 'HTTP/2', text: true}, {name: 'Open streams'}, {name: 'Streams'}, {name: 'Frames', wide: true}, {name: 'Resets', wide: true},
           {name: 'Flow-control pauses', wide: true}], '');
   }
 

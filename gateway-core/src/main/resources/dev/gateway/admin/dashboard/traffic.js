@@ -59,11 +59,11 @@ const latency = part => point => {
 
 export class Traffic {
   #causes = new Table(document.getElementById('causes'), 'Causes of failures',
-      [{name: 'Cause', text: true}, {name: 'Meaning', text: true, wide: true}, {name: 'Now'}, {name: 'Total'}],
+      [{name: 'Cause', text: true, wrap: true}, {name: 'Meaning', text: true, wide: true, wrap: true}, {name: 'Now'}, {name: 'Total'}],
       'No exchange has failed since the start.');
 
   #routes = new Table(document.getElementById('routes'), 'Routes',
-      [{name: 'Route', text: true}, {name: 'Listener', text: true}, {name: 'Requests'}, {name: 'p50', wide: true}, {name: 'p90', wide: true},
+      [{name: 'Route', text: true, wrap: true}, {name: 'Listener', text: true, wide: true}, {name: 'Requests'}, {name: 'p50', wide: true}, {name: 'p90', wide: true},
         {name: 'p99'}, {name: '4xx', wide: true}, {name: '5xx', wide: true}, {name: 'Failed'}, {name: 'Total', wide: true}],
       'No request has come yet.');
 

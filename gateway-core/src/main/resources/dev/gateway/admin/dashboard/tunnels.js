@@ -13,7 +13,7 @@ export class Tunnels {
   #table;
   #card = document.getElementById('open');
   #open = new Table(this.#card, 'Open tunnels and WebSockets', [
-    {name: 'To', text: true}, {name: 'Kind', text: true}, {name: 'From', text: true, wide: true},
+    {name: 'To', text: true, wrap: true}, {name: 'Kind', text: true, wide: true}, {name: 'From', text: true, wide: true},
     {name: 'Endpoint', text: true, wide: true}, {name: 'Open for'}, {name: 'Silent for'}, {name: 'Received', wide: true},
     {name: 'Sent', wide: true},
   ], '', OPEN_SHOWN);
@@ -26,7 +26,7 @@ export class Tunnels {
       {name: 'WebSockets', colour: 'violet', dash: [7, 3], value: point => point.webSockets},
     ], {format: count, whole: true, least: 4});
     this.#table = new Table(document.getElementById('tunnels'), 'Tunnels by listener, WebSockets by route', [
-      {name: 'Listener or route', text: true}, {name: 'Kind', text: true}, {name: 'Open'}, {name: 'Opened'}, {name: 'Failed'},
+      {name: 'Listener or route', text: true, wrap: true}, {name: 'Kind', text: true, wide: true}, {name: 'Open'}, {name: 'Opened'}, {name: 'Failed'},
       {name: 'Denied', wide: true}, {name: 'Received', wide: true}, {name: 'Sent', wide: true},
     ], 'No tunnel and no WebSocket has been opened yet.');
   }

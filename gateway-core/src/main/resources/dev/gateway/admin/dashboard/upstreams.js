@@ -5,8 +5,9 @@ import {count, duration, percent, rate} from './format.js';
 
 export class Upstreams {
   #table = new Table(document.getElementById('upstreams'), 'Upstreams and their endpoints',
-      [{name: 'Upstream', text: true}, {name: 'Health', text: true}, {name: 'Requests'}, {name: 'Failed'}, {name: 'Mean', wide: true},
-        {name: 'p99', wide: true}, {name: '5xx', wide: true}, {name: 'Not connected', wide: true}, {name: 'In use'}, {name: 'Idle'}, {name: 'Connecting', wide: true}, {name: 'Pending'}],
+      [{name: 'Upstream', text: true, wrap: true}, {name: 'Health', text: true}, {name: 'Requests'}, {name: 'Failed'}, {name: 'Mean', wide: true},
+        {name: 'p99', wide: true}, {name: '5xx', wide: true}, {name: 'Not connected', wide: true}, {name: 'In use', wide: true}, {name: 'Idle', wide: true},
+        {name: 'Connecting', wide: true}, {name: 'Pending'}],
       'No upstream is configured.', 120);
 
   show(stats, recent) {
