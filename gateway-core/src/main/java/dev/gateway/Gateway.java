@@ -44,7 +44,14 @@ public final class Gateway implements AutoCloseable {
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
         this.reloads = file == null ? null : new Reloads(file, generations, loops, thread, systemd);
-        new StatusPages(this::inForce, listeners, loops, certificates, generations.tunnels()).addTo(pages);
+        new StatusPages(
+                        this::inForce,
+                        listeners,
+                        loops,
+                        certificates,
+                        generations.tunnels(),
+                        reloads == null ? null : reloads.history())
+                .addTo(pages);
         new AdminActions(
                         this,
                         new LogLevels(thread.executor()),

@@ -1,6 +1,7 @@
 package dev.gateway;
 
 import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
 import dev.gateway.observe.Metrics;
@@ -9,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +27,7 @@ final class Reloads {
     private final Metrics metrics;
     private final ReloadThread thread;
     private final Systemd systemd;
+    private final ReloadHistory history = new ReloadHistory();
     private volatile String failure = ""; // of the last reload, if it failed
 
     Reloads(ConfigFile file, Generations generations, Loops loops, ReloadThread thread, Systemd systemd) {
@@ -53,6 +56,11 @@ final class Reloads {
         return failure;
     }
 
+    /** Returns the last reloads. */
+    ReloadHistory history() {
+        return history;
+    }
+
     /** Returns in one line what is in force, and what is wrong. */
     String status() {
         String serving = "Serving generation " + generations.number();
@@ -66,9 +74,10 @@ final class Reloads {
         log.info("Reloading: {}", reason);
         systemd.reloading();
         List<String> lines = new ArrayList<>();
-        boolean succeeded = false;
+        ConfigChange change = null;
+        Instant time = Instant.now();
         try {
-            succeeded = load(lines);
+            change = load(lines);
         } catch (StartException e) {
             log.error(e.getMessage());
             lines.add(String.valueOf(e.getMessage()));
@@ -76,13 +85,15 @@ final class Reloads {
             log.error("A defect made a reload fail", e);
             lines.add("an error in the gateway itself: " + e);
         }
-        metrics.onReload(succeeded);
-        Outcome outcome = succeeded ? succeeded(lines) : failed(lines);
+        metrics.onReload(change != null);
+        history.add(time, reason, generations.number(), change, lines);
+        Outcome outcome = change != null ? succeeded(change, lines) : failed(lines);
         systemd.ready(status());
         return outcome;
     }
 
-    private boolean load(List<String> lines) throws StartException {
+    /** Returns what has changed; null if the file is invalid. */
+    private @Nullable ConfigChange load(List<String> lines) throws StartException {
         LoadResult result = file.load();
         for (Problem problem : result.problems()) {
             lines.add(problem.toString());
@@ -93,22 +104,24 @@ final class Reloads {
             }
         }
         if (!(result instanceof LoadResult.Valid valid)) {
-            return false;
+            return null;
         }
+        GatewayConfig before = generations.required().config;
         generations.advance(valid.config());
         loops.reopenLog();
         for (String fixed : generations.fixed()) {
             log.warn(fixed);
             lines.add(fixed);
         }
-        return true;
+        return ConfigChange.between(before, valid.config());
     }
 
-    private Outcome succeeded(List<String> lines) {
+    private Outcome succeeded(ConfigChange change, List<String> lines) {
         failure = "";
         String number = "generation " + generations.number() + " is in force";
-        log.info("Reloaded: {}", number);
+        log.info("Reloaded: {}; {}", number, change);
         lines.add(number);
+        lines.add(change.toString());
         return Outcome.done(String.join("\n", lines));
     }
 

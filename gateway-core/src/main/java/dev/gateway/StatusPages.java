@@ -36,18 +36,21 @@ final class StatusPages {
     private final Loops loops;
     private final Certificates certificates;
     private final TunnelState tunnels;
+    private final @Nullable ReloadHistory reloads;
 
     StatusPages(
             Supplier<@Nullable InForce> inForce,
             Listeners listeners,
             Loops loops,
             Certificates certificates,
-            TunnelState tunnels) {
+            TunnelState tunnels,
+            @Nullable ReloadHistory reloads) {
         this.inForce = inForce;
         this.listeners = listeners;
         this.loops = loops;
         this.certificates = certificates;
         this.tunnels = tunnels;
+        this.reloads = reloads;
     }
 
     /** Adds them to the pages. */
@@ -60,6 +63,7 @@ final class StatusPages {
         pages.showLater("/connections", this::connections);
         pages.showLater("/tunnels", this::tunnels);
         pages.show("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
+        pages.show("/reloads", asked -> json("reloads", reloads == null ? List.of() : reloads.all()));
         pages.show("/explain", this::explain);
     }
 

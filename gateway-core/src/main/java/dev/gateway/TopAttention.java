@@ -116,8 +116,10 @@ final class TopAttention {
         Map<String, Double> left = new TreeMap<>();
         for (Document certificate : now.list("certificates")) {
             String owner = certificate.text("listener");
-            String of = certificate.text("name") + " (" + (owner.isEmpty() ? certificate.text("upstream") : owner) + ")";
-            left.merge(of, (certificate.number("notAfterSeconds") - now.number("time") / 1000) / DAY_SECONDS, Math::min);
+            String of =
+                    certificate.text("name") + " (" + (owner.isEmpty() ? certificate.text("upstream") : owner) + ")";
+            left.merge(
+                    of, (certificate.number("notAfterSeconds") - now.number("time") / 1000) / DAY_SECONDS, Math::min);
         }
         List<Map.Entry<String, Double>> soon = left.entrySet().stream()
                 .filter(each -> each.getValue() < SOON_DAYS)

@@ -193,7 +193,8 @@ final class TopFrame {
         for (Document endpoint : upstream.list("endpoints")) {
             double failures = rates.ofEndpoint(upstream, endpoint, "failures");
             String state = endpoint.text("state");
-            if (bad.size() < BAD_ENDPOINTS && (failures > 0 || (!state.equals("healthy") && !state.equals("draining")))) {
+            if (bad.size() < BAD_ENDPOINTS
+                    && (failures > 0 || (!state.equals("healthy") && !state.equals("draining")))) {
                 bad.add(String.format(
                         Locale.ROOT,
                         UPSTREAM_ROW,

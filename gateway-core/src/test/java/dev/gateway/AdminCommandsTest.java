@@ -212,7 +212,9 @@ class AdminCommandsTest {
         assertThat(lines.get(3)).contains("out 2.0 KiB/s");
         assertThat(lines.get(5)).contains("heap 50.0 MiB", "lag 20.0 ms");
         assertThat(lines.get(6)).isEqualTo("causes      client_closed 100   upstream_timeout 12 (+2)");
-        assertThat(lines.get(9)).startsWith("upstream-with-a-l\u2026      5.0     0.0").endsWith("1 of 2");
+        assertThat(lines.get(9))
+                .startsWith("upstream-with-a-l\u2026      5.0     0.0")
+                .endsWith("1 of 2");
     }
 
     @ParameterizedTest
@@ -262,11 +264,15 @@ class AdminCommandsTest {
                 .findFirst()
                 .orElseThrow());
         assertThat(lines.get(head)).contains("FAIL/S", "P99");
-        assertThat(lines.get(head + 1)).startsWith("z-bad-one              10.0     2.0    3.2 s").endsWith("1 of 2");
+        assertThat(lines.get(head + 1))
+                .startsWith("z-bad-one              10.0     2.0    3.2 s")
+                .endsWith("1 of 2");
         assertThat(lines.get(head + 2))
                 .startsWith("  10.0.0.3:80           2.0     2.0 ")
                 .endsWith("unreachable");
-        assertThat(lines.get(head + 3)).startsWith("a-fine-one              100     0.0 200.0 ms").endsWith("1 of 1");
+        assertThat(lines.get(head + 3))
+                .startsWith("a-fine-one              100     0.0 200.0 ms")
+                .endsWith("1 of 1");
     }
 
     @ParameterizedTest

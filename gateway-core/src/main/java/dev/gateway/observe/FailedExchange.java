@@ -54,9 +54,7 @@ record FailedExchange(
     }
 
     private static String text(@Nullable AsciiString text) {
-        return text == null
-                ? ""
-                : text.length() <= LONGEST ? text.toString() : text.toString(0, LONGEST) + "\u2026";
+        return text == null ? "" : text.length() <= LONGEST ? text.toString() : text.toString(0, LONGEST) + "\u2026";
     }
 
     private static String cut(String text) {

@@ -178,7 +178,8 @@ final class ListenerStatistics {
                 .put("sumSeconds", sum.seconds)
                 .put("buckets", sum.buckets)
                 .endObject();
-        RecentStatistics.of(window.of(RecentRequests.Key.ofRoute(listener, name))).write(json, "recent");
+        RecentStatistics.of(window.of(RecentRequests.Key.ofRoute(listener, name)))
+                .write(json, "recent");
         json.object("websockets")
                 .put("total", sum.webSockets)
                 .put("active", sum.webSocketsActive)

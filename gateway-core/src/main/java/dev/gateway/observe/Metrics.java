@@ -244,8 +244,7 @@ public final class Metrics implements AutoCloseable {
                 .toList();
         JsonText json = new JsonText();
         json.object().put("schema", 1).put("time", System.currentTimeMillis());
-        json.put(
-                "leftOut", loops.stream().mapToLong(RecentFailures::leftOut).sum());
+        json.put("leftOut", loops.stream().mapToLong(RecentFailures::leftOut).sum());
         json.array("failures");
         RecentFailures.latest(loops).forEach(each -> each.write(json));
         return json.endArray().endObject() + "\n";

@@ -95,8 +95,10 @@ final class StatisticsText {
 
     /** A line of a table. */
     private record Row(String name, long failed, long requests, int @Nullable [] recent, String more) {
-        static final Comparator<Row> WORST_FIRST =
-                Comparator.comparingLong(Row::failed).thenComparingLong(Row::requests).reversed().thenComparing(Row::name);
+        static final Comparator<Row> WORST_FIRST = Comparator.comparingLong(Row::failed)
+                .thenComparingLong(Row::requests)
+                .reversed()
+                .thenComparing(Row::name);
     }
 
     private void routes(Map<String, ListenerSum> listeners) {
@@ -162,12 +164,15 @@ final class StatisticsText {
         }
         text.append('\n');
         row(title + ", most failures first", "failed", unit, "p99 now", "");
-        rows.stream().sorted(Row.WORST_FIRST).limit(MOST_ROWS).forEach(each -> row(
-                "  " + each.name,
-                Long.toString(each.failed),
-                Long.toString(each.requests),
-                each.recent == null ? "-" : seconds(FineHistogram.quantile(0.99, each.recent)),
-                each.more));
+        rows.stream()
+                .sorted(Row.WORST_FIRST)
+                .limit(MOST_ROWS)
+                .forEach(each -> row(
+                        "  " + each.name,
+                        Long.toString(each.failed),
+                        Long.toString(each.requests),
+                        each.recent == null ? "-" : seconds(FineHistogram.quantile(0.99, each.recent)),
+                        each.more));
         if (rows.size() > MOST_ROWS) {
             text.append("  and ").append(rows.size() - MOST_ROWS).append(" more\n");
         }

@@ -31,7 +31,8 @@ final class UpstreamStatistics {
             json.object().put("name", state.name()).put("protocol", state.protocol());
             upstream(state.name());
             int[] recent = window.of(RecentRequests.Key.ofUpstream(state.name()));
-            RecentStatistics.of(recent == null ? new int[FineHistogram.BUCKETS] : recent).write(json, "recent");
+            RecentStatistics.of(recent == null ? new int[FineHistogram.BUCKETS] : recent)
+                    .write(json, "recent");
             json.array("endpoints");
             Map<String, EndpointSums.Sum> sums = new EndpointSums(loops).of(state);
             state.endpoints().forEach(endpoint -> endpoint(endpoint, sums.get(endpoint.address())));

@@ -103,7 +103,9 @@ class AdminActionsTest {
         write("{port: 0}", "two");
         HttpResponse<String> answer = send(named(post("/reload")));
         assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEqualTo("generation 2 is in force\n");
+        assertThat(answer.body()).isEqualTo("generation 2 is in force\nchanged route route-1\n");
+        assertThat(send(get("admin", "/reloads")).body())
+                .contains("\"succeeded\": true", "\"route route-1\"", "\"reason\": \"");
         assertThat(send(get("web", "/")).body()).isEqualTo("two");
         assertThat(running().metrics().metricsText())
                 .contains("gateway_config_reloads_total{result=\"success\"} 1.0")
@@ -119,6 +121,7 @@ class AdminActionsTest {
         String problem = file + ":3:9: unknown key 'prt' in an admin section: did you mean 'port'?";
         assertThat(answer.body()).isEqualTo(problem + "\n");
         assertThat(send(get("web", "/")).body()).isEqualTo("one");
+        assertThat(send(get("admin", "/reloads")).body()).contains("\"succeeded\": false", "unknown key 'prt'");
         HttpResponse<String> ready = send(get("admin", "/ready"));
         assertThat(ready.statusCode()).isEqualTo(200);
         assertThat(ready.body()).startsWith("ready\nthe reload at 2").endsWith("Z failed: " + problem + "\n");
@@ -140,7 +143,7 @@ class AdminActionsTest {
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(answer.body())
                 .isEqualTo(file + ":1:1: warning: workers stays what it was until the gateway is started again\n"
-                        + "generation 2 is in force\n");
+                        + "generation 2 is in force\nchanged route route-1, workers\n");
         assertThat(send(get("web", "/")).body()).isEqualTo("two");
     }
 

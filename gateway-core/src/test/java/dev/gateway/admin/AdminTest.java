@@ -114,7 +114,7 @@ class AdminTest {
                 throw new AssertionError(e);
             }
         });
-        assertThat(links[0]).isEqualTo(19);
+        assertThat(links[0]).isEqualTo(20);
     }
 
     @Test

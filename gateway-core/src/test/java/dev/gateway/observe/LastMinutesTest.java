@@ -54,6 +54,7 @@ class LastMinutesTest {
                 .containsPattern("\"codes\":\\{\"5xx\":[0-9.E]+\\},\"causes\":\\{\"connect_failed\":[0-9.E]+\\},"
                         + "\"latency\":\\{\"requests\":1,\"p50\":0\\.00[23]");
         seconds(15);
-        assertThat(metrics.historyJson()).containsPattern("\"codes\":\\{\\},\"causes\":\\{\\},\"latency\":\\{\"requests\":0,");
+        assertThat(metrics.historyJson())
+                .containsPattern("\"codes\":\\{\\},\"causes\":\\{\\},\"latency\":\\{\"requests\":0,");
     }
 }

@@ -99,7 +99,8 @@ class StatisticsTest {
             counters.onAttemptBegun(record);
             counters.onAttemptEnded(record, 200, null, false);
         }
-        assertThat(metrics.statsJson()).containsPattern("\"upstreams\":.*\"recent\":\\{\"requests\":10,\"p50\":3\\.[0-2]");
+        assertThat(metrics.statsJson())
+                .containsPattern("\"upstreams\":.*\"recent\":\\{\"requests\":10,\"p50\":3\\.[0-2]");
     }
 
     @Test

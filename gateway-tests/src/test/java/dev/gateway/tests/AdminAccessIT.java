@@ -117,6 +117,7 @@ class AdminAccessIT {
                 "/upstreams",
                 "/certificates",
                 "/failures",
+                "/reloads",
                 "/listeners",
                 "/routes",
                 "/log-level",

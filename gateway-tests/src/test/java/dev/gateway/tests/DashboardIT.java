@@ -205,9 +205,7 @@ class DashboardIT {
         browser.emulate(1280, 800, false);
         open();
         await("document.querySelector('#failures .legend').textContent.includes('connect_failed')", "true");
-        await(
-                "document.querySelector('#last-failures tbody').textContent.includes('GET /billing?token=***')",
-                "true");
+        await("document.querySelector('#last-failures tbody').textContent.includes('GET /billing?token=***')", "true");
         assertThat(text("#last-failures tbody")).contains("502", "connect_failed", "127.0.0.1:9");
         assertThat(browser.log()).isEqualTo("{\"value\":[]}");
     }

@@ -11,12 +11,13 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an operator who comes later can still find out: what failed, and what went on. */
+/** What an operator who comes later can still find out: what failed, what went on, and what a reload changed. */
 @Tag("jar")
 @Timeout(120)
 class LookBackIT {
@@ -57,7 +58,8 @@ class LookBackIT {
     void failedExchangesAreKeptThoughThereIsNoAccessLog() throws Exception {
         int dead = ClosedPort.number();
         try (Origin good = Origin.start().otherwise(Behaviours.text("hello"));
-                GatewayJar gateway = GatewayJar.of(CONFIG.formatted(good.port(), dead)).start()) {
+                GatewayJar gateway =
+                        GatewayJar.of(CONFIG.formatted(good.port(), dead)).start()) {
             assertThat(get(gateway, "/good")).isEqualTo(200);
             assertThat(get(gateway, "/bad?token=secret&x=1")).isEqualTo(502);
             for (int i = 0; i < 60; i++) {
@@ -86,6 +88,29 @@ class LookBackIT {
             gateway.await(
                     "a point of the history",
                     () -> json(gateway, "/history").toString().contains("\"causes\":{\"connect_failed\":"));
+        }
+    }
+
+    @Test
+    void aReloadSaysWhatItChanged() throws Exception {
+        try (Origin good = Origin.start().otherwise(Behaviours.text("hello"));
+                GatewayJar gateway = GatewayJar.of(CONFIG.formatted(good.port(), good.port()))
+                        .start()) {
+            Files.writeString(
+                    gateway.directory().resolve("gateway.yaml"),
+                    CONFIG.formatted(good.port(), good.port())
+                            .replace("value: /bad", "value: /other")
+                            .replace(
+                                    "- {name: good,",
+                                    "- {name: spare, endpoints: [{host: h, port: 1}]}\n  - {name: good,"));
+            assertThat(gateway.post("/reload").body()).contains("added upstream spare; changed route bad\n");
+            gateway.awaitLog("generation 2 is in force; added upstream spare; changed route bad");
+            JsonNode reload = gateway.json("/reloads").at("/reloads/0");
+            assertThat(reload.at("/succeeded").asBoolean()).isTrue();
+            assertThat(reload.at("/generation").asInt()).isEqualTo(2);
+            assertThat(reload.at("/added").toString()).isEqualTo("[\"upstream spare\"]");
+            assertThat(reload.at("/changed").toString()).isEqualTo("[\"route bad\"]");
+            assertThat(reload.at("/problems").toString()).contains("no route uses the upstream 'spare'");
         }
     }
 }

@@ -86,7 +86,8 @@ final class CertificateChecks {
         Set<String> hosts = new HashSet<>();
         Collection<List<?>> names = certificate.getSubjectAlternativeNames();
         for (List<?> name : names == null ? List.<List<?>>of() : names) {
-            if (Integer.valueOf(DNS_NAME).equals(name.get(0)) || Integer.valueOf(IP_ADDRESS).equals(name.get(0))) {
+            if (Integer.valueOf(DNS_NAME).equals(name.get(0))
+                    || Integer.valueOf(IP_ADDRESS).equals(name.get(0))) {
                 hosts.add(String.valueOf(name.get(1)).toLowerCase(Locale.ROOT));
             }
         }

@@ -33,7 +33,6 @@ final class YamlReader {
     /** A key and its value without a space between them; not a URL. */
     private static final Pattern JOINED = Pattern.compile("^[\\s-]*([A-Za-z][A-Za-z0-9_]*):(?![\\s/])");
 
-
     private final String file;
     private final String text;
     private final Problems problems;
@@ -152,7 +151,10 @@ final class YamlReader {
         // A line such as 'port:443' is no key, which the parser sees only when the next line has come.
         Mark begun = e.getContextMark().orElse(null);
         Matcher joined = begun == null ? null : JOINED.matcher(line(begun.getLine()));
-        if (begun != null && joined != null && String.valueOf(e.getProblem()).contains("expected ':'") && joined.find()) {
+        if (begun != null
+                && joined != null
+                && String.valueOf(e.getProblem()).contains("expected ':'")
+                && joined.find()) {
             String key = joined.group(1);
             problems.error(
                     new Position(file, begun.getLine() + 1, joined.start(1) + 1),
