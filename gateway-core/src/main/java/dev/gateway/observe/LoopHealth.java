@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * How long an event loop makes its tasks wait. One thread probes it each second with a task that only tells the time; any
@@ -14,15 +15,17 @@ final class LoopHealth {
 
     private final Executor loop;
     private final IntSupplier pendingTasks;
+    private final LongSupplier nanoClock;
     private final long[] lags = new long[PROBES]; // a ring of earlier answers, guarded by this
     private int probes;
     private volatile boolean owed;
     private volatile long askedNanos;
     private volatile long lagNanos;
 
-    LoopHealth(Executor loop, IntSupplier pendingTasks) {
+    LoopHealth(Executor loop, IntSupplier pendingTasks, LongSupplier nanoClock) {
         this.loop = loop;
         this.pendingTasks = pendingTasks;
+        this.nanoClock = nanoClock;
     }
 
     /** Asks the loop, unless it still owes an answer. */
@@ -31,11 +34,11 @@ final class LoopHealth {
             return;
         }
         lags[probes++ % PROBES] = lagNanos;
-        askedNanos = System.nanoTime();
+        askedNanos = nanoClock.getAsLong();
         owed = true;
         try {
             loop.execute(() -> {
-                lagNanos = System.nanoTime() - askedNanos;
+                lagNanos = nanoClock.getAsLong() - askedNanos;
                 owed = false;
             });
         } catch (RejectedExecutionException e) {
@@ -45,7 +48,7 @@ final class LoopHealth {
 
     /** Returns the longest wait of the last ten probes: a scrape every 15 seconds should not miss most of them. */
     synchronized double lagSeconds() {
-        long longest = owed ? System.nanoTime() - askedNanos : lagNanos;
+        long longest = owed ? nanoClock.getAsLong() - askedNanos : lagNanos;
         for (long lag : lags) {
             longest = Math.max(longest, lag);
         }

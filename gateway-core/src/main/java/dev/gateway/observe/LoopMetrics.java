@@ -21,7 +21,7 @@ public final class LoopMetrics implements ExchangeObserver {
 
     LoopMetrics(TimerWheel clock, IntSupplier pendingTasks) {
         this.clock = clock;
-        this.health = new LoopHealth(clock.loop(), pendingTasks);
+        this.health = new LoopHealth(clock.loop(), pendingTasks, System::nanoTime);
     }
 
     LoopHealth health() {

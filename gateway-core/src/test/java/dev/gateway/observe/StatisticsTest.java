@@ -115,22 +115,29 @@ class StatisticsTest {
     @Test
     void aLoopThatDoesNotAnswerLags() {
         List<Runnable> tasks = new ArrayList<>();
-        LoopHealth health = new LoopHealth(tasks::add, () -> 5);
+        long[] nanos = {Long.MAX_VALUE - 1_000_000_000L}; // it may wrap
+        LoopHealth health = new LoopHealth(tasks::add, () -> 5, () -> nanos[0]);
         assertThat(health.lagSeconds()).isZero();
         health.probe();
         health.probe(); // asks no more while an answer is owed
         assertThat(tasks).hasSize(1);
-        double waiting = health.lagSeconds();
-        assertThat(waiting).isPositive();
-        assertThat(health.lagSeconds()).isGreaterThan(waiting);
+        assertThat(health.lagSeconds()).isZero();
+        nanos[0] += 2_000_000_000L;
+        assertThat(health.lagSeconds()).isEqualTo(2);
+        nanos[0] += 1_000_000_000L;
+        assertThat(health.lagSeconds()).isEqualTo(3);
         tasks.remove(0).run();
-        double answered = health.lagSeconds();
-        assertThat(answered).isGreaterThan(waiting).isEqualTo(health.lagSeconds());
-        for (int i = 0; i < 11; i++) {
+        nanos[0] += 1_000_000_000L;
+        assertThat(health.lagSeconds()).as("once it has answered").isEqualTo(3);
+        for (int i = 0; i < 10; i++) {
+            assertThat(health.lagSeconds()).as("the longest of ten").isEqualTo(3);
             health.probe();
+            nanos[0] += 500_000_000L;
             tasks.remove(0).run();
         }
-        assertThat(health.lagSeconds()).as("of later probes").isNotEqualTo(answered);
+        health.probe();
+        tasks.remove(0).run();
+        assertThat(health.lagSeconds()).as("of later probes").isEqualTo(0.5);
         assertThat(health.pendingTasks()).isEqualTo(5);
     }
 
