@@ -7,6 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.testing.RecordCopy;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
@@ -34,22 +35,7 @@ class InForceTest {
         ConnectConfig entry = other.connect().get(0);
         assertThat(entry.name()).isEqualTo(upstream.name());
         // No file says so: the checks refuse a name for both.
-        GatewayConfig both = new GatewayConfig(
-                other.position(),
-                other.listeners(),
-                other.routes(),
-                List.of(upstream),
-                other.connect(),
-                other.admin(),
-                other.accessLog(),
-                other.tracing(),
-                other.metrics(),
-                other.otlp(),
-                other.drain(),
-                other.resolver(),
-                other.workers(),
-                other.transport(),
-                other.concealed());
+        GatewayConfig both = RecordCopy.of(other, Map.of("upstreams", List.of(upstream)));
         InForce inForce = new InForce(both, snapshot(both, null));
 
         Upstream same = Objects.requireNonNull(inForce.same(upstream));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.testing.HeldPort;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -16,6 +17,8 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -33,12 +36,16 @@ class ReloadTest {
     @TempDir
     Path directory;
 
+    private final List<HeldPort> held = new ArrayList<>();
     private @Nullable Gateway gateway;
 
     @AfterEach
-    void stop() {
+    void stop() throws IOException {
         if (gateway != null) {
             gateway.close();
+        }
+        for (HeldPort port : held) {
+            port.close();
         }
     }
 
@@ -102,10 +109,11 @@ class ReloadTest {
         }
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
+    /** Returns a port for a listener, which nobody else gets before the test is over. */
+    private int port() throws IOException {
+        HeldPort port = new HeldPort();
+        held.add(port);
+        return port.number();
     }
 
     private static void awaitMetric(Gateway gateway, String line) {
@@ -186,8 +194,8 @@ class ReloadTest {
 
     @Test
     void aListenerCanMoveToAnotherPort() throws Exception {
-        int from = freePort();
-        int to = freePort();
+        int from = port();
+        int to = port();
         Gateway running = start(answering("one", "name: web, port: " + from));
         try (Socket idle = connect(from)) {
             get(idle);
@@ -202,7 +210,7 @@ class ReloadTest {
 
     @Test
     void aListenerCanGetAnotherName() throws Exception {
-        int port = freePort();
+        int port = port();
         Gateway running = start(answering("one", "name: web, port: " + port));
         try (Socket idle = connect(port)) {
             get(idle);
@@ -216,8 +224,8 @@ class ReloadTest {
 
     @Test
     void listenersCanChangePlaces() throws Exception {
-        int a = freePort();
-        int b = freePort();
+        int a = port();
+        int b = port();
         String routes =
                 """
                 routes:
@@ -286,14 +294,14 @@ class ReloadTest {
         String web = answering("one", "name: web, port: 0");
         Gateway running = start(web);
         assertThat(running.adminUrl()).isNull();
-        int first = freePort();
+        int first = port();
         running.reload(config(web + "admin: {port: " + first + "}\n"));
         assertThat(running.port("admin")).isEqualTo(first);
         try (Socket kept = connect(first)) {
             assertThat(get(kept)).contains("Gateway");
             running.reload(config(web + "admin: {port: " + first + "}\ndrain: {timeout: 1m}\n"));
             assertThat(get(kept)).contains("Gateway");
-            int second = freePort();
+            int second = port();
             running.reload(config(web + "admin: {port: " + second + "}\n"));
             assertThat(get(second)).contains("Gateway");
             assertClosed(kept);

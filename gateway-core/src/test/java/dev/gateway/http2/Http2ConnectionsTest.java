@@ -20,11 +20,13 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.RecordCopy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.util.AsciiString;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -370,20 +372,8 @@ class Http2ConnectionsTest {
 
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOneAndRetriable() {
-        Http2ServerSettings d = Http2ServerSettings.DEFAULT;
         with(
-                new Http2ServerSettings(
-                        2,
-                        d.streamWindow(),
-                        d.wideStreamWindow(),
-                        d.wideStreams(),
-                        d.maxHeaderListSize(),
-                        d.maxHeaderFields(),
-                        0,
-                        0,
-                        0,
-                        0,
-                        0),
+                RecordCopy.of(Http2ServerSettings.DEFAULT, Map.of("maxConcurrentStreams", 2)),
                 Http2ClientSettings.DEFAULT);
         assertEquals(2, pair.client.availableStreams());
         send(head(Method.POST, "/"), false);

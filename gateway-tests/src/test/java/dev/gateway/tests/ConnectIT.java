@@ -3,9 +3,9 @@ package dev.gateway.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Origin;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -131,10 +131,7 @@ class ConnectIT {
 
     @Test
     void whoeverCannotBeReachedIsNamed() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+        int port = ClosedPort.number();
         assertThat(curl("plain", "https://127.0.0.1:" + port + "/", "-v").output())
                 .contains("502 Bad Gateway")
                 .containsIgnoringCase("Proxy-Status: gateway;error=connection_refused;next-hop=\"127.0.0.1:" + port
