@@ -2,6 +2,10 @@ package dev.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +14,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class SystemdTest {
     private final AtomicInteger told = new AtomicInteger();
@@ -72,10 +77,28 @@ class SystemdTest {
 
     @Test
     void whoCannotBeToldIsNotInTheWay() throws StartException {
-        Systemd.of(Map.of("NOTIFY_SOCKET", "vsock:2:1234"), 1).ready("Serving");
-        Systemd nobody = Systemd.of(Map.of("NOTIFY_SOCKET", "@nobody-listens-here"), 1);
-        nobody.ready("Serving");
-        nobody.alive();
-        Systemd.of(Map.of(), 1).ready("Serving");
+        Logger logger = (Logger) LoggerFactory.getLogger(Systemd.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            Systemd.of(Map.of("NOTIFY_SOCKET", "vsock:2:1234"), 1).ready("Serving");
+            assertThat(lines.list)
+                    .as("warned of once, when it is set up")
+                    .singleElement()
+                    .satisfies(line ->
+                            assertThat(line.getFormattedMessage()).startsWith("The service's state cannot be told: "));
+            lines.list.clear();
+            Systemd nobody = Systemd.of(Map.of("NOTIFY_SOCKET", "@nobody-listens-here"), 1);
+            nobody.ready("Serving");
+            assertThat(lines.list).singleElement().satisfies(line -> assertThat(line.getFormattedMessage())
+                    .startsWith("The service's state cannot be told to @nobody-listens-here: "));
+            lines.list.clear();
+            nobody.alive(); // many times an hour, so it warns of nothing
+            Systemd.of(Map.of(), 1).ready("Serving");
+            assertThat(lines.list).noneMatch(line -> line.getLevel().isGreaterOrEqual(Level.WARN));
+        } finally {
+            logger.detachAppender(lines);
+        }
     }
 }

@@ -107,9 +107,11 @@ class Http1ServerLimitsTest {
     void aResponseThatHasBegunIsCutOffWhenItsRequestFails() {
         client.send(post("Transfer-Encoding: chunked") + "1\r\nx\r\n");
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 10), false);
-        client.last().stream.data(Buffers.of(new byte[5]), false);
+        client.last().stream.data(Buffers.of("12345"), false);
+        client.last().stream.flush();
         client.send("zz");
         assertEquals(Cause.CLIENT_PROTOCOL_ERROR, reset().cause());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345", client.sent());
         assertFalse(client.channel.isOpen());
     }
 
@@ -350,11 +352,13 @@ class Http1ServerLimitsTest {
 
     @Test
     void aResponseShorterThanAnnouncedIsCutOff() {
-        client.answer = request -> {
-            request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
-            request.stream.data(Buffers.of(new byte[4]), true);
-        };
+        client.answer = request -> {};
         client.send(GET + GET);
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 5), false);
+        client.last().stream.data(Buffers.of("123"), false);
+        client.last().stream.flush();
+        client.last().stream.data(Buffers.of("4"), true);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n123", client.sent());
         assertFalse(client.channel.isOpen());
         assertEquals(1, client.requests.size());
     }

@@ -163,13 +163,24 @@ class Http2ClientMessagesTest {
     @Test
     void whatComesLateForManyRequestsThatWereGivenUpIsNoOffence() {
         say(2048);
-        for (int i = 0; i < 400; i++) {
+        int requests = 400;
+        for (int i = 0; i < requests; i++) {
             request(Method.GET, true).client().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, "no response in time"));
         }
         collect();
-        send(frame(Frames.DATA, 0, 1, (byte) 'x'));
-        assertEquals(1, sent(Frames.RST_STREAM, 1).size());
-        assertEquals(1, sent(Frames.RST_STREAM, 799).size());
+        for (int i = 0; i < requests; i++) {
+            int stream = 3 + 2 * i;
+            assertEquals(8, sent(Frames.RST_STREAM, stream).get(0).number(0));
+            send(
+                    frame(Frames.HEADERS, Frames.END_HEADERS, stream, block(":status", "200")),
+                    frame(Frames.DATA, Frames.END_STREAM, stream, (byte) 'x'));
+            assertEquals(1, sent(Frames.RST_STREAM, stream).size());
+        }
+        assertEquals(List.of(), counts.violations);
+        assertEquals(List.of(), sent(Frames.GOAWAY, 0));
+        Pair.Exchange next = request(Method.GET, true);
+        send(frame(Frames.HEADERS, END, 3 + 2 * requests, block(":status", "204")));
+        assertTrue(next.ended);
     }
 
     private void say(int streams) {
@@ -473,20 +484,36 @@ class Http2ClientMessagesTest {
 
     @Test
     void bytesOfAResetStreamGoBackToTheConnection() {
-        Pair.Exchange exchange = request(Method.GET, true);
-        exchange.keepCredit = true;
-        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200")));
-        for (int i = 0; i < 16; i++) {
-            send(frame(Frames.DATA, 0, 3, new byte[16_000]));
+        int window = 65_535 + returned();
+        int sent = 0;
+        for (int stream = 3; sent <= 2 * window; stream += 2) {
+            Pair.Exchange exchange = request(Method.GET, true);
+            exchange.keepCredit = true;
+            send(frame(Frames.HEADERS, Frames.END_HEADERS, stream, block(":status", "200")));
+            for (int i = 0; i < 16; i++) {
+                send(frame(Frames.DATA, 0, stream, new byte[16_000]));
+            }
+            sent += 256_000;
+            exchange.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
+            collect();
+            assertEquals(8, sent(Frames.RST_STREAM, stream).get(0).number(0));
+            assertEquals(256_000, exchange.received);
+            assertNull(exchange.failure);
+            assertEquals(List.of(), sent(Frames.WINDOW_UPDATE, stream));
+            exchange.client().consumed(256_000); // has been given back already
+            exchange.client().flush();
+            collect();
+            int back = 65_535 + returned() - window;
+            assertTrue(back <= sent && back >= sent - window / 2, back + " of " + sent);
         }
-        exchange.client().reset(Failure.of(Cause.CLIENT_CLOSED, ""));
-        collect();
-        assertEquals(8, sent(Frames.RST_STREAM, 3).get(0).number(0));
-        assertEquals(256_000, exchange.received);
-        assertNull(exchange.failure);
-        exchange.client().consumed(256_000);
-        exchange.client().flush();
-        collect();
+        assertEquals(List.of(), sent(Frames.GOAWAY, 0));
         assertTrue(channel.isOpen());
+    }
+
+    /** Returns by how much the window of the connection was opened so far. */
+    private int returned() {
+        return sent(Frames.WINDOW_UPDATE, 0).stream()
+                .mapToInt(update -> update.number(0))
+                .sum();
     }
 }

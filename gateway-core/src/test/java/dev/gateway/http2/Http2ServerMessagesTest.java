@@ -18,9 +18,12 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.RecordCopy;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,8 +47,25 @@ class Http2ServerMessagesTest {
 
     private void with(int maxStreams) {
         client.close();
-        client = new RawClient(
-                new Http2ServerSettings(maxStreams, 32 * 1024, 256 * 1024, 16, 16 * 1024, 50, 0, 30_000, 0, 0, 60_000));
+        client = new RawClient(RecordCopy.of(
+                Http2ServerSettings.DEFAULT,
+                Map.of(
+                        "maxConcurrentStreams",
+                        maxStreams,
+                        "maxHeaderListSize",
+                        16 * 1024,
+                        "maxHeaderFields",
+                        50,
+                        "requestHeadersMillis",
+                        0L,
+                        "requestBodyIdleMillis",
+                        30_000L,
+                        "responseWriteIdleMillis",
+                        0L,
+                        "idleMillis",
+                        0L,
+                        "maxConnectionAgeMillis",
+                        60_000L)));
     }
 
     private void request(byte[] block) {
@@ -376,6 +396,7 @@ class Http2ServerMessagesTest {
 
     @Test
     void aStalledStreamKeepsOnlyItsOwnWindow() {
+        int before = opened();
         client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
         client.request(0).keepCredit = true;
         client.send(Frames.DATA, 0, 1, new byte[16_000]);
@@ -385,7 +406,24 @@ class Http2ServerMessagesTest {
         assertTrue(client.request(1).ended);
         client.request(0).server().reset(Failure.of(Cause.UPSTREAM_TIMEOUT, ""));
         client.collect();
-        client.request(0).server().consumed(1_000); // ignored: closing gave it all back
+        client.request(0).server().consumed(32_000); // ignored: closing gave it all back
+        int sent = 48_000;
+        for (int stream = 5; sent <= 2 * Http2ServerSettings.DEFAULT.connectionWindow(); stream += 2) {
+            client.send(Frames.HEADERS, Frames.END_HEADERS, stream, post());
+            client.send(Frames.DATA, Frames.END_STREAM, stream, new byte[16_000]);
+            sent += 16_000;
+            int back = opened() - before;
+            assertTrue(back <= sent, back + " of " + sent + " bytes were given back");
+        }
+        assertTrue(opened() - before > sent / 2);
+        assertEquals(List.of(), client.all(Frames.GOAWAY, 0));
+    }
+
+    /** Returns by how much the window of the connection was opened so far. */
+    private int opened() {
+        return client.all(Frames.WINDOW_UPDATE, 0).stream()
+                .mapToInt(update -> update.number(0))
+                .sum();
     }
 
     @Test

@@ -193,23 +193,29 @@ final class Pair implements AutoCloseable {
         Runnable onReset = () -> {};
 
         dev.gateway.stream.ClientStream client() {
-            return Objects.requireNonNull(client);
+            return Objects.requireNonNull(client, "it was not sent by the client");
         }
 
         ServerStream server() {
-            return Objects.requireNonNull(server);
+            return Objects.requireNonNull(server, "it did not come to the server");
         }
 
         RequestHead request() {
-            return Objects.requireNonNull(request);
+            return Objects.requireNonNull(request, "no head of a request came");
         }
 
         Fields trailers() {
-            return Objects.requireNonNull(trailers);
+            return Objects.requireNonNull(trailers, () -> "no trailers came: " + this);
         }
 
         Failure failed() {
-            return Objects.requireNonNull(failure);
+            return Objects.requireNonNull(failure, () -> "it did not fail: " + this);
+        }
+
+        @Override
+        public String toString() {
+            return heads.size() + " heads, " + received + " bytes" + (ended ? ", ended" : "")
+                    + (failure == null ? "" : ", " + failure);
         }
 
         @Override

@@ -2,6 +2,9 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.message.RequestHead;
@@ -11,16 +14,27 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
-/** How long a stop waits for those who have connected and were not accepted yet. */
+/**
+ * What a listener does when it cannot accept, and how long a stop waits for those who have connected and were not accepted
+ * yet.
+ */
 class AcceptGateTest {
     private final EmbeddedChannel socket = new EmbeddedChannel();
+    private final List<String> observed = new ArrayList<>();
     private final AcceptGate gate =
             new AcceptGate(socket, new Door(owner()), null, new AcceptTrouble(System::nanoTime));
 
@@ -47,16 +61,80 @@ class AcceptGateTest {
             }
         };
         return new LoopConnections(
-                new ListenerLoop(
-                        socket.eventLoop(), new TimerWheel(socket.eventLoop()), nobody, ConnectionObserver.NONE),
+                new ListenerLoop(socket.eventLoop(), new TimerWheel(socket.eventLoop()), nobody, observer()),
                 settings,
                 Admission.of(settings),
                 new RefusalLog(System::nanoTime));
     }
 
+    private ConnectionObserver observer() {
+        return new ConnectionObserver() {
+            @Override
+            public void onSocketError() {
+                observed.add("error");
+            }
+
+            @Override
+            public void onAcceptPaused() {
+                observed.add("paused");
+            }
+        };
+    }
+
     @AfterEach
     void close() {
         socket.close();
+    }
+
+    /** As when the kernel has no descriptor left: who has connected waits there, and is accepted a moment later. */
+    @Test
+    void anAcceptThatFailsIsTriedAgainInAMoment() {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(AcceptTrouble.class);
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            socket.freezeTime();
+            List<Throwable> passedOn = new ArrayList<>();
+            socket.pipeline().addLast(gate, new ChannelInboundHandlerAdapter() {
+                @Override
+                @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    passedOn.add(cause);
+                }
+            });
+            for (int round = 1; round <= 2; round++) {
+                socket.pipeline().fireExceptionCaught(new IOException("Too many open files"));
+                socket.pipeline().fireExceptionCaught(new IOException("Too many open files"));
+                assertThat(socket.config().isAutoRead()).isFalse();
+                socket.advanceTimeBy(19, TimeUnit.MILLISECONDS);
+                socket.runScheduledPendingTasks();
+                assertThat(socket.config().isAutoRead()).isFalse();
+                socket.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+                socket.runScheduledPendingTasks();
+                assertThat(socket.config().isAutoRead()).isTrue();
+                assertThat(socket.runScheduledPendingTasks())
+                        .as("what is still scheduled")
+                        .isEqualTo(-1);
+            }
+            assertThat(observed).containsExactly("error", "paused", "error", "error", "paused", "error");
+            assertThat(passedOn).as("of which Netty would hear").isEmpty();
+            assertThat(socket.isOpen()).isTrue();
+            assertThat(lines.list).singleElement().asString().contains("listener web could not accept a connection");
+        } finally {
+            logger.detachAppender(lines);
+        }
+    }
+
+    @Test
+    void aListenerThatIsClosedInTheMeantimeAcceptsNoMore() {
+        socket.freezeTime();
+        socket.pipeline().addLast(gate);
+        socket.pipeline().fireExceptionCaught(new IOException("Too many open files"));
+        socket.close();
+        socket.advanceTimeBy(20, TimeUnit.MILLISECONDS);
+        socket.runScheduledPendingTasks();
+        assertThat(socket.config().isAutoRead()).isFalse();
     }
 
     @Test

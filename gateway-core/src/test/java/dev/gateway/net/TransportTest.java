@@ -112,7 +112,7 @@ class TransportTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsWrittenWaitsForNoAcknowledgement(TransportKind kind) throws Exception {
+    void theKernelIsToldThatNothingWaitsForAnAcknowledgement(TransportKind kind) throws Exception {
         assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
         Transport transport = Transport.start(kind, 1);
         EventLoop loop = transport.loops().get(0);

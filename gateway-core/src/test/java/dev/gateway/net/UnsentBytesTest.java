@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class UnsentBytesTest {
     @ParameterizedTest
     @EnumSource
-    void theKernelTakesNoMoreThanThat(TransportKind kind) throws Exception {
+    void theKernelIsToldTheLimitWhereThereIsAnOptionForIt(TransportKind kind) throws Exception {
         assumeTrue(kind.unavailabilityCause() == null, kind + " is not available here");
         Transport transport = Transport.start(kind, 1);
         EventLoop loop = transport.loops().get(0);

@@ -25,6 +25,8 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.ParameterizedTest;
 
 class PoolsTest extends PoolFixture {
     // HTTP/1.1
@@ -396,10 +398,22 @@ class PoolsTest extends PoolFixture {
     @Test
     void manyRequestsOnBothEventLoopsShareFewConnections() throws Exception {
         settings.maxConnections = 3;
-        to(http1());
+        Origin origin = http1();
+        to(origin);
         List<Reply> replies = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
-            replies.add(get(i % 2, "/"));
+            replies.add(get(i % 2, "/hold"));
+        }
+        // As long as none is answered, no connection closes: all that were dialled are there.
+        List<Runnable> first = List.of(heldBy(origin), heldBy(origin), heldBy(origin));
+        assertThat(counted()).isEqualTo(new PoolCounts(0, 3, 0, 197));
+        assertThat(origin.connections).hasSize(3);
+        assertThat(origin.held).isEmpty();
+        first.forEach(Runnable::run);
+        for (int i = 3; i < 200; i++) {
+            Runnable answer = heldBy(origin);
+            assertThat(origin.held).as("others that came at the same time").hasSizeLessThan(3);
+            answer.run();
         }
         for (Reply reply : replies) {
             reply.connection();
@@ -475,15 +489,19 @@ class PoolsTest extends PoolFixture {
         assertThat(get("/").failure().detail()).contains("nowhere.test");
     }
 
-    @Test
-    void theNextAddressIsTriedWhenOneFails() throws Exception {
+    /** Whichever of them is the first: nobody listens at the other. */
+    @ParameterizedTest
+    @CsvSource({"127.0.0.77, 127.0.0.1", "127.0.0.1, 127.0.0.77"})
+    void theNextAddressIsTriedWhenOneFails(String first, String second) throws Exception {
+        settings.idleMillis = 60_000;
         Origin origin = http1();
-        dns.answers("origin.test", "127.0.0.77", "127.0.0.1");
+        dns.answers("origin.test", first, second);
         to("origin.test", origin.port());
-        settings.idleMillis = 1;
 
-        for (int i = 0; i < 4; i++) { // whichever is the first
-            get("/").connection();
+        for (int i = 1; i <= 4; i++) {
+            assertThat(get("/").connection()).as("dialled anew").isEqualTo(i);
+            ahead.addAndGet(TimeUnit.SECONDS.toNanos(61));
+            awaitEvents("idle closed", "closed");
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -372,7 +373,7 @@ class AddressRulesTest {
         long[] now = {0};
         List<Runnable> tasks = new ArrayList<>();
         List<Set<InetAddress>> answers =
-                new ArrayList<>(List.of(Set.of(address("8.8.8.8")), Set.of(address("9.9.9.9"))));
+                new ArrayList<>(List.of(Set.of(address("8.8.8.8")), Set.of(address("9.9.9.9")), Set.of()));
         LocalAddresses addresses = new LocalAddresses(() -> answers.remove(0), () -> now[0], tasks::add);
 
         assertThat(addresses.contains(address("8.8.8.8"))).isTrue();
@@ -384,6 +385,32 @@ class AddressRulesTest {
         assertThat(addresses.contains(address("8.8.8.8"))).isFalse();
         assertThat(addresses.contains(address("9.9.9.9"))).isTrue();
         assertThat(tasks).hasSize(1);
+        now[0] += 10_000_000_000L; // just fresh
+        assertThat(addresses.contains(address("9.9.9.9"))).isTrue();
+        assertThat(tasks).hasSize(1);
+        now[0]++;
+        assertThat(addresses.contains(address("9.9.9.9"))).isTrue();
+        assertThat(tasks).as("the second time").hasSize(2);
+        tasks.get(1).run();
+        assertThat(addresses.contains(address("9.9.9.9"))).isFalse();
+    }
+
+    @Test
+    void addressesThatCouldNotBeReadAnewAreReadAtTheNextQuestion() {
+        long[] now = {0};
+        List<Set<InetAddress>> answers = new ArrayList<>(List.of(Set.of(), Set.of(address("9.9.9.9"))));
+        boolean[] busy = {true};
+        LocalAddresses addresses = new LocalAddresses(() -> answers.remove(0), () -> now[0], task -> {
+            if (busy[0]) {
+                throw new RejectedExecutionException("made by the test");
+            }
+            task.run();
+        });
+        now[0] = 11_000_000_000L;
+        assertThat(addresses.contains(address("9.9.9.9"))).isFalse();
+        busy[0] = false;
+        addresses.contains(address("9.9.9.9"));
+        assertThat(addresses.contains(address("9.9.9.9"))).isTrue();
     }
 
     // ---- what else is judged
