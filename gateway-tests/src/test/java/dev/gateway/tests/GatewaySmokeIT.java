@@ -8,7 +8,10 @@ import dev.gateway.StartException;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.PeerStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -157,6 +160,14 @@ class GatewaySmokeIT {
         assertThat(curl("--haproxy-protocol", gateway.uri("proxied", "/hello").toString()))
                 .isEqualTo("hello HTTP/1.1 200");
         assertThat(curl(gateway.uri("proxied", "/hello").toString())).doesNotContain("200");
+        origin.forget();
+        try (Http1Peer proxy = Http1Peer.connect(gateway.port("proxied"))) {
+            proxy.raw("PROXY TCP4 203.0.113.9 127.0.0.1 40000 80\r\n");
+            PeerStream stream = proxy.open();
+            stream.send(Head.request("GET", "/hello"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+        }
+        assertThat(origin.requests("/hello").get(0).all("x-forwarded-for")).containsExactly("203.0.113.9");
     }
 
     @Test

@@ -43,7 +43,9 @@ class InterimResponsesIT {
     @EnumSource
     void aClientThatExpectsToContinueIsToldToAndThenSends(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
-                    stream.send(Head.response(100), false);
+                    if (head.get("expect").orElse("").equals("100-continue")) {
+                        stream.send(Head.response(100), false); // who is not asked says nothing
+                    }
                     String body = stream.receiveBody();
                     stream.send(Head.response(200, "content-length", Integer.toString(body.length())), false);
                     stream.send(body, true);
@@ -54,8 +56,7 @@ class InterimResponsesIT {
             stream.send(Head.request("POST", "/", "expect", "100-continue", "content-length", "4"), false);
             assertThat(stream.receiveHead().status()).isEqualTo(100);
             stream.send("body", true);
-            Head response = stream.receiveFinal();
-            assertThat(response.status()).isEqualTo(200);
+            assertThat(stream.receiveHead().status()).as("after one 100").isEqualTo(200);
             assertThat(stream.receiveBody()).isEqualTo("body");
         }
     }

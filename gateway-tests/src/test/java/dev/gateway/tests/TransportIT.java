@@ -2,17 +2,25 @@ package dev.gateway.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.uring.IoUring;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 /** However bytes move between process and kernel, the same is served; what a machine lacks is fallen back from. */
 @Tag("platform")
@@ -29,9 +37,27 @@ class TransportIT {
         "io_uring, H2_TLS, H2_TO_H2",
     })
     void bodiesPassBothWays(String transport, Peers client, Pairing pairing) throws Exception {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.net.Transport");
+        Level level = logger.getLevel();
+        logger.setLevel(Level.INFO);
+        lines.start();
+        logger.addAppender(lines);
         try (Origin origin = Origin.start().on("/", Behaviours.echo());
                 Rig rig = Rig.to(origin, pairing).top("transport: " + transport).start();
                 Peer peer = rig.connect(client)) {
+            boolean available =
+                    switch (transport) {
+                        case "io_uring" -> IoUring.isAvailable();
+                        case "epoll" -> Epoll.isAvailable();
+                        default -> true;
+                    };
+            assertThat(lines.list)
+                    .as("what runs, where %s is %s", transport, available ? "available" : "not available")
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .anyMatch(line ->
+                            line.toLowerCase(Locale.ROOT).startsWith("transport " + transport + ",") == available
+                                    && line.startsWith("Transport "));
             for (int i = 0; i < 3; i++) {
                 PeerStream stream = peer.open();
                 stream.send(Head.request("POST", "/"), false);
@@ -47,6 +73,9 @@ class TransportIT {
                 assertThat(stream.receiveBody()).isEqualTo(BODY);
                 sender.join();
             }
+        } finally {
+            logger.detachAppender(lines);
+            logger.setLevel(level);
         }
     }
 }
