@@ -53,4 +53,31 @@ class DocumentedConfigsTest {
         assertThat(documented().filter(documented -> documented.place().startsWith("../README.md")))
                 .hasSizeGreaterThanOrEqualTo(3);
     }
+
+    /** A file that has these mistakes. */
+    private static final String BAD =
+            """
+            listeners:
+              - {name: web, port: 80800, protocol: HTPP}
+            routes:
+              - rules:
+                  - backendRef: [{name: app}]
+            upstreams:
+              - name: app
+                endpoints: [{host: 127.0.0.1, port: 9000}]
+                timeouts: {connect: 5 s}
+            """;
+
+    @Test
+    void validateSaysWhatTheReadmeShows() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("../README.md"));
+        List<String> shown = lines.subList(lines.indexOf("    $ gateway validate bad.yaml") + 1, lines.size()).stream()
+                .takeWhile(line -> line.startsWith("    "))
+                .map(String::strip)
+                .toList();
+        LoadResult result =
+                ConfigLoader.parse("bad.yaml", BAD.getBytes(StandardCharsets.UTF_8), Path.of("."), Map.of());
+        assertThat(shown).hasSize(4);
+        assertThat(result.problems().stream().map(Object::toString).toList()).containsSubsequence(shown);
+    }
 }
