@@ -74,6 +74,7 @@ final class UpstreamView {
                 "requests",
                 limit(upstream.requests().taken(), upstream.settings().maxRequests()));
         json.put("limits", limits);
+        json.put("waitingBytes", upstream.waiting().held());
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Endpoint endpoint : upstream.endpoints()) {
             Map<String, Object> view = view(upstream, endpoint, views);

@@ -85,6 +85,12 @@ final class Exchange implements StreamEvents {
 
     /** The request goes to this upstream. */
     void sendTo(Upstream upstream, Route route) {
+        if (!handler.gate.admits(upstream.waiting(), held.bytes())) {
+            record.upstream = upstream.name();
+            fail(Failure.of(Cause.OVERLOAD, "requests that wait for " + upstream + " hold as much memory as is left"));
+            return;
+        }
+        held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, route, upstream);
         attempts = made;
         if (request.passes(doorway.inspector())) {
@@ -157,6 +163,7 @@ final class Exchange implements StreamEvents {
 
     /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
     void onResponded() {
+        held.waitsNoMore();
         settings = settings.afterHead();
         doorway.onResponded();
     }

@@ -14,6 +14,7 @@ final class ClientRest extends Timer {
     private final Http1ServerConnection connection;
     private final TimerWheel timers;
     private @Nullable Pause wanted; // after the response that is about to end
+    private boolean refused; // the last response was a refusal
 
     ClientRest(Http1ServerConnection connection, TimerWheel timers) {
         this.connection = connection;
@@ -34,11 +35,17 @@ final class ClientRest extends Timer {
     boolean begin(boolean closing) {
         Pause pause = wanted;
         wanted = null;
+        refused = pause != null;
         long millis = pause == null ? 0 : pause.millis(closing);
         if (millis > 0) {
             timers.arm(this, millis);
         }
         return millis > 0;
+    }
+
+    /** Whether the last response was a refusal, after which there may have been no need to leave the client alone. */
+    boolean followsRefusal() {
+        return refused;
     }
 
     @Override

@@ -611,6 +611,16 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
     }
 
+    @Override
+    public boolean isIdle() {
+        return stream == null && tunnel == null && input.isIdle();
+    }
+
+    @Override
+    public boolean isRefused() {
+        return stream == null && rest.followsRefusal();
+    }
+
     private void closeIfIdle() {
         if (input.isIdle() && input.isFirst()) {
             patience.waitForFirstRequest();

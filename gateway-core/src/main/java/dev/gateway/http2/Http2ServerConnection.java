@@ -306,6 +306,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
+    public boolean isIdle() {
+        return connection().numActiveStreams() == 0;
+    }
+
+    @Override
     public void discourage() {
         goingAway.discourage();
     }

@@ -1,6 +1,7 @@
 package dev.gateway.listener;
 
 import dev.gateway.net.DescriptorShare;
+import dev.gateway.overload.LoopGate;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcceptGate extends ChannelInboundHandlerAdapter {
     private static final long RETRY_MILLIS = 20;
+
+    /** How often it is looked whether there is memory for another connection. */
+    private static final long FULL_MILLIS = 5;
 
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -48,8 +52,9 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         lastNanos = System.nanoTime();
         accepted++;
+        LoopGate gate = door.owner.loop.gate();
         if (door.owner.refuse((Channel) message)) {
-            onRefused();
+            pauseFor(gate.refuse(lastNanos, false)); // who comes again at once finds that the others go first
             return;
         }
         DescriptorShare from = share;
@@ -65,11 +70,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             pause();
             from.whenFree(() -> socket.eventLoop().execute(this::resume));
         }
+        pauseFor(gate.accepted(lastNanos));
     }
 
-    /** Who comes again at once finds that the others go first. */
-    private void onRefused() {
-        long millis = door.owner.loop.gate().refuse(lastNanos, false);
+    private void pauseFor(long millis) {
         if (millis > 0 && !paused) {
             pause();
             socket.eventLoop().schedule(this::resume, millis, TimeUnit.MILLISECONDS);
@@ -82,10 +86,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         door.owner.loop.observer().onSocketError();
         trouble.onFailed(name(), cause);
-        if (!paused) {
-            pause();
-            ctx.channel().eventLoop().schedule(this::resume, RETRY_MILLIS, TimeUnit.MILLISECONDS);
-        }
+        pauseFor(RETRY_MILLIS);
     }
 
     private String name() {
@@ -99,6 +100,10 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     }
 
     private void resume() {
+        if (socket.isOpen() && !door.owner.loop.gate().mayAccept(System.nanoTime())) {
+            socket.eventLoop().schedule(this::resume, FULL_MILLIS, TimeUnit.MILLISECONDS);
+            return;
+        }
         paused = false;
         if (socket.isOpen()) {
             socket.config().setAutoRead(true);

@@ -11,6 +11,7 @@ import dev.gateway.net.ProxyProtocol;
 import dev.gateway.net.ServerTls;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
+import dev.gateway.overload.LoopGate;
 import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * a protocol, whose handler then has the channel for itself. Made by {@link ConnectionInitializer}, confined to the
  * channel's event loop, gone when the channel closes.
  */
-final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.Callback {
+final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callback, ServerTls.Callback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
     /** Names connections for those who look at them, in the order in which they were accepted. */
@@ -47,6 +48,9 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
 
     /** How long a client that has just connected may take for its first byte once the listener drains. */
     private static final long FIRST_BYTE_MILLIS = 1000;
+
+    /** A connection on which something has moved within this time does not make room for others. */
+    private static final long RECENT_NANOS = 2_000_000_000L;
 
     private static final byte[] HTTP_ON_TLS = String.join(
                     "\r\n",
@@ -283,6 +287,27 @@ final class Connection implements Drainable, ProxyProtocol.Callback, ServerTls.C
                 now - bytes.movedNanos(),
                 bytes.received(),
                 bytes.sent());
+    }
+
+    @Override
+    public boolean isIdle() {
+        return protocol == null ? bytes.received() == 0 : protocol.isIdle();
+    }
+
+    @Override
+    public boolean isRefused() {
+        return protocol != null && protocol.isRefused();
+    }
+
+    @Override
+    public boolean giveWay() {
+        boolean recent = owner.loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
+        if (!isRefused() && (recent || !isIdle())) {
+            return false;
+        }
+        owner.onGivenWay();
+        channel.close();
+        return true;
     }
 
     /** Closes it with whatever runs on it. */

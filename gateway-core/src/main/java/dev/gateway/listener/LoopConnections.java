@@ -69,6 +69,7 @@ final class LoopConnections {
         }
         connection.terms.begin();
         connections.add(connection);
+        loop.gate().enter(connection);
         return true;
     }
 
@@ -98,12 +99,19 @@ final class LoopConnections {
 
     void remove(Connection connection) {
         connections.remove(connection);
+        loop.gate().leave(connection);
         connection.terms.end();
         connection.release();
         limit.release(connection);
         if (drained != null && connections.isEmpty()) {
             drained.complete(null);
         }
+    }
+
+    /** A connection that was not in use makes room for another. */
+    void onGivenWay() {
+        loop.observer().onIdleClosed();
+        refusals.onGivenWay(terms.settings.name());
     }
 
     boolean isDiscouraging() {

@@ -53,6 +53,11 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
     }
 
     @Override
+    public boolean isIdle() {
+        return !held.isReadable();
+    }
+
+    @Override
     public void end(Failure failure) {
         if (ctx != null) {
             ctx.close();

@@ -20,6 +20,7 @@ final class RefusalLog {
     private final Map<HandshakeFailure, Throttle> handshakes = new EnumMap<>(HandshakeFailure.class);
     private final Throttle full;
     private final Throttle address;
+    private final Throttle givenWay;
 
     RefusalLog(LongSupplier clock) {
         for (HandshakeFailure each : HandshakeFailure.values()) {
@@ -27,6 +28,7 @@ final class RefusalLog {
         }
         full = new Throttle(clock);
         address = new Throttle(clock);
+        givenWay = new Throttle(clock);
     }
 
     /** A client could not be secured. */
@@ -58,6 +60,17 @@ final class RefusalLog {
     /** A client has as many connections as it may. */
     void onTooManyOfAddress(String listener, @Nullable SocketAddress peer) {
         tell(address.count(), listener, peer, "limits.maxConnectionsPerAddress");
+    }
+
+    /** There is memory for a new connection only if another is closed. */
+    void onGivenWay(String listener) {
+        long count = givenWay.count();
+        if (count > 0) {
+            log.warn(
+                    "listener {} closes connections that are not in use ({} by now), since memory for clients is short",
+                    listener,
+                    count);
+        }
     }
 
     private static void tell(long count, String listener, @Nullable SocketAddress peer, String limit) {

@@ -22,6 +22,16 @@ public interface Drainable {
      */
     void drain();
 
+    /** Whether it carries nothing now, and may be closed to make room for another if that has lasted for a while. */
+    default boolean isIdle() {
+        return false;
+    }
+
+    /** Whether its client was refused for want of room, and nothing runs on it, whatever the client has sent since. */
+    default boolean isRefused() {
+        return false;
+    }
+
     /** Ends what runs, which is told why and answered if it still can be, and closes. */
     void end(Failure failure);
 }

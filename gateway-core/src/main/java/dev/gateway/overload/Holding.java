@@ -1,8 +1,14 @@
 package dev.gateway.overload;
 
-/** What one exchange, or one message, holds of its connection's {@link Account}: all of it is released at once. */
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one exchange, or one message, holds of its connection's {@link Account}: all of it is released at once. While an
+ * exchange waits for an upstream, it counts for that upstream's {@link Portion}, too.
+ */
 public final class Holding {
     private final Account account;
+    private @Nullable Portion portion; // of the upstream that is waited for
     private long bytes;
 
     /** Makes a holding of nothing. */
@@ -15,8 +21,15 @@ public final class Holding {
         if (!account.tryCharge(more)) {
             return false;
         }
-        bytes += more;
+        grow(more);
         return true;
+    }
+
+    private void grow(long more) {
+        bytes += more;
+        if (portion != null) {
+            portion.add(more);
+        }
     }
 
     /**
@@ -31,21 +44,37 @@ public final class Holding {
         if (!account.tryChargeUnfinished(all - bytes)) {
             return false;
         }
-        bytes = all;
+        grow(all - bytes);
         return true;
     }
 
     /** Some of it is held no more. */
     public void remove(long fewer) {
         account.release(fewer);
-        bytes -= fewer;
+        grow(-fewer);
     }
 
     /** Nothing of it is held any more. */
     public void release() {
+        waitsNoMore();
         if (bytes != 0) {
             account.release(bytes);
             bytes = 0;
+        }
+    }
+
+    /** An upstream is waited for from now on, so what is held counts for its portion. */
+    public void waitFor(Portion of) {
+        waitsNoMore();
+        portion = of;
+        of.add(bytes);
+    }
+
+    /** The upstream has answered. */
+    public void waitsNoMore() {
+        if (portion != null) {
+            portion.add(-bytes);
+            portion = null;
         }
     }
 

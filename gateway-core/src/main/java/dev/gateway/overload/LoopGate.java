@@ -1,5 +1,7 @@
 package dev.gateway.overload;
 
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +15,19 @@ public final class LoopGate {
     /** What a connection that ends costs, compared with an answer on one that stays open. */
     private static final int CLOSING = 4;
 
+    /** So many connections are looked at to find one that makes room for another. */
+    private static final int LOOKED_AT = 64;
+
+    /** For so long nobody is refused though there is no room. */
+    private static final long PATIENCE_NANOS = 2_000_000_000L;
+
     private final Overload overload;
     private final @Nullable LoopBudget budget;
     private final @Nullable RefusalPace pace;
+    private final RefusalPace exchanging = new RefusalPace(); // of connections that take the place of others
+    private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
+    private boolean full; // there was no room for the connection accepted last
+    private long fullNanos; // since when
 
     /**
      * Makes the gate of an event loop.
@@ -28,7 +40,28 @@ public final class LoopGate {
         this.pace = budget == null ? null : new RefusalPace();
     }
 
-    /** Lets a connection in, and returns its account, charged with itself; null if it is refused. */
+    /** A connection that has been let in. */
+    public interface Guest {
+        /** Closes the connection if nobody would miss it; returns whether it has. */
+        boolean giveWay();
+    }
+
+    /** A connection has been let in and stays. */
+    public void enter(Guest guest) {
+        if (budget != null) {
+            guests.add(guest);
+        }
+    }
+
+    /** A connection is closed. */
+    public void leave(Guest guest) {
+        guests.remove(guest);
+    }
+
+    /**
+     * Lets a connection in, and returns its account, charged with itself; null if it is refused. Where there is no room, it
+     * takes the place of another that is of no use to its client now.
+     */
     public @Nullable Account admitConnection() {
         if (overload.refusesConnections()) {
             return null;
@@ -37,13 +70,70 @@ public final class LoopGate {
         if (charged == null) {
             return Account.UNLIMITED;
         }
-        // A quarter is for requests: whoever is connected should be served.
-        if (charged.left() < charged.capacity() / 4) {
+        if (isCrowded(charged) && !makeRoom() && isFull(charged)) {
             return null;
         }
         Account account = charged.newAccount();
         account.charge(Cost.CONNECTION);
         return account;
+    }
+
+    /** A quarter is for requests: whoever is connected should be served. */
+    private static boolean isCrowded(LoopBudget charged) {
+        return charged.left() < charged.capacity() / 4;
+    }
+
+    /** Some more are let in where nobody gives way at once: those who have just come cannot do so yet. */
+    private static boolean isFull(LoopBudget charged) {
+        return charged.left() < charged.capacity() * 3 / 16;
+    }
+
+    /** Closes one or two connections for one that comes, so that there is more room later where more were let in before. */
+    private boolean makeRoom() {
+        int closed = 0;
+        for (int i = Math.min(LOOKED_AT, guests.size()); i > 0 && closed < 2; i--) {
+            Guest first = guests.iterator().next();
+            guests.remove(first);
+            guests.add(first); // at the end, until its turn comes again
+            if (first.giveWay()) {
+                guests.remove(first);
+                closed++;
+            }
+        }
+        return closed > 0;
+    }
+
+    /**
+     * A connection was accepted. While there is room only in the place of others, they must not come and go all the time.
+     *
+     * @param now by the loop's clock
+     * @return for how many milliseconds no other is to be accepted; then {@link #mayAccept} is to be asked
+     */
+    public long accepted(long now) {
+        if (budget == null || !isCrowded(budget)) {
+            full = false;
+            return 0;
+        }
+        long millis = exchanging.refuse(now, CLOSING);
+        if (!isFull(budget)) {
+            full = false;
+            return millis;
+        }
+        if (!full) {
+            full = true;
+            fullNanos = now;
+        }
+        return now - fullNanos < PATIENCE_NANOS ? Math.max(millis, 1) : millis;
+    }
+
+    /**
+     * Whether connections are to be accepted again. Where there is no room for any, they wait in the listen queue for a
+     * while before they are refused: others may soon give way.
+     *
+     * @param now by the loop's clock
+     */
+    public boolean mayAccept(long now) {
+        return budget == null || !full || !isFull(budget) || now - fullNanos >= PATIENCE_NANOS || makeRoom();
     }
 
     /** Whether every connection that comes now is refused. */
@@ -60,6 +150,23 @@ public final class LoopGate {
      */
     public long refuse(long now, boolean closing) {
         return pace == null ? 0 : pace.refuse(now, closing ? CLOSING : 1);
+    }
+
+    /**
+     * Whether one more request may wait for an upstream. Those that wait for one may hold as much as is left for everybody
+     * else, and no more; so an upstream that does not answer leaves room for the others, however many there are. While
+     * half of the budget is left, that is true of every upstream, and is not looked at.
+     *
+     * @param portion what the upstream's requests hold already
+     * @param bytes what the request holds, and has been charged
+     */
+    public boolean admits(Portion portion, long bytes) {
+        LoopBudget charged = budget;
+        if (charged == null) {
+            return true;
+        }
+        long left = charged.left();
+        return left >= charged.capacity() / 2 || portion.held() + bytes <= left;
     }
 
     /** Whether requests are let in; each is charged to its connection's account besides. */

@@ -1,5 +1,6 @@
 package dev.gateway.upstream;
 
+import dev.gateway.overload.Portion;
 import java.util.List;
 
 /**
@@ -13,6 +14,7 @@ public final class Upstream {
     private final FairLimit connections;
     private final Limit pendingRequests;
     private final FairLimit requests;
+    private final Portion waiting = new Portion();
     private final Host named;
 
     /** Makes an upstream that never takes an endpoint out of service; the balancer chooses among exactly these. */
@@ -85,6 +87,11 @@ public final class Upstream {
     /** Returns the limit of requests in flight. */
     public FairLimit requests() {
         return requests;
+    }
+
+    /** Returns what requests that wait for its answers make the process hold. */
+    public Portion waiting() {
+        return waiting;
     }
 
     @Override

@@ -19,6 +19,8 @@ import dev.gateway.overload.Pressure;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -110,6 +112,58 @@ class OverloadedExchangeTest extends ExchangeRig {
         for (StreamEvents each : waiting) {
             each.onReset(GONE);
         }
+    }
+
+    @Test
+    void requestsThatWaitForOneUpstreamLeaveRoomForAnother() {
+        route();
+        List<StreamEvents> waiting = fillWithWaiting();
+        assertThat(records.completed.get(0).cause).isEqualTo(Cause.OVERLOAD);
+        assertThat(records.completed.get(0).upstream).isEqualTo("app");
+        assertThat(budget.left()).isGreaterThan(CAPACITY / 3);
+        route(); // to another upstream
+        handler().onRequest(client, headOf(4000), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
+        waiting.forEach(each -> each.onReset(GONE));
+    }
+
+    @Test
+    void whoWaitsNoMoreMakesRoomForMoreRequestsToTheSameUpstream() {
+        route();
+        List<StreamEvents> waiting = fillWithWaiting();
+        waiting.forEach(each -> each.onReset(GONE));
+        handler().onRequest(client, headOf(4000), true);
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
+    }
+
+    @Test
+    void aResponseThatHasBegunDoesNotKeepOthersFromTheUpstream() {
+        route();
+        List<StreamEvents> open = new ArrayList<>();
+        while (budget.left() > CAPACITY / 4) {
+            FakeServerStream each = new FakeServerStream();
+            each.account = budget.newAccount();
+            open.add(handler().onRequest(each, headOf(1000), true));
+            opener.last().succeed();
+            opener.last().events.onHead(response(200), false);
+            assertThat(each.status()).isEqualTo(200);
+        }
+        open.forEach(each -> each.onReset(GONE));
+    }
+
+    /** Sends requests that nobody answers, until one is refused. */
+    private List<StreamEvents> fillWithWaiting() {
+        List<StreamEvents> waiting = new ArrayList<>();
+        while (records.completed.isEmpty()) {
+            FakeServerStream each = new FakeServerStream();
+            each.account = budget.newAccount();
+            waiting.add(handler().onRequest(each, headOf(1000), true));
+        }
+        return waiting;
     }
 
     @Test

@@ -67,6 +67,17 @@ class FaultsIT {
         assertServed("few-descriptors", "admin-filled");
     }
 
+    /**
+     * Its clients are refused, on 24 MiB of heap; those of another upstream are not, on kept connections and on new ones. A new
+     * one may wait in the listen queue behind the others; the neighbour gives up after 12 seconds, which is an error.
+     */
+    @Test
+    void aNeighbourIsServedBesideAnUpstreamThatDoesNotAnswer() throws Exception {
+        JsonNode result = start("stopped-upstream").get();
+        assertAlive(result);
+        assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
+    }
+
     /** One of three does not answer, so a client that waits for a second fails with one of three requests. */
     @Test
     void anEndpointThatIsGoneFailsNoRequestAndOneThatHangsItsShare() throws Exception {

@@ -1,0 +1,172 @@
+package dev.gateway.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.http1.HeadLimits;
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ByteCounter;
+import dev.gateway.overload.Account;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RequestHandler;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.TimerWheel;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which connections are closed to make room for others. */
+class GiveWayTest {
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final List<ServerStream> streams = new ArrayList<>();
+    private long now;
+    private final LoopConnections owner = owner();
+    private final Connection connection = connection();
+
+    private static final class Nobody implements StreamEvents {
+        @Override
+        public void onData(ByteBuf data, boolean last) {
+            data.release();
+        }
+
+        @Override
+        public void onTrailers(Fields trailers) {}
+
+        @Override
+        public void onWritable() {}
+
+        @Override
+        public void onReadComplete() {}
+
+        @Override
+        public void onReset(Failure failure) {}
+    }
+
+    private LoopConnections owner() {
+        ListenerSettings settings = new ListenerSettings(
+                0,
+                "web",
+                new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
+                ListenerSettings.Sharing.NONE,
+                0,
+                null,
+                null,
+                new ListenerSettings.Protocols(
+                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+        RequestHandler handler = new RequestHandler() {
+            @Override
+            public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
+                streams.add(stream);
+                return new Nobody();
+            }
+
+            @Override
+            public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
+                throw new AssertionError("no request is refused");
+            }
+        };
+        return new LoopConnections(
+                new ListenerLoop(
+                        channel.eventLoop(),
+                        new TimerWheel(channel.eventLoop(), () -> now),
+                        handler,
+                        ConnectionObserver.NONE),
+                settings,
+                Admission.of(settings),
+                new RefusalLog(() -> now));
+    }
+
+    private Connection connection() {
+        ByteCounter bytes = new ByteCounter(ConnectionObserver.NONE, owner.loop.timers());
+        Connection made = new Connection(channel, owner, bytes, Account.UNLIMITED);
+        assertThat(owner.add(made)).isTrue();
+        channel.closeFuture().addListener(closed -> owner.remove(made));
+        channel.pipeline().addLast(bytes);
+        made.start();
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    private void ask() {
+        ByteBuf request = Unpooled.copiedBuffer("GET / HTTP/1.1\r\nHost: x\r\n\r\n", StandardCharsets.US_ASCII);
+        channel.writeInbound(request);
+    }
+
+    private void refuse(long restMillis) {
+        streams.get(streams.size() - 1).restAfterwards(closing -> restMillis);
+        answer();
+    }
+
+    private void answer() {
+        ServerStream stream = streams.get(streams.size() - 1);
+        stream.head(new ResponseHead(200, null, new Fields(), 0), true);
+        stream.flush();
+    }
+
+    private void pass(long millis) {
+        now += TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    @Test
+    void oneThatHasJustComeStaysAndOneThatSaysNothingDoesNot() {
+        pass(1_900);
+        assertThat(connection.giveWay()).isFalse();
+        pass(200);
+        assertThat(connection.giveWay()).isTrue();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void oneWithARequestUnderWayStaysHoweverLongThatTakes() {
+        ask();
+        pass(100_000);
+        assertThat(connection.giveWay()).isFalse();
+        answer();
+        assertThat(connection.giveWay()).isFalse(); // the client may be about to ask again
+        pass(2_100);
+        assertThat(connection.giveWay()).isTrue();
+    }
+
+    @Test
+    void oneWhoseClientWasRefusedIsClosedAtOnce() {
+        ask();
+        refuse(0);
+        assertThat(connection.giveWay()).isTrue();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void oneWhoseClientIsServedAfterARefusalStays() {
+        ask();
+        refuse(0);
+        ask();
+        assertThat(connection.giveWay()).isFalse();
+        answer();
+        assertThat(connection.giveWay()).isFalse();
+    }
+
+    @Test
+    void oneWhoseClientRestsAfterARefusalIsClosedWhateverItHasSent() {
+        ask();
+        refuse(500);
+        ask();
+        assertThat(connection.giveWay()).isTrue();
+        assertThat(channel.isOpen()).isFalse();
+    }
+}

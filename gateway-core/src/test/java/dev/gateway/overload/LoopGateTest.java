@@ -1,0 +1,145 @@
+package dev.gateway.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Which connections are let in when memory is short, and who makes room for them. */
+class LoopGateTest {
+    private static final long CAPACITY = 1024 * 1024;
+
+    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final LoopGate gate = new LoopGate(new Overload(), budget);
+    private final List<Client> closed = new ArrayList<>();
+
+    private final class Client implements LoopGate.Guest {
+        private final Account account;
+        private boolean busy;
+
+        Client(Account account, boolean busy) {
+            this.account = account;
+            this.busy = busy;
+        }
+
+        @Override
+        public boolean giveWay() {
+            if (busy) {
+                return false;
+            }
+            closed.add(this);
+            account.release(account.held());
+            gate.leave(this);
+            return true;
+        }
+    }
+
+    private @Nullable Client connect(boolean busy) {
+        Account account = gate.admitConnection();
+        if (account == null) {
+            return null;
+        }
+        Client client = new Client(account, busy);
+        gate.enter(client);
+        return client;
+    }
+
+    /** Connects as many as there is room for, or until somebody makes room. */
+    private List<Client> fill(boolean busy) {
+        List<Client> clients = new ArrayList<>();
+        while (closed.isEmpty()) {
+            Client client = connect(busy);
+            if (client == null) {
+                break;
+            }
+            clients.add(client);
+        }
+        return clients;
+    }
+
+    @Test
+    void whoeverComesTakesThePlaceOfTheOldestThatAreNotInUse() {
+        List<Client> clients = fill(false);
+        assertThat(closed).hasSize(2).containsExactly(clients.get(0), clients.get(1));
+        for (int i = 0; i < 1000; i++) {
+            assertThat(connect(false)).isNotNull();
+        }
+        assertThat(budget.left()).isGreaterThan(CAPACITY / 5);
+    }
+
+    @Test
+    void whoIsBusyStaysAndNobodyElseIsLetIn() {
+        List<Client> clients = fill(true);
+        assertThat(connect(false)).isNull();
+        assertThat(closed).isEmpty();
+        assertThat(budget.left()).isBetween(CAPACITY / 8, CAPACITY / 4);
+        Client last = clients.get(clients.size() - 1);
+        last.busy = false;
+        for (int i = 0; i < clients.size() / 32 && closed.isEmpty(); i++) {
+            connect(true); // each looks at some
+        }
+        assertThat(closed).containsExactly(last);
+    }
+
+    @Test
+    void nobodyIsClosedWhileThereIsRoom() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(connect(false)).isNotNull();
+        }
+        assertThat(closed).isEmpty();
+        assertThat(gate.accepted(0)).isZero();
+    }
+
+    @Test
+    void acceptingSlowsDownWhileConnectionsTakeThePlaceOfOthers() {
+        Account others = budget.newAccount();
+        others.charge(CAPACITY * 25 / 32); // between what new connections want and what they need
+        int accepted = 0;
+        long millis = 0;
+        while (millis == 0) {
+            millis = gate.accepted(0);
+            accepted++;
+        }
+        assertThat(accepted).isBetween(50, 200);
+        assertThat(gate.accepted(2_000_000_000)).isZero();
+    }
+
+    @Test
+    void whoComesWhenNobodyCanGiveWayWaitsBeforeItIsRefused() {
+        List<Client> clients = fill(true);
+        assertThat(gate.accepted(0)).isPositive();
+        assertThat(gate.mayAccept(500_000_000)).isFalse();
+        clients.forEach(client -> client.busy = false);
+        assertThat(gate.mayAccept(600_000_000)).isTrue();
+        assertThat(closed).hasSize(2);
+    }
+
+    @Test
+    void whoComesIsRefusedIfNobodyHasGivenWayInTwoSeconds() {
+        fill(true);
+        assertThat(gate.accepted(0)).isPositive();
+        assertThat(gate.mayAccept(1_999_999_999)).isFalse();
+        assertThat(gate.mayAccept(2_000_000_000)).isTrue();
+        assertThat(gate.accepted(2_000_000_000)).isZero();
+    }
+
+    @Test
+    void whoHasLeftIsNotAskedToMakeRoom() {
+        Client gone = Objects.requireNonNull(connect(false));
+        gate.leave(gone);
+        List<Client> busy = fill(true);
+        assertThat(busy).isNotEmpty();
+        assertThat(closed).isEmpty();
+    }
+
+    @Test
+    void aGateThatCountsNothingLetsEverybodyIn() {
+        for (int i = 0; i < 1000; i++) {
+            assertThat(LoopGate.OPEN.admitConnection()).isSameAs(Account.UNLIMITED);
+            assertThat(LoopGate.OPEN.accepted(0)).isZero();
+        }
+    }
+}
