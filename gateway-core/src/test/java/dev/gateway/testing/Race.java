@@ -2,6 +2,7 @@ package dev.gateway.testing;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Two threads that try the same thing at the same moment, round after round. */
@@ -85,7 +86,7 @@ public final class Race {
     private static void await(AtomicInteger counter, int value) {
         for (int i = 1; counter.get() < value; i++) {
             if (i % 1_000 == 0) {
-                Thread.yield(); // the other may want this core
+                LockSupport.parkNanos(1); // the other may want this core
             } else {
                 Thread.onSpinWait();
             }
