@@ -1129,6 +1129,36 @@ class ExchangeTest extends ExchangeRig {
     }
 
     @Test
+    void theNearestOfSeveralLimitsEndsARequest() {
+        timeouts = new Route.Timeouts(10_000, 0, 5_000, Route.Tunnel.NONE);
+        responseHeadersMillis = 100;
+        get();
+        opener.last().succeed();
+        pass(80);
+        assertThat(client.heads).isEmpty();
+        pass(60);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void bytesThatMoveWhileTheNextAttemptWaitsDoNotDelayIt() {
+        timeouts = new Route.Timeouts(0, 0, 70, Route.Tunnel.NONE);
+        retry = new Route.Retry(1, Set.of(503), 100);
+        StreamEvents events = request("PUT", "/", false);
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), true);
+        pass(60);
+        events.onData(bytes("a"), false);
+        pass(60);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        events.onData(bytes("b"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(upstream().body).hasToString("ab");
+    }
+
+    @Test
     void aStreamOnWhichNothingMovesTimesOut() {
         timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
         get();
