@@ -15,11 +15,15 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,6 +62,7 @@ class MetricsIT {
             "gateway_downstream_requests_total",
             "gateway_protocol_violations_total",
             "gateway_tunnels_total",
+            "gateway_upstream_protocol_violations_total",
             "gateway_upstream_requests_duration_seconds",
             "gateway_websockets_active",
             "gateway_websockets_total");
@@ -66,6 +71,7 @@ class MetricsIT {
     private static Path directory;
 
     private static Origin origin;
+    private static ServerSocket broken;
     private static Rig rig;
 
     @BeforeAll
@@ -73,6 +79,8 @@ class MetricsIT {
         origin = Origin.start().on("/echo", WebSocket::echo).otherwise(Behaviours.text("hello"));
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
         int closed = ClosedPort.number();
+        broken = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        CompletableFuture.runAsync(MetricsIT::answerNonsense);
         rig = Rig.start(
                 """
                 listeners:
@@ -84,11 +92,13 @@ class MetricsIT {
                     parentRefs: [{name: web}, {name: secure}]
                     rules:
                       - {matches: [{path: {type: Exact, value: /dead}}], backendRefs: [{name: dead}]}
+                      - {matches: [{path: {type: Exact, value: /broken}}], backendRefs: [{name: broken}]}
                       - {matches: [{path: {type: PathPrefix, value: /random}}], backendRefs: [{name: app}]}
                       - {matches: [{path: {type: Exact, value: /echo}}], backendRefs: [{name: app}]}
                 upstreams:
                   - {name: app, endpoints: [{host: 127.0.0.1, port: %1$d}]}
                   - {name: dead, endpoints: [{host: 127.0.0.1, port: %2$d}]}
+                  - {name: broken, endpoints: [{host: 127.0.0.1, port: %5$d}]}
                   - {name: proven, endpoints: [{host: 127.0.0.1, port: %2$d}], tls: {certFile: "%3$s", keyFile: "%4$s"}}
                 connect:
                   - parentRefs: [{name: egress}]
@@ -98,10 +108,11 @@ class MetricsIT {
                 admin: {address: 127.0.0.1, port: 0}
                 accessLog: {format: json, path: access.log}
                 """
-                        .formatted(origin.port(), closed, shown.certFile(), shown.keyFile()));
+                        .formatted(origin.port(), closed, shown.certFile(), shown.keyFile(), broken.getLocalPort()));
         try (Http1Peer client = Http1Peer.connect(rig.port("web"))) {
             assertThat(get(client, "/random")).isEqualTo(200);
             assertThat(get(client, "/dead")).isEqualTo(502);
+            assertThat(get(client, "/broken")).isEqualTo(502);
             assertThat(client.raw("GET / HTTP/1.1\r\nHost: a b\r\n\r\n").readToEnd())
                     .startsWith("HTTP/1.1 400 ");
         }
@@ -121,11 +132,26 @@ class MetricsIT {
             client.raw("CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: a\r\n\r\n");
             assertThat(client.response("CONNECT").receiveFinal().status()).isEqualTo(403);
         }
-        rig.awaitAccessLog(8); // tunnels have two
+        rig.awaitAccessLog(9); // tunnels have two
+    }
+
+    /** Serves one connection of an upstream that speaks no HTTP. */
+    private static void answerNonsense() {
+        try (Socket socket = broken.accept()) {
+            byte[] request = new byte[4096];
+            int read = socket.getInputStream().read(request);
+            socket.getOutputStream().write("nonsense\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            while (read >= 0) {
+                read = socket.getInputStream().read(request);
+            }
+        } catch (IOException e) {
+            // the gateway has closed the connection, or the test is over
+        }
     }
 
     @AfterAll
     static void stop() throws Exception {
+        broken.close();
         rig.close();
         origin.close();
     }
