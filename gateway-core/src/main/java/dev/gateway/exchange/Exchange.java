@@ -3,6 +3,7 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
@@ -28,6 +29,8 @@ import org.slf4j.LoggerFactory;
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
 final class Exchange implements StreamEvents {
+    private static final AsciiString CONTINUE = new AsciiString("100-continue");
+
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
     /** What streams are told that are given up although nothing failed. */
@@ -220,7 +223,14 @@ final class Exchange implements StreamEvents {
 
     /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
     boolean owesHead() {
-        return state.isRequestEnded() || head.isConnect() || request.isStalled();
+        return state.isRequestEnded() || head.isConnect() || request.isStalled() || awaitsContinue();
+    }
+
+    /** Whether the client waits for the consent to its body, which the upstream has not given yet. */
+    private boolean awaitsContinue() {
+        return record.receivedBytes == 0
+                && !response.isContinued()
+                && head.fields().hasElement(FieldName.EXPECT, CONTINUE);
     }
 
     void onAttemptTimeout(Failure failure) {

@@ -45,6 +45,11 @@ final class Response {
         }
     }
 
+    /** Whether the upstream has consented to the request's body by an interim head. */
+    boolean isContinued() {
+        return continued;
+    }
+
     /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
     private boolean isForwarded(ResponseHead head) {
         if (head.status() == CONTINUE && !continued) {

@@ -1112,6 +1112,36 @@ class ExchangeTest extends ExchangeRig {
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
     }
 
+    /** Sends a request whose client waits before it sends the body. */
+    private StreamEvents expecting() {
+        route();
+        RequestHead head = head("POST", "/");
+        head.fields().add(FieldName.EXPECT, AsciiString.of("100-continue"));
+        return handler().onRequest(client, head, false);
+    }
+
+    @Test
+    void theTimeForAResponseGoesOnWhileTheClientWaitsForConsentToItsBody() {
+        responseHeadersMillis = 100;
+        expecting();
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void onceTheUpstreamHasConsentedItIsTheClientsTurn() {
+        responseHeadersMillis = 100;
+        StreamEvents events = expecting();
+        opener.last().succeed();
+        opener.last().events.onHead(response(100), false);
+        pass(1000);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100);
+        events.onData(bytes("all"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+    }
+
     @Test
     void anUpstreamIsGivenTimeAsLongAsTheRequestMakesProgress() {
         responseHeadersMillis = 100;
