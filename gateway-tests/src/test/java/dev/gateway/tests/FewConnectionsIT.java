@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -70,6 +72,50 @@ class FewConnectionsIT {
             for (Peer client : clients) {
                 client.close();
             }
+        }
+    }
+
+    /** More clients than may wait ask again and again: some are refused, and then everybody is served again. */
+    @Test
+    void theUpstreamNeverSeesMoreConnectionsThanItMayHave() throws Exception {
+        AtomicInteger open = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    stream.receiveBody();
+                    most.accumulateAndGet(open.incrementAndGet(), Math::max);
+                    open.decrementAndGet(); // before the answer, after which the next request may come
+                    stream.send(Head.response(200, "content-length", "2"), false);
+                    stream.send("ok", true);
+                });
+                Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
+                        .top("workers: 4")
+                        .upstream(
+                                "circuitBreaker: {maxConnections: 2, maxPendingRequests: 8}, timeouts: {poolAcquire: 20s}")
+                        .start()) {
+            List<Peer> clients = new ArrayList<>();
+            int refused = 0;
+            for (int i = 0; i < 40; i++) {
+                clients.add(rig.connect(Pairing.H1_TO_H1));
+            }
+            for (int round = 0; round < 20; round++) {
+                List<PeerStream> streams = new ArrayList<>();
+                for (Peer client : clients) {
+                    streams.add(ask(client));
+                }
+                for (PeerStream stream : streams) {
+                    int status = stream.receiveFinal().status();
+                    stream.receiveBody();
+                    assertThat(status).isIn(200, 503);
+                    refused += status == 503 ? 1 : 0;
+                }
+            }
+            assertThat(refused).as("refused for want of room to wait").isPositive();
+            assertThat(most.get()).as("requests at a time").isBetween(1, 2);
+            for (Peer client : clients) { // one after the other: nothing was left behind
+                assertServed(ask(client));
+                client.close();
+            }
+            assertThat(rig.metric("gateway_upstream_pending_overflow_total")).isEqualTo(refused);
         }
     }
 
