@@ -118,7 +118,9 @@ class InterimResponsesIT {
                 stream.send(Head.request("POST", "/", "expect", "100-continue", "content-length", "4"), false);
                 rig.awaitMetric(1, "gateway_upstream_requests_active");
                 stream.send("body", true);
-                assertThat(stream.receiveHead().status()).as("no 100 comes late").isEqualTo(200);
+                assertThat(stream.receiveHead().status())
+                        .as("no 100 comes late")
+                        .isEqualTo(200);
                 assertThat(stream.receiveBody()).isEqualTo("body");
             }
             assertThat(origin.connections()).isEqualTo(1);
