@@ -20,11 +20,7 @@ final class AcceptTrouble {
     void onFailed(String listener, Throwable cause) {
         long count = failures.count();
         if (count > 0) {
-            log.warn(
-                    "listener {} could not accept a connection ({} times by now): {}",
-                    listener,
-                    count,
-                    cause.toString());
+            log.warn("listener {} could not accept a connection ({} so far): {}", listener, count, cause.toString());
         }
     }
 
@@ -33,7 +29,7 @@ final class AcceptTrouble {
         long count = pauses.count();
         if (count > 0) {
             log.warn(
-                    "listener {} lets new clients wait ({} times by now): {} are connected to this process, as many as its"
+                    "listener {} lets new clients wait ({} so far): {} are connected to this process, as many as its"
                             + " limit of open files (ulimit -n) leaves room for",
                     listener,
                     count,

@@ -37,7 +37,7 @@ final class RefusalLog {
         long count = throttle == null ? 0 : throttle.count();
         if (count > 0) {
             log.warn(
-                    "listener {}: a TLS handshake failed ({}, {} times by now), such as with {}: {}: {}",
+                    "listener {}: a TLS handshake failed ({}, {} so far), such as with {}: {}: {}",
                     listener,
                     reason.label(),
                     count,
@@ -76,7 +76,7 @@ final class RefusalLog {
     private static void tell(long count, String listener, @Nullable SocketAddress peer, String limit) {
         if (count > 0) {
             log.warn(
-                    "listener {} refuses connections over {} ({} times by now), such as of {}",
+                    "listener {} refuses connections over {} ({} so far), such as of {}",
                     listener,
                     limit,
                     count,

@@ -45,8 +45,8 @@ class AcceptTroubleTest {
         trouble.onFailed("web", new IOException("no"));
         assertThat(lines())
                 .containsExactly(
-                        "listener web could not accept a connection (1 times by now): java.io.IOException: no",
-                        "listener web could not accept a connection (101 times by now): java.io.IOException: no");
+                        "listener web could not accept a connection (1 so far): java.io.IOException: no",
+                        "listener web could not accept a connection (101 so far): java.io.IOException: no");
     }
 
     @Test
