@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -59,6 +60,32 @@ final class NameCache {
                 answer.untilNanos,
                 answer.goodNanos);
         names.computeIfAbsent(name, unknown -> new EnumMap<>(Family.class)).put(family, bounded);
+    }
+
+    /**
+     * Whether the last answer says that a name has addresses of this one's family, and not this one. Not so if DNS has failed
+     * since, nor if there were more addresses than are kept.
+     */
+    synchronized boolean isFormer(String name, InetAddress address) {
+        Answer answer = get(name, address instanceof Inet6Address ? Family.IPV6 : Family.IPV4);
+        return answer != null
+                && answer.isGood()
+                && answer.addresses.size() < maxAddresses
+                && !answer.addresses.contains(address);
+    }
+
+    /** Returns when a good answer for a name has to be asked for again first; {@code otherwise} if there is none. */
+    synchronized long goodUntilNanos(String name, long otherwise) {
+        Map<Family, Answer> answers = names.getOrDefault(name, Map.of());
+        long first = otherwise;
+        boolean found = false;
+        for (Answer answer : answers.values()) {
+            if (answer.isGood() && (!found || answer.untilNanos - first < 0)) {
+                first = answer.untilNanos;
+                found = true;
+            }
+        }
+        return first;
     }
 
     synchronized void keepOnly(Collection<String> wanted) {

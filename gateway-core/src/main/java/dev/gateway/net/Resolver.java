@@ -38,6 +38,8 @@ public final class Resolver implements AutoCloseable {
     private static final int MAX_REQUESTED = 1024;
     private static final int MAX_REQUESTED_ADDRESSES = 16;
     private static final long MAX_STALE_NANOS = TimeUnit.HOURS.toNanos(1);
+    private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long MIN_HOLD_MILLIS = 100;
     private static final DefaultHostsFileEntriesResolver HOSTS = new DefaultHostsFileEntriesResolver();
 
     private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
@@ -154,6 +156,32 @@ public final class Resolver implements AutoCloseable {
         }
         configured = Set.copyOf(names);
         configuredNames.keepOnly(names);
+    }
+
+    /**
+     * Whether the last that DNS has said of a name is that it has addresses of this one's family, but no longer this one.
+     *
+     * @param exact whether the name is asked for by {@link #resolveExactly}
+     */
+    public boolean isFormer(String host, boolean exact, InetAddress address) {
+        String name = host.toLowerCase(Locale.ROOT);
+        return cache(name, exact).isFormer(name, address);
+    }
+
+    /**
+     * Returns for how long what DNS has said of a name holds, in milliseconds. A moment if it has failed.
+     *
+     * @param exact whether the name is asked for by {@link #resolveExactly}
+     */
+    public long holdsMillis(String host, boolean exact) {
+        String name = host.toLowerCase(Locale.ROOT);
+        long now = System.nanoTime();
+        long until = cache(name, exact).goodUntilNanos(name, now + FAILED_NANOS);
+        return Math.max(MIN_HOLD_MILLIS, (until - now) / 1_000_000 + 1);
+    }
+
+    private NameCache cache(String name, boolean exact) {
+        return !exact && configured.contains(name) ? configuredNames : requestedNames;
     }
 
     /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */

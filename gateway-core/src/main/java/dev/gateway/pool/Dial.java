@@ -150,7 +150,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
 
     private void connect() {
         String host = way.host();
-        if (host.startsWith(UNIX)) {
+        if (isFile(host)) {
             connectToFile(Path.of(host.substring(UNIX.length())));
             return;
         }
@@ -230,7 +230,7 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         if (tls == null) {
             onSecured();
         } else {
-            String name = way.host().startsWith(UNIX) ? "localhost" : way.host();
+            String name = isFile(way.host()) ? "localhost" : way.host();
             securing = true;
             addBeforeSteps(
                     tls.newHandler(connected.alloc(), name, way.port(), way.parent() == null ? alpn : Alpn.HTTP1));
@@ -327,6 +327,11 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
 
     private long now() {
         return claimant.now();
+    }
+
+    /** Whether what is dialled is a socket file. */
+    static boolean isFile(String host) {
+        return host.startsWith(UNIX);
     }
 
     /** Returns a failure to get a connection: another attempt may be made, unless it would meet the same refusal. */

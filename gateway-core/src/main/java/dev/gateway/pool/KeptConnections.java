@@ -3,7 +3,10 @@ package dev.gateway.pool;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,12 +21,14 @@ final class KeptConnections {
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
     private final Sweep sweep;
+    private final AddressWatch addresses;
     private boolean retired;
 
     KeptConnections(EndpointPool pool) {
         this.pool = pool;
         this.shared = pool.shared;
         this.sweep = new Sweep(pool, this, connections);
+        this.addresses = new AddressWatch(pool, this);
     }
 
     boolean isEmpty() {
@@ -79,6 +84,7 @@ final class KeptConnections {
         shared.upstream.health().onTried(pool.way.endpoint(), true);
         sweep.begin(connection);
         connections.add(connection);
+        addresses.begin();
         pool.observer.onOpened(connection.version(), pool.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
     }
@@ -161,6 +167,18 @@ final class KeptConnections {
         connection.finish();
     }
 
+    /** Lets connections to some addresses take no new stream. */
+    void retireTo(Predicate<InetAddress> former) {
+        connections.forEach(connection -> {
+            if (!connection.retiring
+                    && connection.channel.remoteAddress() instanceof InetSocketAddress peer
+                    && former.test(peer.getAddress())) {
+                retire(connection);
+            }
+        });
+        pool.supply.meetDemand(); // who waited for room on them
+    }
+
     private void onClosed(PooledConnection connection) {
         connection.retiring = true;
         connections.remove(connection);
@@ -210,5 +228,6 @@ final class KeptConnections {
         retired = true;
         connections.forEach(connection -> connection.end(failure));
         sweep.cancel();
+        addresses.cancel();
     }
 }

@@ -84,4 +84,44 @@ class NameCacheTest {
         cache.put("c", Family.IPV4, good(1));
         assertThat(cache.stale()).as("names, not answers").isOne();
     }
+
+    @Test
+    void anAddressIsFormerOnceAGoodAnswerLacksIt() {
+        assertThat(cache.isFormer("a", address(0))).as("nothing is known").isFalse();
+        cache.put("a", Family.IPV4, good(1));
+        assertThat(cache.isFormer("a", address(0))).isFalse();
+        assertThat(cache.isFormer("a", address(1))).isTrue();
+        cache.put("a", Family.IPV6, good(0));
+        assertThat(cache.isFormer("a", v6())).as("no addresses of its family").isFalse();
+    }
+
+    @Test
+    void noAddressIsFormerBecauseDnsFailsOrGivesManyAddresses() {
+        UnknownHostException failure = new UnknownHostException("no answer");
+        cache.put("a", Family.IPV4, new Answer(addresses(1), failure, 100, 50));
+        assertThat(cache.isFormer("a", address(1))).as("an old answer").isFalse();
+        cache.put("a", Family.IPV4, new Answer(List.of(), failure, 100, 0));
+        assertThat(cache.isFormer("a", address(1))).as("no answer").isFalse();
+        cache.put("a", Family.IPV4, good(2));
+        assertThat(cache.isFormer("a", address(1))).isFalse();
+        assertThat(cache.isFormer("a", address(2))).as("maybe beyond what is kept").isFalse();
+    }
+
+    @Test
+    void tellsWhenAGoodAnswerEnds() {
+        assertThat(cache.goodUntilNanos("a", 7)).isEqualTo(7);
+        cache.put("a", Family.IPV4, good(1));
+        cache.put("a", Family.IPV6, new Answer(List.of(v6()), null, 90, 50));
+        assertThat(cache.goodUntilNanos("a", 7)).isEqualTo(90);
+        cache.put("a", Family.IPV6, new Answer(List.of(), new UnknownHostException("none"), 60, 0));
+        assertThat(cache.goodUntilNanos("a", 7)).as("that of the family that has one").isEqualTo(100);
+    }
+
+    private static InetAddress v6() {
+        try {
+            return InetAddress.getByName("2001:db8::1");
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
 }

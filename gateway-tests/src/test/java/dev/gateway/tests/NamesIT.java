@@ -12,11 +12,13 @@ import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the gateway makes of what DNS says of names, and of what it does not. */
 @Tag("jar")
@@ -75,6 +78,79 @@ class NamesIT {
             while (gateway.metric("gateway_dns_stale_names") > 0) {
                 assertThat(get(gateway)).isEqualTo(200); // ended by the test's timeout
             }
+        }
+    }
+
+    private static GatewayJar toName(String protocol, int port, NameServer names) throws IOException {
+        return GatewayJar.of(
+                        """
+                        workers: 1
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                        upstreams: [{name: app, protocol: %s, endpoints: [{host: app.test, port: %d}]}]
+                        resolver: {nameServers: ["127.0.0.1:%d"]}
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog: {format: off}
+                        """
+                                .formatted(protocol, port, names.port()))
+                .start();
+    }
+
+    private static String body(GatewayJar gateway) {
+        try (Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            return stream.receiveBody();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2c"})
+    void keptConnectionsFollowANameThatMoves(String protocol) throws Exception {
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch ends = new CountDownLatch(1);
+        try (Origin former = Origin.start().on("/", Behaviours.text("former")).on("/slow", (stream, head) -> {
+                    runs.countDown();
+                    ends.await();
+                    Behaviours.text("slow").serve(stream, head);
+                });
+                Origin next = Origin.startAt("127.0.0.2", former.port()).on("/", Behaviours.text("next"));
+                NameServer names = new NameServer().moves("app.test", "127.0.0.1");
+                GatewayJar gateway = toName(protocol, former.port(), names);
+                Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            PeerStream slow = client.open();
+            slow.send(Head.request("GET", "/slow"), true);
+            runs.await();
+            assertThat(body(gateway)).isEqualTo("former");
+            names.moves("app.test", "127.0.0.2");
+            gateway.await("a request at the next address", () -> body(gateway).equals("next"));
+            for (int i = 0; i < 20; i++) {
+                assertThat(body(gateway)).isEqualTo("next");
+            }
+            assertThat(next.connections()).isOne();
+            ends.countDown();
+            assertThat(slow.receiveFinal().status()).as("what runs ends well").isEqualTo(200);
+            assertThat(slow.receiveBody()).isEqualTo("slow");
+            while (gateway.metric("gateway_upstream_connections_active", "upstream", "app") > 1) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // ended by the test's timeout
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"WELL", "SILENCE"})
+    void connectionsAreKeptWhileDnsFails(Mood mood) throws Exception {
+        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                NameServer names = new NameServer().moves("app.test", "127.0.0.1");
+                GatewayJar gateway = toName("http1", origin.port(), names)) {
+            assertThat(body(gateway)).isEqualTo("ok");
+            names.be(mood);
+            int answered = names.answered();
+            gateway.await("further questions", () -> body(gateway).isEmpty() || names.answered() >= answered + 3);
+            assertThat(origin.connections()).isOne();
         }
     }
 

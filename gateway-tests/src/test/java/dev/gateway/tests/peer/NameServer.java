@@ -64,6 +64,7 @@ public final class NameServer implements AutoCloseable {
     private volatile String zone = "."; // no name ends so
     private volatile int zoneAddresses;
 
+    private final AtomicInteger answered = new AtomicInteger();
     private final Set<String> questions = ConcurrentHashMap.newKeySet();
     private final ServerSocket tcp;
     private final DatagramSocket socket;
@@ -126,6 +127,12 @@ public final class NameServer implements AutoCloseable {
         return overTcp.get();
     }
 
+    /** Gives a name one address, of IPv4, and no other from now on. */
+    public NameServer moves(String name, String address) throws IOException {
+        ipv4.put(name, List.of(InetAddress.getByName(address)));
+        return this;
+    }
+
     /** Answers all questions in some way from now on. */
     public void be(Mood next) {
         mood = next;
@@ -136,6 +143,11 @@ public final class NameServer implements AutoCloseable {
         zoneAddresses = addresses;
         zone = "." + zoneName;
         return this;
+    }
+
+    /** Returns how many answers were sent, of whatever kind. */
+    public int answered() {
+        return answered.get();
     }
 
     /** Returns the names that were asked for. */
@@ -154,6 +166,7 @@ public final class NameServer implements AutoCloseable {
                 }
                 byte[] answer = answer(ByteBuffer.wrap(buffer, 0, packet.getLength()), true);
                 socket.send(new DatagramPacket(answer, answer.length, packet.getSocketAddress()));
+                answered.incrementAndGet();
             }
         } catch (IOException e) {
             if (!socket.isClosed()) {
