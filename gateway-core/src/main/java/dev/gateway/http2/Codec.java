@@ -7,6 +7,7 @@ import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
 import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameWriter;
@@ -37,7 +38,7 @@ record Codec(
             ConnectionObserver observer,
             TimerWheel timers) {
         Long listSize = settings.maxHeaderListSize();
-        long maxHeaderListSize = listSize == null ? Long.MAX_VALUE >> 8 : listSize;
+        long maxHeaderListSize = listSize == null ? Http2CodecUtil.MAX_HEADER_LIST_SIZE : listSize;
         Http2Connection connection = new DefaultHttp2Connection(server, 0);
         PriorityDistributor distributor = new PriorityDistributor(connection);
         FloodGuard guard = new FloodGuard(server, timers, observer, maxHeaderListSize);

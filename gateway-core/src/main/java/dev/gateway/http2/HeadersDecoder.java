@@ -17,6 +17,16 @@ final class HeadersDecoder extends DefaultHttp2HeadersDecoder {
     HeadersDecoder(long maxHeaderListSize, int maxFields) {
         super(false, false, maxHeaderListSize);
         this.maxFields = maxFields;
+        readOn(maxHeaderListSize);
+    }
+
+    /** Netty's own bound is a quarter more than the limit, and counts until the peer has acknowledged our SETTINGS. */
+    private void readOn(long maxHeaderListSize) {
+        try {
+            maxHeaderListSize(maxHeaderListSize, maxHeaderListSize * READ_ON);
+        } catch (Http2Exception e) {
+            throw new IllegalArgumentException(e);
+        }
     }
 
     /** Judges a header block by its stream alone, once the block went through HPACK's table. */

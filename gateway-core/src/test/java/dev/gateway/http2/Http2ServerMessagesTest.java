@@ -272,6 +272,28 @@ class Http2ServerMessagesTest {
         assertEquals(1, client.recorder.requests.size());
     }
 
+    /** The limit is 16 KiB; before our SETTINGS are acknowledged as much is read on as afterwards. */
+    @ParameterizedTest
+    @ValueSource(ints = {17, 19, 21, 40, 60})
+    void tooLargeAHeadBeforeOurSettingsAreAcknowledgedIsAnswered431(int kib) {
+        client.close();
+        client = new RawClient(
+                new Http2ServerSettings(100, 32 * 1024, 256 * 1024, 16, 16 * 1024, 50, 0, 30_000, 0, 0, 60_000), false);
+        client.send(Frames.preface());
+        byte[] block = get("x", "\\".repeat(kib * 1024));
+        int frame = 16_000;
+        client.send(Frames.HEADERS, Frames.END_STREAM, 1, Arrays.copyOf(block, frame));
+        for (int at = frame; at < block.length; at += frame) {
+            int end = Math.min(block.length, at + frame);
+            int flags = end == block.length ? Frames.END_HEADERS : 0;
+            client.send(Frames.CONTINUATION, flags, 1, Arrays.copyOfRange(block, at, end));
+        }
+        assertEquals(431, client.recorder.refused.get(0).status());
+        assertNotNull(client.first(Frames.HEADERS, 1));
+        client.send(Frames.HEADERS, END, 3, get());
+        assertEquals(1, client.recorder.requests.size());
+    }
+
     @Test
     void streamsBeyondTheLimitAreRefusedWithoutHarmToTheRest() {
         with(2);

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request that is refused before it has a route can be found in the access log, which names the limit it went beyond. */
 @Tag("jar")
@@ -88,6 +89,22 @@ class EarlyRefusalIT {
                         "(limits.maxRequestLine)",
                         Head.request("GET", "/app/" + "x".repeat(3000)));
             }
+        }
+    }
+
+    /** The first head on a connection comes before the client has acknowledged our SETTINGS. */
+    @ParameterizedTest
+    @ValueSource(ints = {4_200, 5_500, 8_000, 12_000})
+    void aFirstHeadOfHttp2BeyondTheLimitIs431AndTheConnectionGoesOn(int length) throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+                GatewayJar gateway = start(origin);
+                Peer client = Peers.H2C.connect(gateway.port("web"))) {
+            PeerStream large = client.open();
+            large.send(Head.request("GET", "/app", "x-large", "\\".repeat(length)), true); // which HPACK cannot shorten
+            assertThat(large.receiveFinal().status()).isEqualTo(431);
+            PeerStream next = client.open();
+            next.send(Head.request("GET", "/app"), true);
+            assertThat(next.receiveFinal().status()).isEqualTo(200);
         }
     }
 
