@@ -15,6 +15,9 @@ import java.util.zip.CRC32C;
  */
 public record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields, Runnable next) {
     static final AsciiString ETAG = new AsciiString("ETag");
+    private static final Map<AsciiString, AsciiString> SOON =
+            Map.of(new AsciiString("Retry-After"), new AsciiString("1"));
+    private static final int UNAVAILABLE = 503;
     static final AsciiString TEXT = new AsciiString("text/plain; charset=utf-8");
     private static final AsciiString JSON = new AsciiString("application/json");
     private static final AsciiString YAML = new AsciiString("application/yaml");
@@ -44,9 +47,10 @@ public record Content(int status, AsciiString type, String text, Map<AsciiString
         return new Content(status, type, text, fields, next);
     }
 
-    /** Returns a line for people. */
+    /** Returns a line for people. What is not available now may be asked for again soon. */
     public static Content text(int status, String line) {
-        return new Content(status, TEXT, line.endsWith("\n") ? line : line + "\n");
+        return new Content(
+                status, TEXT, line.endsWith("\n") ? line : line + "\n", status == UNAVAILABLE ? SOON : Map.of());
     }
 
     /** Returns what is meant for programs. */

@@ -8,6 +8,8 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -53,6 +55,25 @@ class RetryAfterIT {
                     assertThat(head.get("retry-after")).isEmpty();
                 }
             }
+        }
+    }
+
+    @Test
+    void aProbeOfADrainingGatewaySaysWhenToComeBack() throws Exception {
+        try (GatewayJar gateway = GatewayJar.of(
+                        """
+                        listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        accessLog: {format: off}
+                        """)
+                .start()) {
+            HttpResponse<String> ready = gateway.admin("/ready", Duration.ofSeconds(20));
+            assertThat(ready.statusCode()).isEqualTo(200);
+            assertThat(ready.headers().firstValue("retry-after")).isEmpty();
+            gateway.post("/drain");
+            ready = gateway.admin("/ready", Duration.ofSeconds(20));
+            assertThat(ready.statusCode()).isEqualTo(503);
+            assertThat(ready.headers().firstValue("retry-after")).contains("1");
         }
     }
 }
