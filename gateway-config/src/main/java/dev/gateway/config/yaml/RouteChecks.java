@@ -156,7 +156,7 @@ final class RouteChecks {
                     scope.at(rule, "backendRefs"),
                     "every weight is 0: "
                             + (rule.timeouts().tunnel() == null
-                                    ? "requests that match are answered 503"
+                                    ? "requests that match are answered 500, as the Gateway API has it"
                                     : "every connection is closed"));
         }
     }

@@ -240,7 +240,7 @@ class ConfigLoaderTest {
                 admin: {address: 0.0.0.0}
                 """))
                 .containsExactly(
-                        "5:22: warning: every weight is 0: requests that match are answered 503",
+                        "5:22: warning: every weight is 0: requests that match are answered 500, as the Gateway API has it",
                         "9:44: warning: no request reaches this filter: DirectResponse before it answers",
                         "11:75: warning: verify: false lets anybody on the way read and change what is exchanged",
                         "12:12: warning: no route uses the upstream 'spare'",
