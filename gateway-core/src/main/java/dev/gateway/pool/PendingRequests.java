@@ -70,7 +70,10 @@ final class PendingRequests {
         return pool.flexible && siblings.move(waiter);
     }
 
-    /** Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. */
+    /**
+     * Bounds the wait: for a permit by the upstream's limits, for a connection that is being made by its own. Who gets the
+     * permit before its time is over waits for its connection from there on.
+     */
     private void limit(Waiter waiter) {
         if (waiters.size() <= pool.supply.expected()) {
             if (patienceMillis() > 0) {
@@ -131,6 +134,11 @@ final class PendingRequests {
             if (!moveElsewhere(waiter) && waiter.queued) {
                 limit(waiter);
             }
+        } else if (waiters.isAmongFirst(waiter, pool.supply.expected())) { // it has had its permit in time
+            stopCounting(waiter);
+            if (patienceMillis() > 0) {
+                pool.loopPools.wheel.arm(waiter.timer, patienceMillis());
+            }
         } else {
             pool.observer.onPendingTimeout();
             fail(waiter, notAgain(Cause.PENDING_TIMEOUT, "no connection to " + pool.way + " became free in time"));
@@ -142,9 +150,7 @@ final class PendingRequests {
         letGo(waiter);
     }
 
-    private void letGo(Waiter waiter) {
-        waiters.remove(waiter);
-        waiter.timer.cancel();
+    private void stopCounting(Waiter waiter) {
         if (waiter.counted) {
             waiter.counted = false;
             shared.upstream.pendingRequests().release();
@@ -152,6 +158,12 @@ final class PendingRequests {
                 siblings.onPending(-1);
             }
         }
+    }
+
+    private void letGo(Waiter waiter) {
+        waiters.remove(waiter);
+        waiter.timer.cancel();
+        stopCounting(waiter);
         if (waiters.first() == null) {
             pool.supply.leaveLine(); // or connections would be closed for us that we do not need
         }

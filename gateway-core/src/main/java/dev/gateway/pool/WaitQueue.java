@@ -19,6 +19,18 @@ final class WaitQueue {
         return first;
     }
 
+    /** Whether a waiter is among so many that have waited for longest. */
+    boolean isAmongFirst(Waiter waiter, int count) {
+        Waiter each = first;
+        for (int i = 0; i < count && each != null; i++) {
+            if (each == waiter) {
+                return true;
+            }
+            each = each.after;
+        }
+        return false;
+    }
+
     void add(Waiter waiter) {
         waiter.before = last;
         if (last == null) {

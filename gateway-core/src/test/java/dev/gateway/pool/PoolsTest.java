@@ -470,15 +470,39 @@ class PoolsTest extends PoolFixture {
     void aConnectionThatTakesTooLongIsTold() throws Exception {
         settings.connectMillis = 100;
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            for (int i = 0; i < 4; i++) { // more than the kernel keeps for one who does not accept
-                SocketChannel filler = SocketChannel.open();
-                open.add(filler);
-                filler.configureBlocking(false);
-                filler.connect(full.getLocalSocketAddress());
-            }
+            fill(full);
             to("127.0.0.1", full.getLocalPort());
             assertFailure(get("/").failure(), Cause.CONNECT_TIMEOUT);
         }
+    }
+
+    /** Makes more connections than the kernel keeps for one who does not accept, so that it drops each further SYN. */
+    private void fill(ServerSocket server) throws Exception {
+        for (int i = 0; i < 4; i++) {
+            SocketChannel filler = SocketChannel.open();
+            open.add(filler);
+            filler.configureBlocking(false);
+            filler.connect(server.getLocalSocketAddress());
+        }
+    }
+
+    @Test
+    void whoGetsItsPermitInTimeWaitsForItsConnection() throws Exception {
+        settings.maxConnections = 2;
+        settings.connectMillis = 400;
+        settings.poolAcquireMillis = 600;
+        Reply first;
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            to("127.0.0.1", full.getLocalPort());
+            first = get("/");
+            assertThat(awaitAny()).startsWith("opened");
+            fill(full);
+            Reply second = get("/");
+            Reply third = get("/"); // gets the permit of the second, which has given up by then
+            assertFailure(second.failure(), Cause.CONNECT_TIMEOUT);
+            assertFailure(third.failure(), Cause.CONNECT_TIMEOUT);
+        }
+        first.failure(); // with the socket that had it in its queue
     }
 
     @Test

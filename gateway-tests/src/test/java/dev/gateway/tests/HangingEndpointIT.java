@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.tests.peer.Behaviours;
 import dev.gateway.tests.peer.Origin;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -17,6 +18,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -108,12 +110,54 @@ class HangingEndpointIT {
         }
     }
 
+    /** Two connections may be made: one is in use, the other never comes, and a third request waits until it is given up. */
+    @Test
+    void whoHasItsPermitInTimeIsToldOfTheConnectionThatItWaitedFor() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                GatewayJar gateway = gateway(
+                        "circuitBreaker: {maxConnections: 2}\n    timeouts: {connect: 1s, poolAcquire: 1500ms}",
+                        server.getLocalPort())) {
+            CompletableFuture<HttpResponse<String>> first = getLater(gateway);
+            gateway.await("its connection", () -> active(gateway) == 1);
+            try (BlackHole hole = new BlackHole(server)) {
+                CompletableFuture<HttpResponse<String>> second = getLater(gateway);
+                CompletableFuture<HttpResponse<String>> third = getLater(gateway);
+                for (CompletableFuture<HttpResponse<String>> each : List.of(second, third)) {
+                    HttpResponse<String> response = each.get();
+                    assertThat(response.statusCode()).as(response.body()).isEqualTo(504);
+                    assertThat(response.body()).contains("connect_timeout");
+                }
+                assertThat(hole.port()).isEqualTo(server.getLocalPort());
+            }
+            assertThat(first.isDone()).isFalse();
+        }
+    }
+
+    private CompletableFuture<HttpResponse<String>> getLater(GatewayJar gateway) {
+        return client.sendAsync(HttpRequest.newBuilder(uri(gateway)).build(), BodyHandlers.ofString());
+    }
+
+    private static double active(GatewayJar gateway) {
+        try {
+            return gateway.metric("gateway_upstream_connections_active");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** A port whose queue of connections is full, so that the kernel drops each SYN. */
     private static final class BlackHole implements AutoCloseable {
-        private final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        private final ServerSocket server;
         private final List<SocketChannel> queued = new ArrayList<>();
 
         BlackHole() throws IOException {
+            this(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+        }
+
+        BlackHole(ServerSocket server) throws IOException {
+            this.server = server;
             boolean full = false;
             while (!full) {
                 SocketChannel channel = SocketChannel.open();
