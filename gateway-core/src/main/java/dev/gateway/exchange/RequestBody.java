@@ -29,6 +29,7 @@ final class RequestBody {
     private @Nullable Fields sentTrailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
     private @Nullable Attempt attempt; // whose stream takes it
+    private boolean begun;
     private boolean complete; // the client has sent all
     private boolean reading = true; // downstream's read-complete will come
 
@@ -46,6 +47,11 @@ final class RequestBody {
     /** The head was the whole request. */
     void completeAtOnce() {
         complete = true;
+    }
+
+    /** Whether any of it has come. */
+    boolean hasBegun() {
+        return begun;
     }
 
     /** Whether another attempt can send all that has come of it. */
@@ -155,6 +161,7 @@ final class RequestBody {
     /** The client has sent some of it. */
     void onData(ByteBuf data, boolean last) {
         reading = true;
+        begun = true;
         complete |= last;
         Intake intake = intake();
         if (intake == Intake.DISCARD) {

@@ -52,6 +52,9 @@ final class Response {
 
     /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
     private boolean isForwarded(ResponseHead head) {
+        if (head.status() == CONTINUE && exchange.request.hasBegun()) {
+            return false; // the client sends its body already (RFC 9110, section 10.1.1)
+        }
         if (head.status() == CONTINUE && !continued) {
             continued = true; // a client that waits for it would never send its body
             return true;

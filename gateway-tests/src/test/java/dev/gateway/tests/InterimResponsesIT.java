@@ -64,6 +64,26 @@ class InterimResponsesIT {
 
     @ParameterizedTest
     @EnumSource
+    void aClientThatHasSentItsBodyIsNotToldToSendIt(Pairing pairing) throws Exception {
+        try (Origin origin = Origin.start().on("/", (stream, head) -> {
+                    stream.receiveBody();
+                    stream.send(Head.response(100), false);
+                    stream.send(Head.response(103, "link", "</style.css>; rel=preload"), false);
+                    Behaviours.text("ok").serve(stream, head);
+                });
+                Rig rig = Rig.to(origin, pairing).start();
+                Peer client = rig.connect(pairing)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("POST", "/", "expect", "100-continue", "content-length", "4"), false);
+            stream.send("body", true);
+            assertThat(stream.receiveHead().status()).isEqualTo(103);
+            assertThat(stream.receiveHead().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).isEqualTo("ok");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void anUpstreamMayRefuseBeforeTheBodyIsSent(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.send(Head.response(403, "content-length", "2"), false);
