@@ -72,6 +72,9 @@ final class Doorway {
         route = found;
         record.route = found.name();
         record.logPolicy = found.logPolicy();
+        if (match.insteadOf() != null) {
+            handler.readings.tell(head, found, match.insteadOf(), record);
+        }
         if (proxied) {
             Admission.prepareProxied(head, record.path);
         } else {

@@ -39,6 +39,7 @@ public final class ExchangeHandler implements RequestHandler {
     final RequestIds requestIds = new RequestIds();
     final Traces traces = new Traces();
     final OddNameGuard oddNames;
+    final ReadingLog readings;
     private @Nullable Tenure[] tenures = {}; // by listener
     private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
     private long tunnelsOpened;
@@ -55,6 +56,7 @@ public final class ExchangeHandler implements RequestHandler {
         this.opener = opener;
         this.wheel = wheel;
         this.oddNames = new OddNameGuard(wheel);
+        this.readings = new ReadingLog(wheel);
         this.observer = observer;
         this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
     }

@@ -38,7 +38,7 @@ final class GuardedTable implements Router {
             AsciiString reading = readings.get(i);
             Match guard = decoded.match(head, reading, reading.length());
             if (guard != null && guard.route().guards()) {
-                return guard;
+                return found == null ? guard : new Match(guard.route(), guard.prefixLength(), found.route());
             }
         }
         return found;

@@ -13,6 +13,12 @@ public interface Router {
      * A route and how it was reached; made once for each configured match, not for each request.
      *
      * @param prefixLength how many bytes of the path a PathPrefix match covered, 0 for other matches
+     * @param insteadOf where the path leads as it is written, if the route was found by another reading of it; else null
      */
-    record Match(Route route, int prefixLength) {}
+    record Match(Route route, int prefixLength, @Nullable Route insteadOf) {
+        /** Makes the match of a path as it is written. */
+        public Match(Route route, int prefixLength) {
+            this(route, prefixLength, null);
+        }
+    }
 }

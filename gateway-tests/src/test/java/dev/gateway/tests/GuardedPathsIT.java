@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -73,6 +74,35 @@ class GuardedPathsIT {
                 assertThat(ask(client, path)).as(path).isEqualTo(200);
                 assertThat(origin.requests(path)).hasSize(1);
             }
+        }
+    }
+
+    @Test
+    void theLogTellsWhichRuleTookARequestForAnotherReadingOfItsPath() throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes:
+                                  - rules:
+                                      - name: versions
+                                        matches: [{path: {type: RegularExpression, value: "/app;v=[0-9]+"}}]
+                                        backendRefs: [{name: app}]
+                                      - name: nothing-else
+                                        filters: [{type: DirectResponse, directResponse: {statusCode: 404}}]
+                                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port()))
+                        .start();
+                Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            assertThat(ask(client, "/app;v=1")).isEqualTo(404);
+            gateway.awaitLog("takes a request for /app;v=1, though");
+            assertThat(gateway.log().lines().filter(line -> line.contains("/app;v=1")))
+                    .singleElement()
+                    .asString()
+                    .contains("versions", "nothing-else", "listener web");
         }
     }
 
