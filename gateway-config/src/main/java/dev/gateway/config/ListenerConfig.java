@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param halfClose what a client's FIN means that waits for a response of HTTP/1
  * @param trustedProxies peers whose forwarded headers and request ids are believed
  * @param forwardedHeaders which headers tell upstreams about the client
- * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and hyphens
+ * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and hyphens,
+ *     or begin with another than a letter
  */
 public record ListenerConfig(
         Position position,
@@ -78,7 +79,7 @@ public record ListenerConfig(
         OFF
     }
 
-    /** What becomes of fields whose names have other characters than letters, digits and hyphens. */
+    /** What becomes of fields whose names servers may take for others. */
     public enum HeadersWithUnderscores {
         /** The request is refused. */
         REJECT,

@@ -42,7 +42,8 @@ final class OddNameGuard {
         if (policy == OddNames.Policy.REJECT) {
             return Failure.of(
                     Cause.CLIENT_PROTOCOL_ERROR,
-                    "a field name with other characters than letters, digits and hyphens: " + shown);
+                    "a field name with other characters than letters, digits and hyphens, or that does not begin with a"
+                            + " letter: " + shown);
         }
         OddNames.remove(fields);
         tell(shown, record);
@@ -57,7 +58,8 @@ final class OddNameGuard {
             toldNanos = now;
             LOG.warn(
                     "listener {} drops the field {} of a request, because its name has other characters than letters, digits"
-                            + " and hyphens; headersWithUnderscores: allow would let it pass",
+                            + " and hyphens, or does not begin with a letter; headersWithUnderscores: allow would let it"
+                            + " pass",
                     record.connection.listenerName(),
                     name);
         }

@@ -69,10 +69,13 @@ public final class Ascii {
     }
 
     /**
-     * Whether a token has other characters than letters, digits and hyphens. Looks at eight at once: this is asked of every
-     * name that the gateway does not know.
+     * Whether a token has other characters than letters, digits and hyphens, or begins with another than a letter. Looks at
+     * eight at once: this is asked of every name that the gateway does not know.
      */
     static boolean isOddToken(byte[] bytes, int start, int length) {
+        if (length > 0 && !isLetter(bytes[start])) {
+            return true;
+        }
         int at = start;
         int end = start + length;
         for (; at < end && at <= bytes.length - Long.BYTES; at += Long.BYTES) {
@@ -88,6 +91,11 @@ public final class Ascii {
             }
         }
         return false;
+    }
+
+    private static boolean isLetter(byte b) {
+        int folded = (b | 0x20) - 'a';
+        return folded >= 0 && folded < 26;
     }
 
     /** Whether a character of a token is neither a letter nor a digit nor a hyphen. */

@@ -147,6 +147,8 @@ class RoutingKeysIT {
                         backendRefs: [{name: a, weight: 3}, {name: b, weight: 1}]
                       - matches: [{path: {value: /none}}]
                         backendRefs: [{name: a, weight: 0}, {name: b}]
+                      - matches: [{path: {value: /nobody}}]
+                        backendRefs: [{name: a, weight: 0}, {name: b, weight: 0}]
                       - matches: [{path: {value: /endpoints}}]
                         backendRefs: [{name: weighted}]
                 upstreams:

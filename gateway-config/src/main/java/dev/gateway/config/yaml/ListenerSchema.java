@@ -213,7 +213,7 @@ final class ListenerSchema {
                         HeadersWithUnderscores.DROP,
                         l -> ifHttp(l, l.headersWithUnderscores()),
                         "Headers whose names have other characters than letters, digits and hyphens, which many servers take"
-                                + " for others (X_User for X-User): 'reject' refuses the request, 'drop' takes them out,"
+                                + " for others (X_User for X-User), or begin with another than a letter: 'reject' refuses the request, 'drop' takes them out,"
                                 + " 'allow' lets them pass.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
