@@ -14,7 +14,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -39,7 +38,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final ClientPatience patience;
     private final ClientFin fin;
     private final ClientRest rest;
-    private final Timer ageTimer = new AgeTimer();
+    private final Leave leave;
 
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
@@ -48,9 +47,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private @Nullable TunnelHalf tunnel; // that the connection has become
     private boolean opened;
     private boolean reading; // between channelRead and channelReadComplete
-    private boolean parting; // says so with its next response, which is its last
-    private boolean draining; // takes no further request
-    private boolean drainTold;
 
     /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel. */
     public Http1ServerConnection(
@@ -67,6 +63,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         this.fin = new ClientFin(settings.halfClose());
         this.patience = new ClientPatience(this, timers, settings);
         this.rest = new ClientRest(this, timers);
+        this.leave = new Leave(this, timers);
     }
 
     ConnectionInfo info() {
@@ -99,9 +96,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         if (!opened) {
             opened = true;
             patience.waitForRequest();
-            if (settings.maxConnectionAgeMillis() > 0) {
-                timers.arm(ageTimer, settings.maxConnectionAgeMillis());
-            }
+            leave.begin(settings.maxConnectionAgeMillis());
         }
     }
 
@@ -122,7 +117,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         input.close();
         patience.cancel();
         rest.cancel();
-        ageTimer.cancel();
+        leave.cancel();
         output.stop();
         input.release();
         Http1ServerStream open = stream;
@@ -228,7 +223,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Empty lines begin no request. */
     void onEmptyLines() {
-        if (!draining) {
+        if (!leave.isDraining()) {
             patience.waitForRequest();
         }
     }
@@ -289,9 +284,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             if (open.isTunnel()) {
                 becomeTunnel(open);
             }
-            if (drainTold) {
-                tellDraining();
-            }
+            leave.onRequest();
         }
     }
 
@@ -346,7 +339,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     private void refuse(@Nullable RequestHead head, boolean http10, Failure failure) {
         input.drop();
-        draining = true;
+        leave.takeNoMore();
         Http1ServerStream open = new Http1ServerStream(this, head, null, http10, false);
         stream = open;
         handler.onRefused(open, head, failure);
@@ -355,7 +348,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** The request cannot be completed. If nothing was answered yet, the core may answer now. */
     private void fail(Http1ServerStream open, Failure failure) {
         input.dropBody();
-        draining = true;
+        leave.takeNoMore();
         patience.cancel();
         StreamEvents events = open.events();
         open.setEvents(null);
@@ -384,7 +377,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
             output.flush();
         } else {
-            if (input.state() == State.HEAD && !draining) {
+            if (input.state() == State.HEAD && !leave.isDraining()) {
                 observer.onIdleClosed();
             }
             closeAfterWrites();
@@ -427,7 +420,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** Whether the connection can take another request after a response that is about to begin. */
     boolean mayPersist(boolean withoutBody) {
         boolean noMoreComes = isInputEnded() && input.isEmpty();
-        return !parting && !draining && !noMoreComes && !(withoutBody && input.isTooMuchToDiscard());
+        return leave.mayPersist() && !noMoreComes && !(withoutBody && input.isTooMuchToDiscard());
     }
 
     @Override
@@ -532,7 +525,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void next() {
         credit.reset();
         credit.release();
-        if (draining || (isInputEnded() && input.isEmpty())) {
+        if (leave.isDraining() || (isInputEnded() && input.isEmpty())) {
             finish();
             return;
         }
@@ -589,20 +582,16 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @Override
     public void discourage() {
-        parting = true; // not draining: a client that was told it may ask again may be about to
+        leave.discourage();
     }
 
     @Override
     public void drain() {
-        if (!drainTold) {
-            drainTold = true;
-            draining = true;
-            closeIfIdle();
-            tellDraining();
-        }
+        leave.drain();
     }
 
-    private void tellDraining() {
+    /** Tells what runs that the connection drains. */
+    void tellDraining() {
         StreamEvents events = stream == null ? null : stream.events();
         if (tunnel != null) {
             tunnel.drain();
@@ -621,7 +610,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         return stream == null && rest.followsRefusal();
     }
 
-    private void closeIfIdle() {
+    /** Closes unless something runs, or a first request may be on its way. */
+    void closeIfIdle() {
         if (input.isIdle() && input.isFirst()) {
             patience.waitForFirstRequest();
         } else if (input.isIdle()) {
@@ -640,18 +630,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             output.flush();
         } else {
             ctx.close();
-        }
-    }
-
-    private final class AgeTimer extends Timer {
-        @Override
-        protected void onExpired() {
-            if (input.isIdle()) {
-                draining = true;
-                closeIfIdle();
-            } else {
-                discourage();
-            }
         }
     }
 }

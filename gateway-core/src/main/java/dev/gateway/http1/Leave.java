@@ -1,0 +1,79 @@
+package dev.gateway.http1;
+
+import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+
+/**
+ * How a downstream connection takes leave of its client: it says so with its next response, or takes no further request at
+ * all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
+ */
+final class Leave extends Timer {
+    private final Http1ServerConnection connection;
+    private final TimerWheel timers;
+    private boolean said; // with the next response, which is the last
+    private boolean draining; // takes no further request
+    private boolean drainTold;
+
+    Leave(Http1ServerConnection connection, TimerWheel timers) {
+        this.connection = connection;
+        this.timers = timers;
+    }
+
+    /**
+     * The connection has begun.
+     *
+     * @param maxAgeMillis after which it takes leave, 0 for never
+     */
+    void begin(long maxAgeMillis) {
+        if (maxAgeMillis > 0) {
+            timers.arm(this, maxAgeMillis);
+        }
+    }
+
+    @Override
+    protected void onExpired() {
+        if (connection.isIdle()) {
+            draining = true;
+            connection.closeIfIdle();
+        } else {
+            discourage();
+        }
+    }
+
+    /** Whether no further request is taken. */
+    boolean isDraining() {
+        return draining;
+    }
+
+    /** Whether a response that begins now may let the connection persist. */
+    boolean mayPersist() {
+        return !said && !draining;
+    }
+
+    /** Takes leave with the next response; not at once, as a client that was told it may ask again may be about to. */
+    void discourage() {
+        said = true;
+    }
+
+    /** Takes no further request; something is wrong with the one that has come. */
+    void takeNoMore() {
+        draining = true;
+    }
+
+    /** Takes no further request, and closes as soon as none runs. */
+    void drain() {
+        if (!drainTold) {
+            drainTold = true;
+            draining = true;
+            connection.closeIfIdle();
+            connection.tellDraining();
+        }
+    }
+
+    /** A request has come, and has to know if the connection drains. */
+    void onRequest() {
+        if (drainTold) {
+            connection.tellDraining();
+        }
+    }
+}
