@@ -9,6 +9,9 @@ final class ClientPatience extends Timer {
     /** How long is read and dropped so that the last response is not lost to a TCP reset. */
     private static final long LINGER_MILLIS = 2_000;
 
+    /** How long a connection that has become old is kept while idle. */
+    private static final long LAST_REQUEST_MILLIS = 5_000;
+
     private final Http1ServerConnection connection;
     private final TimerWheel timers;
     private final Http1ServerSettings settings;
@@ -21,6 +24,11 @@ final class ClientPatience extends Timer {
 
     void waitForRequest() {
         arm(settings.idleMillis());
+    }
+
+    /** The connection is to end, but the client may be about to ask. */
+    void waitForLastRequest() {
+        arm(settings.idleMillis() == 0 ? LAST_REQUEST_MILLIS : Math.min(settings.idleMillis(), LAST_REQUEST_MILLIS));
     }
 
     /** It may be on its way while the connection drains. */

@@ -224,7 +224,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     /** Empty lines begin no request. */
     void onEmptyLines() {
         if (!leave.isDraining()) {
-            patience.waitForRequest();
+            waitForRequest();
         }
     }
 
@@ -531,7 +531,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
         input.next();
         if (input.isEmpty()) {
-            patience.waitForRequest();
+            waitForRequest();
         } else {
             input.process();
         }
@@ -597,6 +597,15 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             tunnel.drain();
         } else if (events != null) {
             events.onDraining();
+        }
+    }
+
+    /** Waits for a request for as long as it may take. */
+    void waitForRequest() {
+        if (leave.isOld()) {
+            patience.waitForLastRequest();
+        } else {
+            patience.waitForRequest();
         }
     }
 

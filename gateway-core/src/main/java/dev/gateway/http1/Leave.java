@@ -12,6 +12,7 @@ final class Leave extends Timer {
     private final TimerWheel timers;
     private boolean said; // with the next response, which is the last
     private boolean draining; // takes no further request
+    private boolean old;
     private boolean drainTold;
 
     Leave(Http1ServerConnection connection, TimerWheel timers) {
@@ -30,14 +31,19 @@ final class Leave extends Timer {
         }
     }
 
+    /** It is old. Its next request may be on its way, so it is only closed once it has been idle for a while. */
     @Override
     protected void onExpired() {
+        old = true;
+        discourage();
         if (connection.isIdle()) {
-            draining = true;
-            connection.closeIfIdle();
-        } else {
-            discourage();
+            connection.waitForRequest();
         }
+    }
+
+    /** Whether the connection is old, and need not be kept for long. */
+    boolean isOld() {
+        return old;
     }
 
     /** Whether no further request is taken. */

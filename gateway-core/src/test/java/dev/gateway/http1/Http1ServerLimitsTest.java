@@ -115,6 +115,66 @@ class Http1ServerLimitsTest {
         assertFalse(client.channel.isOpen());
     }
 
+    private static Downstream ageing(long idleMillis) {
+        return new Downstream(
+                new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, idleMillis, 2_000, 3_000, false, null));
+    }
+
+    @Test
+    void anOldConnectionAnswersOnceMoreAndSaysThatItCloses() {
+        client.finish();
+        client = ageing(0);
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        client.clock.advance(2_100);
+        assertTrue(client.channel.isOpen());
+        client.send(GET);
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void anOldConnectionIsClosedOnceItHasBeenIdleForAWhile() {
+        client.finish();
+        client = ageing(0);
+        client.send(GET);
+        assertEquals(OK, client.sent());
+        client.clock.advance(6_900);
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void anOldConnectionIsNotKeptForLongerThanAnyOther() {
+        client.finish();
+        client = ageing(1_000);
+        for (int i = 0; i < 3; i++) {
+            client.send(GET);
+            assertEquals(OK, client.sent());
+            client.clock.advance(900);
+        }
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(400); // a second since it became old, or since its last response
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aConnectionThatBecomesOldWithinAResponseIsClosedSoonAfterIt() {
+        client.finish();
+        client = ageing(0);
+        client.answer = request -> request.stream.head(new ResponseHead(200, null, new Fields(), 5), false);
+        client.send(GET);
+        client.clock.advance(2_100);
+        client.last().stream.data(Buffers.of("hello"), true);
+        client.last().stream.flush();
+        client.sent();
+        client.clock.advance(4_900);
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        assertFalse(client.channel.isOpen());
+    }
+
     @Test
     void aSlowHeadIs408() {
         client.send("GET / HTTP/1.1\r\n");
