@@ -6,9 +6,6 @@ import dev.gateway.time.TimerWheel;
 
 /** How long a downstream connection waits for what its client sends next: one timer, as it owes one thing at a time. */
 final class ClientPatience extends Timer {
-    /** How long is read and dropped so that the last response is not lost to a TCP reset. */
-    private static final long LINGER_MILLIS = 2_000;
-
     /** How long a connection that has become old is kept while idle. */
     private static final long LAST_REQUEST_MILLIS = 5_000;
 
@@ -42,10 +39,6 @@ final class ClientPatience extends Timer {
 
     void waitForBody() {
         arm(settings.requestBodyIdleMillis());
-    }
-
-    void waitForClose() {
-        arm(LINGER_MILLIS);
     }
 
     private void arm(long millis) {

@@ -6,6 +6,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.Drainable;
+import dev.gateway.net.Lingering;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -42,6 +43,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
+
+    @SuppressWarnings("NullAway.Init")
+    Lingering lingering;
 
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
     private @Nullable TunnelHalf tunnel; // that the connection has become
@@ -80,6 +84,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         super.handlerAdded(ctx);
+        lingering = new Lingering(ctx.channel(), timers);
         output = new ServerOutput(ctx, this, timers, settings.responseWriteIdleMillis());
         if (ctx.channel().isActive()) {
             open();
@@ -118,6 +123,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         patience.cancel();
         rest.cancel();
         leave.cancel();
+        lingering.cancel();
         output.stop();
         input.release();
         Http1ServerStream open = stream;
@@ -549,7 +555,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         input.drop();
         credit.reset();
         credit.release();
-        output.shutdown().addListener(sent -> patience.waitForClose());
+        patience.cancel();
+        lingering.begin(output.shutdown());
     }
 
     private void closeAfterWrites() {

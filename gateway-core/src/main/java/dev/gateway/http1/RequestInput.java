@@ -20,9 +20,6 @@ final class RequestInput {
     /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
 
-    /** How much is read and dropped so that the last response is not lost to a TCP reset. */
-    private static final long MAX_LINGER_BYTES = 16L << 20;
-
     private final Http1ServerConnection connection;
     private final RequestParser parser;
     private final BodyReader body;
@@ -301,11 +298,9 @@ final class RequestInput {
     }
 
     private boolean drop(ByteBuf in) {
-        discarded += in.readableBytes();
+        int bytes = in.readableBytes();
         unread.release();
-        if (discarded > MAX_LINGER_BYTES) {
-            connection.ctx.close();
-        }
+        connection.lingering.onDropped(bytes);
         return false;
     }
 }

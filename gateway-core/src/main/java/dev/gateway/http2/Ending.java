@@ -1,5 +1,7 @@
 package dev.gateway.http2;
 
+import dev.gateway.net.HalfClose;
+import dev.gateway.net.Lingering;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -17,6 +19,8 @@ final class Ending {
     private @Nullable ClosingTimer timer; // null until it is needed
     private boolean failed;
     private boolean closing;
+    private boolean unread; // the peer may be sending what nobody takes
+    private @Nullable Lingering lingering;
 
     Ending(MultiplexedConnection connection, FrameWriter writer) {
         this.connection = connection;
@@ -33,9 +37,31 @@ final class Ending {
         return closing;
     }
 
+    /** A stream has been ended whose other direction is open. */
+    void onCutShort() {
+        unread = true;
+    }
+
+    /** Whether nothing is written any more, and what still arrives is thrown away. */
+    boolean isLingering() {
+        return lingering != null;
+    }
+
+    /** Throws away what has arrived. */
+    void drop(ByteBuf in) {
+        int bytes = in.readableBytes();
+        in.skipBytes(bytes);
+        if (lingering != null) {
+            lingering.onDropped(bytes);
+        }
+    }
+
     /** The channel is closed. */
     void onInactive() {
         closing = true;
+        if (lingering != null) {
+            lingering.cancel();
+        }
         if (timer != null) {
             timer.cancel();
         }
@@ -82,7 +108,13 @@ final class Ending {
         ChannelHandlerContext ctx = connection.context();
         connection.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
-        ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        if (unread && connection.connection().isServer() && ctx.channel().isActive()) {
+            Lingering end = new Lingering(ctx.channel(), connection.timers);
+            lingering = end;
+            end.begin(HalfClose.afterWrites(ctx));
+        } else {
+            ctx.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        }
         if (ctx.channel().isActive() && !timer().isArmed()) {
             timer().watch();
         }

@@ -167,8 +167,8 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-        if (ending.isFailed()) {
-            in.skipBytes(in.readableBytes());
+        if (ending.isFailed() || ending.isLingering()) {
+            ending.drop(in);
         } else {
             super.decode(ctx, in, out);
         }
@@ -239,6 +239,10 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void flush(ChannelHandlerContext ctx) {
+        if (ending.isLingering()) {
+            ctx.flush(); // nothing is written behind FIN
+            return;
+        }
         super.flush(ctx);
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
@@ -345,6 +349,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         ChannelHandlerContext ctx = context();
         if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !ending.isClosing()) {
             closed.onResetByUs(h2.id());
+            if (h2.state().remoteSideOpen()) {
+                ending.onCutShort();
+            }
             resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
             requestFlush();
         }
