@@ -28,6 +28,7 @@ import java.security.cert.CertificateFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -359,6 +360,38 @@ class TunnelsTest extends PoolFixture {
             end(toFirst, peer);
         }
         awaitEvents("closed", "closed", "closed");
+    }
+
+    @Test
+    void aTunnelThatWaitsDoesNotGoToAnEndpointThatHasJustLeftService() throws Exception {
+        settings.maxConnections = 2;
+        ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        open.add(other);
+        Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
+        Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
+        List<Endpoint> endpoints = List.of(first, second);
+        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        TunnelClient toFirst = tunnelTo(first).established();
+        TunnelClient toSecond = TunnelClient.open(
+                        pools.opener(1), transport.loops().get(1), upstream, second)
+                .established();
+        TunnelClient waits = tunnelTo(first);
+        assertThat(counted().pending()).isEqualTo(1);
+        CompletableFuture<Void> outOfService = new CompletableFuture<>();
+        transport.loops().get(0).execute(outOfService::join);
+        try (Socket peer = other.accept()) {
+            end(toSecond, peer);
+        }
+        awaitEvent("closed"); // so the permit is on its way to the other event loop
+        upstream.health().drain(second.toString(), true);
+        outOfService.complete(null);
+        waits.established();
+        for (TunnelClient each : List.of(toFirst, waits)) {
+            try (Socket peer = accept()) {
+                end(each, peer);
+            }
+        }
+        awaitEvents("closed", "closed");
     }
 
     private TunnelClient tunnelTo(Endpoint endpoint) {

@@ -363,6 +363,12 @@ class RoutingKeysIT {
     }
 
     @Test
+    void aRuleWhoseWeightsAreAllZeroAnswers500() throws Exception {
+        Answer answer = ask(Peers.HTTP1, "clear", "GET", "/nobody", "host", "share.test");
+        assertThat(answer.head().status()).isEqualTo(500);
+    }
+
+    @Test
     void endpointsGetTheirSharesWithinThreePercent() throws Exception {
         assertThat(shares("/endpoints").get("a")).isBetween(308, 332);
     }

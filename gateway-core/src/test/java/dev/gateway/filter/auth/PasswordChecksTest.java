@@ -1,0 +1,75 @@
+package dev.gateway.filter.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.filter.FakeContext;
+import dev.gateway.filter.Verdict;
+import dev.gateway.message.Heads;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two entries whose passwords wait in one queue. */
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PasswordChecksTest {
+    private static final String SUSPECT = "192.0.2.66";
+
+    private volatile List<Thread> loops = List.of(); // that meet where the queue is found full
+    private final AtomicInteger inside = new AtomicInteger();
+    private final AuthWork work = new AuthWork(task -> meet(), Runnable::run, () -> 0);
+
+    /** Takes what it is given, until there are two loops: then there is no room, and neither is told before both know. */
+    private void meet() {
+        if (loops.isEmpty()) {
+            return;
+        }
+        inside.incrementAndGet();
+        while (inside.get() < 2 && loops.stream().noneMatch(PasswordChecksTest::waitsForALock)) {
+            Thread.onSpinWait();
+        }
+        throw new RejectedExecutionException();
+    }
+
+    private static boolean waitsForALock(Thread loop) {
+        return loop.getState() == Thread.State.BLOCKED;
+    }
+
+    private static Verdict ask(ProxyAuthentication entry, String password, String client) {
+        String shown = Base64.getEncoder().encodeToString(("ann:" + password).getBytes(StandardCharsets.UTF_8));
+        return entry.onRequest(
+                Heads.request("CONNECT", "a.example:443", "", "Proxy-Authorization: Basic " + shown),
+                FakeContext.from(client));
+    }
+
+    /** Each of them pushes a check out of the queue that may be the other's, whose logins are told under the other's lock. */
+    @Test
+    void theirLoopsNeverWaitForEachOther(@TempDir Path directory) throws Exception {
+        Path users = Files.writeString(directory.resolve("users"), "ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
+        ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings("r", users, null, null, false);
+        work.failed(FakeContext.from(SUSPECT).client().network(), "somebody");
+        for (int round = 0; round < 20; round++) {
+            List<ProxyAuthentication> entries = List.of(
+                    new ProxyAuthentication(settings, work, () -> 0), new ProxyAuthentication(settings, work, () -> 0));
+            for (ProxyAuthentication entry : round % 2 == 0 ? entries : List.of(entries.get(1), entries.get(0))) {
+                assertThat(ask(entry, "wrong", SUSPECT)).isInstanceOf(Verdict.Wait.class);
+            }
+            inside.set(0);
+            List<Thread> threads = List.of(
+                    new Thread(() -> ask(entries.get(0), "one", "192.0.2.1")),
+                    new Thread(() -> ask(entries.get(1), "two", "192.0.2.2")));
+            loops = threads;
+            threads.forEach(Thread::start);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            loops = List.of();
+        }
+    }
+}
