@@ -75,6 +75,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
     private SourceAddress client; // the peer, until the PROXY protocol tells another one
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
+    private @Nullable CertificateEnd certificateEnd; // if the client has shown a certificate
     private @Nullable Drainable protocol; // or who finds it out; null while TLS or the PROXY protocol is at work
     private @Nullable HttpVersion version; // null until it is known
 
@@ -167,6 +168,10 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
             speakHttp2();
         } else {
             speakHttp1(); // also without ALPN, as by clients that know nothing else
+        }
+        if (info.clientUntilMillis() != TlsInfo.NEVER) {
+            certificateEnd = new CertificateEnd(this, owner.loop.timers(), info.clientUntilMillis());
+            certificateEnd.begin();
         }
     }
 
@@ -318,6 +323,9 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
     /** The channel is closed. Exchanges release what they hold when they end, which may be a moment later. */
     void release() {
         account.release(fixed);
+        if (certificateEnd != null) {
+            certificateEnd.cancel();
+        }
     }
 
     long number() {

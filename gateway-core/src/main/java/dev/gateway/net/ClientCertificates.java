@@ -1,6 +1,7 @@
 package dev.gateway.net;
 
 import dev.gateway.files.InputFile;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -64,23 +65,32 @@ final class ClientCertificates {
                 file + ": no certificate of caFile has signed the list of " + list.getIssuerX500Principal());
     }
 
-    /** Fails if the certificate of a session must not be accepted now; a session without one is accepted. */
-    void check(SSLSession session) throws CertificateException {
+    /**
+     * Fails if the certificate of a session must not be accepted now; a session without one is accepted.
+     *
+     * @return when the first certificate of the chain that the client has shown expires, in milliseconds since 1970
+     */
+    long check(SSLSession session) throws CertificateException {
         java.security.cert.Certificate[] chain;
         try {
             chain = session.getPeerCertificates();
         } catch (SSLPeerUnverifiedException e) {
-            return; // the API's way of saying that there is no client certificate
+            return TlsInfo.NEVER; // the API's way of saying that there is no client certificate
         }
         if (chain.length > 0 && chain[0] instanceof X509Certificate own) {
             own.checkValidity();
         }
+        long until = TlsInfo.NEVER;
         for (java.security.cert.Certificate each : chain) {
-            if (each instanceof X509Certificate certificate && isRevoked(certificate)) {
-                throw new CertificateException("revoked: the client's certificate "
-                        + certificate.getSerialNumber().toString(16));
+            if (each instanceof X509Certificate certificate) {
+                if (isRevoked(certificate)) {
+                    throw new CertificateException("revoked: the client's certificate "
+                            + certificate.getSerialNumber().toString(16));
+                }
+                until = Math.min(until, certificate.getNotAfter().getTime());
             }
         }
+        return until;
     }
 
     private boolean isRevoked(X509Certificate certificate) {

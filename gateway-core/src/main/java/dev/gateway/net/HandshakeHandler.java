@@ -59,16 +59,17 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         SslHandler handler = ctx.pipeline().get(SslHandler.class);
+        long until = TlsInfo.NEVER;
         if (certificates != null) {
             try {
-                certificates.check(handler.engine().getSession());
+                until = certificates.check(handler.engine().getSession());
             } catch (CertificateException e) {
                 fail(ctx, e);
                 return;
             }
         }
         // First, for if this throws nobody has been told anything yet, and the failure will be.
-        TlsInfo info = describe(handler.engine(), System.nanoTime() - begunNanos);
+        TlsInfo info = describe(handler.engine(), until, System.nanoTime() - begunNanos);
         done = true;
         callback.onSecured(ctx.channel(), handler.applicationProtocol(), info);
         ctx.pipeline().remove(this);
@@ -95,13 +96,14 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelInactive();
     }
 
-    private TlsInfo describe(SSLEngine engine, long nanos) {
+    private TlsInfo describe(SSLEngine engine, long until, long nanos) {
         SSLSession session = engine.getSession();
         return new TlsInfo(
                 session.getProtocol(),
                 session.getCipherSuite(),
                 hello.serverName(),
                 clientSubject(session),
+                until,
                 engine instanceof ReferenceCountedOpenSslEngine openSsl && SSL.isSessionReused(openSsl.sslPointer()),
                 nanos);
     }

@@ -60,6 +60,7 @@ public record ConnectionInfo(
      * @param cipher the cipher suite's name
      * @param serverName the name the client asked for (SNI), or null
      * @param clientSubject the distinguished name of the verified client certificate, or null
+     * @param clientUntilMillis when that certificate expires, in milliseconds since 1970; never without one
      * @param resumed whether an earlier session was resumed
      * @param handshakeNanos how long the handshake took
      */
@@ -68,6 +69,21 @@ public record ConnectionInfo(
             String cipher,
             @Nullable String serverName,
             @Nullable String clientSubject,
+            long clientUntilMillis,
             boolean resumed,
-            long handshakeNanos) {}
+            long handshakeNanos) {
+        /** Stands for a certificate that never expires. */
+        public static final long NEVER = Long.MAX_VALUE;
+
+        /** Makes what is known of a client whose certificate, if it has one, does not expire: for tests. */
+        public TlsInfo(
+                String protocol,
+                String cipher,
+                @Nullable String serverName,
+                @Nullable String clientSubject,
+                boolean resumed,
+                long handshakeNanos) {
+            this(protocol, cipher, serverName, clientSubject, NEVER, resumed, handshakeNanos);
+        }
+    }
 }

@@ -231,7 +231,8 @@ class ServerTlsTest {
     void aRequiredClientCertificateIsVerifiedAndNamed() throws Exception {
         serve(settings(List.of(certificate("localhost")), ClientAuthentication.REQUIRED));
 
-        client = clientContext(new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca));
+        X509Bundle alice = new CertificateBuilder().subject("CN=alice").buildIssuedBy(ca);
+        client = clientContext(alice);
         exchange("localhost", "TLSv1.3");
         assertThat(taken().info().clientSubject()).isEqualTo("CN=alice");
         exchange("localhost", "TLSv1.3");
@@ -239,7 +240,13 @@ class ServerTlsTest {
         assertThat(resumed.handshakeNanos()).isPositive();
         assertThat(resumed)
                 .isEqualTo(new TlsInfo(
-                        "TLSv1.3", "TLS_AES_256_GCM_SHA384", "localhost", "CN=alice", true, resumed.handshakeNanos()));
+                        "TLSv1.3",
+                        "TLS_AES_256_GCM_SHA384",
+                        "localhost",
+                        "CN=alice",
+                        alice.getCertificate().getNotAfter().getTime(),
+                        true,
+                        resumed.handshakeNanos()));
 
         client = clientContext(new CertificateBuilder()
                 .subject("CN=mallory")

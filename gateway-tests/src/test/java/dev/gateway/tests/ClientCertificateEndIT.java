@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -90,6 +91,60 @@ class ClientCertificateEndIT {
             try (SSLSocket socket = connect(gateway, context, version)) {
                 assertThat(get(socket)).isNotEqualTo("HTTP/1.1 200");
             }
+        }
+    }
+
+    @Test
+    void anOpenConnectionEndsWhenItsCertificateExpires() throws Exception {
+        try (GatewayJar gateway = start("")) {
+            SSLContext asAlice = servers.client(
+                    clients.issueUntil("alice", Instant.now().plusSeconds(5)));
+            SSLContext asBob = servers.client(clients.issue("bob"));
+            try (SSLSocket alice = connect(gateway, asAlice, "TLSv1.3");
+                    SSLSocket bob = connect(gateway, asBob, "TLSv1.3")) {
+                assertThat(get(alice)).isEqualTo("HTTP/1.1 200");
+                assertThat(get(bob)).isEqualTo("HTTP/1.1 200");
+                alice.setSoTimeout(30_000); // less than a connection is kept idle
+                alice.getInputStream().readAllBytes();
+                readBody(bob);
+                assertThat(get(bob)).isEqualTo("HTTP/1.1 200");
+            }
+        }
+    }
+
+    /** Reads up to the end of the answer's body. */
+    private static void readBody(SSLSocket socket) throws IOException {
+        StringBuilder answer = new StringBuilder();
+        while (!answer.toString().endsWith("hello")) {
+            answer.append((char) socket.getInputStream().read());
+        }
+    }
+
+    /** A session is resumed for {@code sessionTimeout} at most, and for two thirds of it at least. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
+    void aSessionIsNotResumedForLongerThanItMay(String version) throws Exception {
+        try (GatewayJar gateway = start(", sessionTimeout: 6s")) {
+            SSLContext context = servers.client(clients.issue("alice"));
+            long begun = System.nanoTime();
+            long first = created(gateway, context, version);
+            long second = created(gateway, context, version);
+            if (System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(4)) { // else this machine has taken too long to tell
+                assertThat(second).as("resumed").isEqualTo(first);
+            }
+            long last = System.nanoTime();
+            while (System.nanoTime() - last < TimeUnit.MILLISECONDS.toNanos(6_100)) { // the session's own time
+                LockSupport.parkNanos(50_000_000);
+            }
+            assertThat(created(gateway, context, version)).as("made anew").isNotEqualTo(first);
+        }
+    }
+
+    /** Returns when the session of a new connection was made, which is earlier if it resumes one. */
+    private static long created(GatewayJar gateway, SSLContext context, String version) throws IOException {
+        try (SSLSocket socket = connect(gateway, context, version)) {
+            assertThat(get(socket)).isEqualTo("HTTP/1.1 200");
+            return socket.getSession().getCreationTime();
         }
     }
 
