@@ -41,8 +41,9 @@ final class AddressWatch extends Timer {
         }
         asking = true;
         Resolver resolver = pool.loopPools.resolver;
-        Resolver.Answers answers =
-                exact ? resolver.resolveExactly(pool.loopPools.loop, host) : resolver.resolve(pool.loopPools.loop, host);
+        Resolver.Answers answers = exact
+                ? resolver.resolveExactly(pool.loopPools.loop, host)
+                : resolver.resolve(pool.loopPools.loop, host);
         answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
                 .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(resolver)));
     }

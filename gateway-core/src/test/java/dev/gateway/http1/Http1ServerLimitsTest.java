@@ -116,8 +116,8 @@ class Http1ServerLimitsTest {
     }
 
     private static Downstream ageing(long idleMillis) {
-        return new Downstream(
-                new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, idleMillis, 2_000, 3_000, false, null));
+        return new Downstream(new Http1ServerSettings(
+                new HeadLimits(1024, 4096, 20), 1_000, 2_000, idleMillis, 2_000, 3_000, false, null));
     }
 
     @Test

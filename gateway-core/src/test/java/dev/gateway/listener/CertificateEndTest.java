@@ -51,7 +51,9 @@ class CertificateEndTest {
     }
 
     private void advance(long millis) {
-        for (long each = 0; each < millis; each += 1_000) { // the wheel's turns are tasks of the loop, with a clock of its own
+        for (long each = 0;
+                each < millis;
+                each += 1_000) { // the wheel's turns are tasks of the loop, with a clock of its own
             nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
             channel.advanceTimeBy(1_000, TimeUnit.MILLISECONDS);
             channel.runScheduledPendingTasks();

@@ -254,6 +254,30 @@ class ListenerTest {
         }
     }
 
+    @ParameterizedTest(name = "{0} event loops, then {1} that leave")
+    @CsvSource({"2, 2", "2, 3", "3, 1"})
+    void noConnectionIsResetWhenWhoCameLastLeavesThePort(int loops, int leaving) throws Exception {
+        Rig former = new Rig(loops);
+        Rig latter = new Rig(leaving);
+        try {
+            Assumptions.assumeTrue(former.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
+            former.reusePort = true;
+            Listener first = former.listen();
+            try (Hammer hammer = new Hammer((InetSocketAddress) first.address())) {
+                latter.reusePort = true;
+                latter.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) first.address());
+                Listener second = latter.listen();
+                hammer.awaitAnswers(50);
+                second.stopAccepting();
+                hammer.awaitAnswers(50);
+                assertThat(hammer.failures()).isEmpty();
+            }
+        } finally {
+            former.stop();
+            latter.stop();
+        }
+    }
+
     private static long listeningSockets(int port) throws IOException {
         Pattern listening = Pattern.compile(String.format(Locale.ROOT, ":%04X 0+:0000 0A ", port));
         long count = 0;

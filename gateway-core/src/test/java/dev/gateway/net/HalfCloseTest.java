@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +39,7 @@ class HalfCloseTest {
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     private final AtomicLong bytes = new AtomicLong();
+    private volatile long announcedAt = -1; // so many bytes
     private @Nullable Transport transport;
     private int port;
 
@@ -110,6 +112,24 @@ class HalfCloseTest {
             awaitEvent("end");
             assertThat(failures).isEmpty();
             assertThat(bytes).hasValue(SENT + 2);
+        }
+    }
+
+    /** A FIN that has come with the last bytes. Who sends a request in between relies on being able to send it again. */
+    @ParameterizedTest
+    @EnumSource(TransportKind.class)
+    void isAnnouncedAheadOfTheLastBytesByEpollAlone(TransportKind kind) throws Exception {
+        start(kind);
+        try (Socket client = connect()) {
+            Channel channel = accepted();
+            CompletableFuture<Void> sent = new CompletableFuture<>();
+            channel.eventLoop().execute(sent::join);
+            client.getOutputStream().write(new byte[10]);
+            client.shutdownOutput();
+            sent.complete(null);
+            awaitEvent("end");
+            assertThat(bytes).hasValue(10);
+            assertThat(announcedAt).isEqualTo(kind == TransportKind.EPOLL ? 0 : -1);
         }
     }
 
@@ -203,6 +223,8 @@ class HalfCloseTest {
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event instanceof ChannelInputShutdownEvent) {
                 events.add("end");
+            } else if (HalfClose.isInputEnding(event)) {
+                announcedAt = bytes.get();
             }
         }
 

@@ -104,7 +104,9 @@ class NameCacheTest {
         assertThat(cache.isFormer("a", address(1))).as("no answer").isFalse();
         cache.put("a", Family.IPV4, good(2));
         assertThat(cache.isFormer("a", address(1))).isFalse();
-        assertThat(cache.isFormer("a", address(2))).as("maybe beyond what is kept").isFalse();
+        assertThat(cache.isFormer("a", address(2)))
+                .as("maybe beyond what is kept")
+                .isFalse();
     }
 
     @Test
@@ -114,7 +116,9 @@ class NameCacheTest {
         cache.put("a", Family.IPV6, new Answer(List.of(v6()), null, 90, 50));
         assertThat(cache.goodUntilNanos("a", 7)).isEqualTo(90);
         cache.put("a", Family.IPV6, new Answer(List.of(), new UnknownHostException("none"), 60, 0));
-        assertThat(cache.goodUntilNanos("a", 7)).as("that of the family that has one").isEqualTo(100);
+        assertThat(cache.goodUntilNanos("a", 7))
+                .as("that of the family that has one")
+                .isEqualTo(100);
     }
 
     private static InetAddress v6() {

@@ -97,8 +97,8 @@ class ClientCertificateEndIT {
     @Test
     void anOpenConnectionEndsWhenItsCertificateExpires() throws Exception {
         try (GatewayJar gateway = start("")) {
-            SSLContext asAlice = servers.client(
-                    clients.issueUntil("alice", Instant.now().plusSeconds(5)));
+            SSLContext asAlice =
+                    servers.client(clients.issueUntil("alice", Instant.now().plusSeconds(5)));
             SSLContext asBob = servers.client(clients.issue("bob"));
             try (SSLSocket alice = connect(gateway, asAlice, "TLSv1.3");
                     SSLSocket bob = connect(gateway, asBob, "TLSv1.3")) {
@@ -129,7 +129,8 @@ class ClientCertificateEndIT {
             long begun = System.nanoTime();
             long first = created(gateway, context, version);
             long second = created(gateway, context, version);
-            if (System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(4)) { // else this machine has taken too long to tell
+            if (System.nanoTime() - begun
+                    < TimeUnit.SECONDS.toNanos(4)) { // else this machine has taken too long to tell
                 assertThat(second).as("resumed").isEqualTo(first);
             }
             long last = System.nanoTime();

@@ -54,15 +54,17 @@ class ConnectionEndIT {
     @Test
     void anOldConnectionOfHttp1EndsWithTheNextAnswer() throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
-                GatewayJar gateway = gateway(origin, "timeouts: {maxConnectionAge: 200ms}");
+                GatewayJar gateway = gateway(origin, "timeouts: {maxConnectionAge: 2s}");
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
             byte[] request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
             InputStream in = socket.getInputStream();
             socket.getOutputStream().write(request);
             head(in);
             in.readNBytes(2);
-            socket.setSoTimeout(1_000);
-            assertThatThrownBy(in::read).as("it is not closed between requests").isInstanceOf(SocketTimeoutException.class);
+            socket.setSoTimeout(2_500);
+            assertThatThrownBy(in::read)
+                    .as("it is not closed between requests")
+                    .isInstanceOf(SocketTimeoutException.class);
             socket.setSoTimeout(20_000);
             socket.getOutputStream().write(request);
             assertThat(head(in)).startsWith("HTTP/1.1 200").containsIgnoringCase("connection: close");
@@ -118,7 +120,9 @@ class ConnectionEndIT {
             awaitGoAways(2, in, out);
             Thread sender = new Thread(() -> send(out), "sender");
             sender.start();
-            assertThat(in.readAllBytes()).as("the answer, then FIN and no reset").isNotEmpty();
+            assertThat(in.readAllBytes())
+                    .as("the answer, then FIN and no reset")
+                    .isNotEmpty();
             socket.close();
             sender.join();
         }

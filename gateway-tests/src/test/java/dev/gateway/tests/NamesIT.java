@@ -141,7 +141,9 @@ class NamesIT {
     }
 
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"WELL", "SILENCE"})
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"WELL", "SILENCE"})
     void connectionsAreKeptWhileDnsFails(Mood mood) throws Exception {
         try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
                 NameServer names = new NameServer().moves("app.test", "127.0.0.1");
