@@ -1160,7 +1160,7 @@ class ExchangeTest extends ExchangeRig {
 
     @Test
     void theNearestOfSeveralLimitsEndsARequest() {
-        timeouts = new Route.Timeouts(10_000, 0, 5_000, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(400, 0, 300, Route.Tunnel.NONE);
         responseHeadersMillis = 100;
         get();
         opener.last().succeed();
