@@ -2,7 +2,6 @@ package dev.gateway.observe;
 
 import dev.gateway.observe.ListenerStatistics.ListenerSum;
 import dev.gateway.observe.ListenerStatistics.RouteSum;
-import dev.gateway.observe.RecentRequests.Key;
 import dev.gateway.observe.UpstreamMeters.UpstreamCount;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -94,7 +93,7 @@ final class StatisticsText {
     }
 
     /** A line of a table. */
-    private record Row(String name, long failed, long requests, int @Nullable [] recent, String more) {
+    private record Row(String name, long failed, long requests, String p99, String more) {
         static final Comparator<Row> WORST_FIRST = Comparator.comparingLong(Row::failed)
                 .thenComparingLong(Row::requests)
                 .reversed()
@@ -107,7 +106,7 @@ final class StatisticsText {
                 (route.isEmpty() ? "(no route)" : route) + " of " + listener,
                 failed(counts),
                 counts.requests,
-                window.of(Key.ofRoute(listener, route)),
+                p99(window.of(RecentRequests.Key.ofRoute(listener, route))),
                 mostFrequent(counts.causes)))));
         table("routes", "requests", rows);
     }
@@ -136,8 +135,8 @@ final class StatisticsText {
                     ended += meters.get(UpstreamCount.ATTEMPTS_ENDED);
                 }
             }
-            int[] recent = window.of(Key.ofUpstream(upstream.name()));
-            rows.add(new Row(upstream.name(), failed, ended, recent, endpoints(upstream, sums.of(upstream))));
+            String p99 = p99(window.of(RecentRequests.Key.ofUpstream(upstream.name())));
+            rows.add(new Row(upstream.name(), failed, ended, p99, endpoints(upstream, sums.of(upstream))));
         }
         table("upstreams", "attempts", rows);
     }
@@ -171,7 +170,7 @@ final class StatisticsText {
                         "  " + each.name,
                         Long.toString(each.failed),
                         Long.toString(each.requests),
-                        each.recent == null ? "-" : seconds(FineHistogram.quantile(0.99, each.recent)),
+                        each.p99,
                         each.more));
         if (rows.size() > MOST_ROWS) {
             text.append("  and ").append(rows.size() - MOST_ROWS).append(" more\n");
@@ -182,6 +181,10 @@ final class StatisticsText {
         text.append(String.format(Locale.ROOT, "%-33s %8s %10s %10s  %s", name, failed, requests, took, more)
                         .stripTrailing())
                 .append('\n');
+    }
+
+    private static String p99(int @Nullable [] recent) {
+        return recent == null ? "-" : seconds(FineHistogram.quantile(0.99, recent));
     }
 
     private static String seconds(double seconds) {
