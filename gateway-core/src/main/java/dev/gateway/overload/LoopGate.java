@@ -123,7 +123,8 @@ public final class LoopGate {
             full = true;
             fullNanos = now;
         }
-        return now - fullNanos < PATIENCE_NANOS ? Math.max(millis, 1) : millis;
+        boolean waits = now - fullNanos < PATIENCE_NANOS && !makeRoom();
+        return waits ? Math.max(millis, 1) : millis;
     }
 
     /**

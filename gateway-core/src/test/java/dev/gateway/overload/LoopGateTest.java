@@ -118,6 +118,14 @@ class LoopGateTest {
     }
 
     @Test
+    void acceptingGoesOnWhereSomebodyGivesWay() {
+        List<Client> clients = fill(true);
+        clients.forEach(client -> client.busy = false);
+        assertThat(gate.accepted(0)).isZero();
+        assertThat(closed).hasSize(2);
+    }
+
+    @Test
     void whoComesIsRefusedIfNobodyHasGivenWayInTwoSeconds() {
         fill(true);
         assertThat(gate.accepted(0)).isPositive();

@@ -73,7 +73,17 @@ class FaultsIT {
      */
     @Test
     void aNeighbourIsServedBesideAnUpstreamThatDoesNotAnswer() throws Exception {
-        JsonNode result = start("stopped-upstream").get();
+        assertServedLate("stopped-upstream");
+    }
+
+    /** The same beside slow readers, in the memory of the chart's default limit, if control groups can be made here. */
+    @Test
+    void aNeighbourIsServedInTheMemoryThatTheChartGives() throws Exception {
+        assertServedLate("chart-sizes");
+    }
+
+    private static void assertServedLate(String fault) throws Exception {
+        JsonNode result = start(fault).get();
         assertAlive(result);
         assertThat(result.get("errors").asInt()).as("errors: %s", result).isZero();
     }
