@@ -139,7 +139,7 @@ final class Clients {
                 ServerTlsSettings.ClientAuthentication.NONE,
                 null,
                 true,
-                Rig.PATIENCE_MILLIS));
+                ListenerRig.PATIENCE_MILLIS));
     }
 
     /** Puts a client's TLS over a connection; the handshake is the caller's. */

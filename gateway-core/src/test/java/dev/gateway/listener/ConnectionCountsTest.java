@@ -33,12 +33,12 @@ class ConnectionCountsTest {
     @TempDir
     Path directory;
 
-    private Origin origin;
+    private AcceptingServer origin;
     private Gateway gateway;
 
     @BeforeEach
     void start() throws Exception {
-        origin = new Origin();
+        origin = new AcceptingServer();
         String yaml =
                 """
                 listeners:
@@ -70,7 +70,7 @@ class ConnectionCountsTest {
 
     private Socket connect(String listener) throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port(listener));
-        socket.setSoTimeout(Rig.PATIENCE_MILLIS);
+        socket.setSoTimeout(ListenerRig.PATIENCE_MILLIS);
         return socket;
     }
 
@@ -86,7 +86,7 @@ class ConnectionCountsTest {
     }
 
     private void await(double wanted, String name, String... labels) {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Rig.PATIENCE_MILLIS);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ListenerRig.PATIENCE_MILLIS);
         for (double now = metric(name, labels); now != wanted; now = metric(name, labels)) {
             assertThat(System.nanoTime())
                     .as("%s%s is %s, not %s", name, Arrays.toString(labels), now, wanted)
@@ -199,7 +199,7 @@ class ConnectionCountsTest {
         assertThat(metric("gateway_upstream_connections_total", "upstream=\"app\""))
                 .isEqualTo(1);
         assertThat(metric("gateway_upstream_received_bytes_total", "upstream=\"app\""))
-                .isEqualTo(2 * Origin.RESPONSE.length());
+                .isEqualTo(2 * AcceptingServer.RESPONSE.length());
         assertThat(metric("gateway_upstream_sent_bytes_total", "upstream=\"app\""))
                 .isEqualTo((double) origin.received());
 
@@ -216,14 +216,14 @@ class ConnectionCountsTest {
     }
 
     /** Answers each request, which must have no body, and counts what came. */
-    private static final class Origin implements AutoCloseable {
+    private static final class AcceptingServer implements AutoCloseable {
         static final String RESPONSE = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
         private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         private final List<Socket> connections = new ArrayList<>();
         private long received;
 
-        Origin() throws IOException {
+        AcceptingServer() throws IOException {
             new Thread(this::accept, "origin").start();
         }
 

@@ -27,7 +27,7 @@ class DrainTest {
     @TempDir
     Path directory;
 
-    private final Rig rig = new Rig();
+    private final ListenerRig rig = new ListenerRig();
 
     @AfterEach
     void stop() throws Exception {
@@ -45,28 +45,28 @@ class DrainTest {
     }
 
     private static void assertEnds(CompletableFuture<Void> drained) {
-        assertThat(drained).as("drained").succeedsWithin(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        assertThat(drained).as("drained").succeedsWithin(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     @Test
     void keptConnectionsAreClosedAndNewOnesRefused() throws Exception {
         Listener listener = rig.listen();
-        try (Socket kept = Rig.connect(listener)) {
+        try (Socket kept = ListenerRig.connect(listener)) {
             assertThat(Clients.exchange(kept, "/")).doesNotContain("Connection: close");
             CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(kept)).isEmpty();
             assertEnds(drained);
-            assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> ListenerRig.connect(listener)).isInstanceOf(IOException.class);
         }
     }
 
     @Test
     void anExchangeInFlightFinishesAndItsConnectionCloses() throws Exception {
         Listener listener = rig.listen();
-        try (Socket busy = Rig.connect(listener);
-                Socket kept = Rig.connect(listener)) {
+        try (Socket busy = ListenerRig.connect(listener);
+                Socket kept = ListenerRig.connect(listener)) {
             Clients.send(busy, Clients.get("/held"));
-            Rig.Call call = rig.heldCall();
+            ListenerRig.Call call = rig.heldCall();
             Clients.exchange(kept, "/");
             CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(kept)).isEmpty();
@@ -80,9 +80,9 @@ class DrainTest {
     @Test
     void whoeverAsksTwiceIsToldTwice() throws Exception {
         Listener listener = rig.listen();
-        try (Socket busy = Rig.connect(listener)) {
+        try (Socket busy = ListenerRig.connect(listener)) {
             Clients.send(busy, Clients.get("/held"));
-            Rig.Call call = rig.heldCall();
+            ListenerRig.Call call = rig.heldCall();
             CompletableFuture<Void> first = drain(listener);
             CompletableFuture<Void> second = listener.drain();
             call.answer();
@@ -94,8 +94,8 @@ class DrainTest {
     @Test
     void whatDoesNotFinishIsEndedByForce() throws Exception {
         Listener listener = rig.listen();
-        try (Socket busy = Rig.connect(listener);
-                Socket multiplexed = Rig.connect(listener)) {
+        try (Socket busy = ListenerRig.connect(listener);
+                Socket multiplexed = ListenerRig.connect(listener)) {
             Clients.send(busy, Clients.get("/held"));
             rig.heldCall();
             Clients.preface(multiplexed);
@@ -113,7 +113,7 @@ class DrainTest {
     @Test
     void anHttp2ConnectionIsToldToGoAway() throws Exception {
         Listener listener = rig.listen();
-        try (Socket kept = Rig.connect(listener)) {
+        try (Socket kept = ListenerRig.connect(listener)) {
             Clients.preface(kept);
             Clients.h2Get(kept, 1);
             Clients.frames(kept, Clients.DATA);
@@ -130,18 +130,18 @@ class DrainTest {
     @Test
     void aDiscouragedConnectionServesItsNextRequestAsItsLast() throws Exception {
         Listener listener = rig.listen();
-        try (Socket kept = Rig.connect(listener);
-                Socket idle = Rig.connect(listener)) {
+        try (Socket kept = ListenerRig.connect(listener);
+                Socket idle = ListenerRig.connect(listener)) {
             Clients.exchange(kept, "/");
             Clients.exchange(idle, "/");
             listener.discourage();
             Clients.send(kept, Clients.get("/"));
             assertThat(Clients.rest(kept)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
-            try (Socket late = Rig.connect(listener)) {
+            try (Socket late = ListenerRig.connect(listener)) {
                 Clients.send(late, Clients.get("/"));
                 assertThat(Clients.rest(late)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
             }
-            Rig.awaitConnections(listener, 1); // the idle one, which may still ask
+            ListenerRig.awaitConnections(listener, 1); // the idle one, which may still ask
             CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(idle)).isEmpty();
             assertEnds(drained);
@@ -151,14 +151,14 @@ class DrainTest {
     @Test
     void aDiscouragedHttp2ConnectionIsToldToGoAwayAfterItsFirstRequest() throws Exception {
         Listener listener = rig.listen();
-        try (Socket kept = Rig.connect(listener);
-                Socket silent = Rig.connect(listener)) {
+        try (Socket kept = ListenerRig.connect(listener);
+                Socket silent = ListenerRig.connect(listener)) {
             Clients.preface(kept);
             Clients.h2Get(kept, 1);
             Clients.frames(kept, Clients.DATA);
             Clients.preface(silent);
             Clients.frames(silent, Clients.SETTINGS);
-            Rig.awaitConnections(listener, 2);
+            ListenerRig.awaitConnections(listener, 2);
             listener.discourage();
             Clients.frames(kept, Clients.GOAWAY);
             Clients.frames(kept, Clients.GOAWAY);
@@ -173,11 +173,11 @@ class DrainTest {
     @Test
     void aDiscouragedConnectionThatAsksNothingHoldsNothingUp() throws Exception {
         Listener listener = rig.listen();
-        try (Socket silent = Rig.connect(listener);
-                Socket multiplexed = Rig.connect(listener)) {
+        try (Socket silent = ListenerRig.connect(listener);
+                Socket multiplexed = ListenerRig.connect(listener)) {
             Clients.preface(multiplexed);
             Clients.frames(multiplexed, Clients.SETTINGS);
-            Rig.awaitConnections(listener, 2);
+            ListenerRig.awaitConnections(listener, 2);
             listener.discourage();
             assertEnds(drain(listener));
             assertThat(Clients.rest(silent)).isEmpty();
@@ -189,8 +189,8 @@ class DrainTest {
     @Test
     void aConnectionThatSaysNothingHoldsNothingUp() throws Exception {
         Listener listener = rig.listen();
-        try (Socket silent = Rig.connect(listener)) {
-            Rig.awaitConnections(listener, 1);
+        try (Socket silent = ListenerRig.connect(listener)) {
+            ListenerRig.awaitConnections(listener, 1);
             CompletableFuture<Void> drained = drain(listener);
             assertThat(Clients.rest(silent)).isEmpty();
             assertEnds(drained);
@@ -200,9 +200,9 @@ class DrainTest {
     @Test
     void aFirstRequestThatIsOnItsWayIsServed() throws Exception {
         Listener listener = rig.listen();
-        try (Socket plain = Rig.connect(listener);
-                Socket begun = Rig.connect(listener)) {
-            Rig.awaitConnections(listener, 2);
+        try (Socket plain = ListenerRig.connect(listener);
+                Socket begun = ListenerRig.connect(listener)) {
+            ListenerRig.awaitConnections(listener, 2);
             Clients.send(begun, "GET / HT");
             rig.awaitEvent("opened HTTP_1_1");
             CompletableFuture<Void> drained = drain(listener);
@@ -222,12 +222,12 @@ class DrainTest {
         try (Gated gated = new Gated(listener);
                 SSLSocket client = Clients.tls(gated, directory, "http/1.1")) {
             CompletableFuture<String> served = CompletableFuture.supplyAsync(() -> handshakeAndGet(client));
-            assertThat(gated.half.await(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+            assertThat(gated.half.await(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
                     .isTrue();
-            Rig.awaitConnections(listener, 1);
+            ListenerRig.awaitConnections(listener, 1);
             CompletableFuture<Void> drained = drain(listener);
             gated.rest.countDown();
-            assertThat(served.get(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
+            assertThat(served.get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
                     .startsWith("HTTP/1.1 200 ")
                     .contains("Connection: close", "tls=true");
             assertEnds(drained);
@@ -248,9 +248,9 @@ class DrainTest {
     void anHttp2ConnectionInItsHandshakeIsServedOneRequest() throws Exception {
         rig.tls = Clients.serverTls(directory, 1);
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener);
+        try (Socket socket = ListenerRig.connect(listener);
                 SSLSocket client = Clients.tls(socket, directory, "h2")) {
-            Rig.awaitConnections(listener, 1);
+            ListenerRig.awaitConnections(listener, 1);
             CompletableFuture<Void> drained = drain(listener);
             client.startHandshake();
             rig.awaitEvent("opened HTTP_2 tls");
@@ -266,8 +266,8 @@ class DrainTest {
     void aHandshakeThatNeverEndsIsEndedByForce() throws Exception {
         rig.tls = Clients.serverTls(directory, 1);
         Listener listener = rig.listen();
-        try (Socket silent = Rig.connect(listener)) {
-            Rig.awaitConnections(listener, 1);
+        try (Socket silent = ListenerRig.connect(listener)) {
+            ListenerRig.awaitConnections(listener, 1);
             CompletableFuture<Void> drained = drain(listener);
             listener.closeConnections();
             assertThat(Clients.rest(silent)).isEmpty();
@@ -281,7 +281,7 @@ class DrainTest {
         final CountDownLatch rest = new CountDownLatch(1);
 
         Gated(Listener listener) throws IOException {
-            setSoTimeout(Rig.PATIENCE_MILLIS);
+            setSoTimeout(ListenerRig.PATIENCE_MILLIS);
             connect(listener.address());
         }
 

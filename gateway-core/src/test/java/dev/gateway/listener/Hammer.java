@@ -35,9 +35,9 @@ final class Hammer implements AutoCloseable {
     private void run() {
         while (!ended) {
             try (Socket socket = new Socket()) {
-                socket.setSoTimeout(Rig.PATIENCE_MILLIS);
+                socket.setSoTimeout(ListenerRig.PATIENCE_MILLIS);
                 socket.setSoLinger(true, 0); // leaves no port in TIME_WAIT
-                socket.connect(address, Rig.PATIENCE_MILLIS);
+                socket.connect(address, ListenerRig.PATIENCE_MILLIS);
                 String answer = Clients.exchange(socket, "/");
                 if (!answer.startsWith("HTTP/1.1 200 ")) {
                     failures.add(answer);
@@ -52,7 +52,7 @@ final class Hammer implements AutoCloseable {
     /** Waits until so many more have been answered, or have failed. */
     void awaitAnswers(int count) {
         long until = answers.get() + count;
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Rig.PATIENCE_MILLIS);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ListenerRig.PATIENCE_MILLIS);
         while (answers.get() < until) {
             assertThat(System.nanoTime()).as("still %s answers", answers.get()).isLessThan(deadline);
             LockSupport.parkNanos(1_000_000);

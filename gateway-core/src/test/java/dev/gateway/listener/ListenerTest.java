@@ -44,7 +44,7 @@ class ListenerTest {
     @TempDir
     Path directory;
 
-    private final Rig rig = new Rig();
+    private final ListenerRig rig = new ListenerRig();
 
     @AfterEach
     void stop() throws Exception {
@@ -56,41 +56,41 @@ class ListenerTest {
     void whatFollowedARequestIsReleasedIfItsUpgradeFails() throws Exception {
         rig.h2cUpgrade = true;
         Listener listener = rig.listen();
-        try (Socket client = Rig.connect(listener)) {
+        try (Socket client = ListenerRig.connect(listener)) {
             client.getOutputStream()
                     .write(("GET /defect HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
                                     + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\nPRI * HTTP/2.0")
                             .getBytes(StandardCharsets.US_ASCII));
             client.getInputStream().readAllBytes();
         }
-        Rig.awaitConnections(listener, 0);
+        ListenerRig.awaitConnections(listener, 0);
     }
 
     @Test
     void aConnectionOverTheLimitIsRefusedUntilAnotherCloses() throws Exception {
         rig.maxConnections = 2;
         Listener listener = rig.listen();
-        try (Socket one = Rig.connect(listener);
-                Socket two = Rig.connect(listener);
+        try (Socket one = ListenerRig.connect(listener);
+                Socket two = ListenerRig.connect(listener);
                 Socket three = connectAfter(listener, one, two)) {
             assertThat(Clients.rest(three)).isEmpty();
             rig.awaitEvent("refused");
             assertThat(listener.connections()).isEqualTo(2);
             one.shutdownOutput();
-            Rig.awaitConnections(listener, 1);
-            try (Socket four = Rig.connect(listener)) {
+            ListenerRig.awaitConnections(listener, 1);
+            try (Socket four = ListenerRig.connect(listener)) {
                 assertThat(Clients.exchange(four, "/")).startsWith("HTTP/1.1 200 ");
             }
             assertThat(Clients.exchange(two, "/")).startsWith("HTTP/1.1 200 ");
         }
-        Rig.awaitConnections(listener, 0);
+        ListenerRig.awaitConnections(listener, 0);
     }
 
     private static Socket connectAfter(Listener listener, Socket... served) throws IOException {
         for (Socket each : served) {
             assertThat(Clients.exchange(each, "/")).startsWith("HTTP/1.1 200 ");
         }
-        return Rig.connect(listener);
+        return ListenerRig.connect(listener);
     }
 
     // Socket files.
@@ -202,11 +202,11 @@ class ListenerTest {
         Listener listener = rig.listen();
         int port = ((InetSocketAddress) listener.address()).getPort();
         assertThat(listeningSockets(port)).isEqualTo(2);
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             assertThat(Clients.exchange(socket, "/")).startsWith("HTTP/1.1 200 ");
         }
         listener.stopAccepting();
-        assertThatThrownBy(() -> Rig.connect(listener)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> ListenerRig.connect(listener)).isInstanceOf(IOException.class);
     }
 
     @Test
@@ -219,7 +219,7 @@ class ListenerTest {
             rig.bound = new ListenerSettings.Address.Tcp((InetSocketAddress) earlier.getLocalAddress());
             Listener listener = rig.bind();
             for (int i = 0; i < 30; i++) {
-                Rig.connect(listener).close();
+                ListenerRig.connect(listener).close();
             }
             for (int i = 0; i < 30; i++) {
                 earlier.accept().close(); // waits for ever if it was another's
@@ -230,8 +230,8 @@ class ListenerTest {
     @ParameterizedTest(name = "{0} event loops, then {1}")
     @CsvSource({"2, 2", "2, 3", "3, 2", "4, 2", "3, 1"})
     void noConnectionIsResetWhenAPortIsLeftToAnother(int loops, int others) throws Exception {
-        Rig former = new Rig(loops);
-        Rig latter = new Rig(others);
+        ListenerRig former = new ListenerRig(loops);
+        ListenerRig latter = new ListenerRig(others);
         try {
             Assumptions.assumeTrue(former.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
             former.reusePort = true;
@@ -257,8 +257,8 @@ class ListenerTest {
     @ParameterizedTest(name = "{0} event loops, then {1} that leave")
     @CsvSource({"2, 2", "2, 3", "3, 1"})
     void noConnectionIsResetWhenWhoCameLastLeavesThePort(int loops, int leaving) throws Exception {
-        Rig former = new Rig(loops);
-        Rig latter = new Rig(leaving);
+        ListenerRig former = new ListenerRig(loops);
+        ListenerRig latter = new ListenerRig(leaving);
         try {
             Assumptions.assumeTrue(former.transport.canSharePort() && Files.isReadable(Path.of("/proc/net/tcp")));
             former.reusePort = true;
@@ -297,7 +297,7 @@ class ListenerTest {
     void aPrefaceThatDoesNotGoOnIsClosed() throws Exception {
         rig.requestHeadersMillis = 100;
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, "PRI * HT");
             assertThat(Clients.rest(socket)).isEmpty();
             rig.awaitEvent("violation slow_headers");
@@ -308,7 +308,7 @@ class ListenerTest {
     void aConnectionThatSaysNothingIsClosedAsIdle() throws Exception {
         rig.idleMillis = 100;
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             assertThat(Clients.rest(socket)).isEmpty();
             rig.awaitEvent("idle closed");
         }
@@ -317,7 +317,7 @@ class ListenerTest {
     @Test
     void aPrefaceInPiecesIsHttp2AndWhatOnlyBeginsLikeItIsNot() throws Exception {
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             socket.setTcpNoDelay(true);
             Clients.send(socket, "PRI * ");
             Clients.send(socket, "HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -326,7 +326,7 @@ class ListenerTest {
             assertThat(Clients.frames(socket, Clients.DATA)).contains("peer=127.0.0.1");
         }
         rig.awaitEvent("opened HTTP_2");
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, "PRI");
             Clients.send(socket, "NT / HTTP/1.1\r\nHost: a.test\r\n\r\n");
             assertThat(Clients.response(socket.getInputStream())).startsWith("HTTP/1.1 200 ");
@@ -339,7 +339,7 @@ class ListenerTest {
     void httpOnATlsPortIsToldSo(int certificates) throws Exception {
         rig.tls = Clients.serverTls(directory, certificates);
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, Clients.get("/"));
             String said = Clients.rest(socket);
             assertThat(said).startsWith("HTTP/1.1 400 ").contains("Connection: close", "https://");
@@ -355,9 +355,9 @@ class ListenerTest {
     void theProxyProtocolTellsTheClient() throws Exception {
         rig.proxyProtocol = trustingLoopback();
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, PROXY_LINE + Clients.get("/held"));
-            Rig.Call call = rig.heldCall();
+            ListenerRig.Call call = rig.heldCall();
             assertThat(call.stream().connection().client())
                     .isEqualTo(SourceAddress.of(new InetSocketAddress("192.0.2.7", 4711)));
             assertThat(call.stream().connection().peer().port()).isEqualTo(socket.getLocalPort());
@@ -371,7 +371,7 @@ class ListenerTest {
     void anIpv6ClientIsNamedInItsShortForm() throws Exception {
         rig.proxyProtocol = trustingLoopback();
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, "PROXY TCP6 2001:db8:0:0:0:0:0:7 2001:db8::1 4711 443\r\n" + Clients.get("/"));
             assertThat(Clients.response(socket.getInputStream())).contains("peer=2001:db8::7 ");
         }
@@ -382,7 +382,7 @@ class ListenerTest {
         rig.proxyProtocol = trustingLoopback();
         rig.tls = Clients.serverTls(directory, 1);
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, PROXY_LINE);
             try (SSLSocket tls = Clients.tls(socket, directory, "http/1.1")) {
                 assertThat(Clients.exchange(tls, "/")).contains("peer=192.0.2.7 ", "198.51.100.1:443", "tls=true");
@@ -394,7 +394,7 @@ class ListenerTest {
     void aTrustedPeerWithoutTheProxyProtocolIsRefused() throws Exception {
         rig.proxyProtocol = trustingLoopback();
         Listener listener = rig.listen();
-        try (Socket socket = Rig.connect(listener)) {
+        try (Socket socket = ListenerRig.connect(listener)) {
             Clients.send(socket, Clients.get("/"));
             assertThat(Clients.rest(socket)).isEmpty();
             rig.awaitEvent("violation proxy_protocol");
@@ -403,6 +403,6 @@ class ListenerTest {
 
     private static ProxyProtocol trustingLoopback() {
         Cidr loopback = Objects.requireNonNull(Cidr.parse("127.0.0.0/8"));
-        return new ProxyProtocol(CidrSet.of(List.of(loopback)), Rig.PATIENCE_MILLIS);
+        return new ProxyProtocol(CidrSet.of(List.of(loopback)), ListenerRig.PATIENCE_MILLIS);
     }
 }

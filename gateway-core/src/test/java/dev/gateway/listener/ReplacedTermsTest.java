@@ -26,7 +26,7 @@ class ReplacedTermsTest {
     @TempDir
     Path directory;
 
-    private final Rig rig = new Rig();
+    private final ListenerRig rig = new ListenerRig();
 
     @AfterEach
     void stop() throws Exception {
@@ -36,7 +36,7 @@ class ReplacedTermsTest {
     @Test
     void aConnectionWaitsUntilConnectionsAreAccepted() throws Exception {
         Listener listener = rig.bind();
-        try (Socket early = Rig.connect(listener)) {
+        try (Socket early = ListenerRig.connect(listener)) {
             Clients.send(early, Clients.get("/"));
             assertThat(listener.connections()).isZero();
             listener.accept();
@@ -48,19 +48,19 @@ class ReplacedTermsTest {
     void anotherLimitAppliesAtOnceAndClosesNothing() throws Exception {
         rig.maxConnections = 2;
         Listener listener = rig.listen();
-        try (Socket first = Rig.connect(listener);
-                Socket second = Rig.connect(listener)) {
+        try (Socket first = ListenerRig.connect(listener);
+                Socket second = ListenerRig.connect(listener)) {
             Clients.exchange(first, "/");
             Clients.exchange(second, "/");
             rig.maxConnections = 1;
             listener.replace(rig.settings());
             assertThat(Clients.exchange(first, "/")).startsWith("HTTP/1.1 200 ");
-            try (Socket third = Rig.connect(listener)) {
+            try (Socket third = ListenerRig.connect(listener)) {
                 assertThat(Clients.rest(third)).isEmpty();
             }
             rig.maxConnections = 3;
             listener.replace(rig.settings());
-            try (Socket third = Rig.connect(listener)) {
+            try (Socket third = ListenerRig.connect(listener)) {
                 assertThat(Clients.exchange(third, "/")).startsWith("HTTP/1.1 200 ");
             }
         }
@@ -69,11 +69,11 @@ class ReplacedTermsTest {
     @Test
     void otherTimeoutsApplyToNewConnectionsOnly() throws Exception {
         Listener listener = rig.listen();
-        try (Socket before = Rig.connect(listener)) {
+        try (Socket before = ListenerRig.connect(listener)) {
             Clients.exchange(before, "/");
             rig.idleMillis = 50;
             listener.replace(rig.settings());
-            try (Socket after = Rig.connect(listener)) {
+            try (Socket after = ListenerRig.connect(listener)) {
                 assertThat(Clients.rest(after)).isEmpty(); // longer idle than its limit, as by now is the other one
             }
             assertThat(Clients.exchange(before, "/")).startsWith("HTTP/1.1 200 ");
@@ -88,11 +88,11 @@ class ReplacedTermsTest {
         ServerTls before = Clients.serverTls(oldOne, certificates);
         rig.tls = before;
         Listener listener = rig.listen();
-        try (SSLSocket kept = Clients.tls(Rig.connect(listener), oldOne, "http/1.1");
-                Socket silent = Rig.connect(listener);
+        try (SSLSocket kept = Clients.tls(ListenerRig.connect(listener), oldOne, "http/1.1");
+                Socket silent = ListenerRig.connect(listener);
                 SSLSocket inHandshake = Clients.tls(silent, oldOne, "http/1.1")) {
             Clients.exchange(kept, "/");
-            Rig.awaitConnections(listener, 2);
+            ListenerRig.awaitConnections(listener, 2);
 
             rig.tls = Clients.serverTls(newOne, certificates);
             listener.replace(rig.settings());
@@ -100,10 +100,10 @@ class ReplacedTermsTest {
 
             assertThat(Clients.exchange(kept, "/")).startsWith("HTTP/1.1 200 ");
             assertThat(Clients.exchange(inHandshake, "/")).contains("tls=true"); // as when it was accepted
-            try (SSLSocket fresh = Clients.tls(Rig.connect(listener), newOne, "http/1.1")) {
+            try (SSLSocket fresh = Clients.tls(ListenerRig.connect(listener), newOne, "http/1.1")) {
                 assertThat(Clients.exchange(fresh, "/")).contains("tls=true");
             }
-            try (SSLSocket fresh = Clients.tls(Rig.connect(listener), oldOne, "http/1.1")) {
+            try (SSLSocket fresh = Clients.tls(ListenerRig.connect(listener), oldOne, "http/1.1")) {
                 assertThatThrownBy(fresh::startHandshake).isInstanceOf(SSLHandshakeException.class);
             }
         }
@@ -112,12 +112,12 @@ class ReplacedTermsTest {
     @Test
     void aPortMayGoOverFromCleartextToTls() throws Exception {
         Listener listener = rig.listen();
-        try (Socket before = Rig.connect(listener)) {
+        try (Socket before = ListenerRig.connect(listener)) {
             Clients.exchange(before, "/");
             rig.tls = Clients.serverTls(directory, 1);
             listener.replace(rig.settings());
             assertThat(Clients.exchange(before, "/")).contains("tls=false");
-            try (SSLSocket after = Clients.tls(Rig.connect(listener), directory, "http/1.1")) {
+            try (SSLSocket after = Clients.tls(ListenerRig.connect(listener), directory, "http/1.1")) {
                 assertThat(Clients.exchange(after, "/")).contains("tls=true");
             }
         }
@@ -128,14 +128,14 @@ class ReplacedTermsTest {
     void anotherListenerTakesTheAddressOverAndTheConnectionsStay(boolean reusePort) throws Exception {
         rig.reusePort = reusePort;
         Listener former = rig.listen();
-        try (Socket busy = Rig.connect(former)) {
+        try (Socket busy = ListenerRig.connect(former)) {
             Clients.send(busy, Clients.get("/held"));
-            Rig.Call call = rig.heldCall();
+            ListenerRig.Call call = rig.heldCall();
             rig.name = "heir";
             Listener heir = rig.stopLater(former.succeededBy(rig.loops(), rig.settings()));
             assertThat(heir.address()).isEqualTo(former.address());
             CompletableFuture<Void> drained = former.drain();
-            try (Socket next = Rig.connect(heir)) {
+            try (Socket next = ListenerRig.connect(heir)) {
                 assertThat(Clients.exchange(next, "/")).startsWith("HTTP/1.1 200 ");
                 assertThat(heir.connections()).isEqualTo(1);
                 assertThat(former.connections()).isEqualTo(1);
@@ -143,7 +143,7 @@ class ReplacedTermsTest {
             assertThat(drained).isNotDone();
             call.answer();
             assertThat(Clients.rest(busy)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
-            assertThat(drained).succeedsWithin(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            assertThat(drained).succeedsWithin(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
             assertThat(call.stream().connection().listenerName()).isEqualTo("web");
         }
     }
@@ -155,16 +155,16 @@ class ReplacedTermsTest {
         Listener former = rig.listen();
         rig.name = "heir";
         Listener heir = rig.stopLater(former.succeededBy(rig.loops(), rig.settings()));
-        former.drain().get(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        former.drain().get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         assertThat(file).exists();
-        heir.drain().get(Rig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        heir.drain().get(ListenerRig.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         assertThat(file).doesNotExist();
     }
 
     @Test
     void whatCouldNotBeBoundKeepsNoCertificates() throws Exception {
         Listener listener = rig.listen();
-        Rig other = new Rig();
+        ListenerRig other = new ListenerRig();
         other.bound = new ListenerSettings.Address.Tcp((java.net.InetSocketAddress) listener.address());
         other.tls = Clients.serverTls(directory, 1);
         try {

@@ -51,7 +51,7 @@ class ChecksTest extends PoolFixture {
         settings.maxConnections = 1;
         settings.maxPendingRequests = 1;
         settings.maxRequests = 2;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -77,7 +77,7 @@ class ChecksTest extends PoolFixture {
     void soItIsIfAllStreamsOfAConnectionAreTaken() throws Exception {
         settings.protocol = Protocol.H2C;
         settings.maxConnections = 1;
-        Origin origin = http2(1);
+        FakeUpstream origin = http2(1);
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);

@@ -62,8 +62,8 @@ class DialRoomTest extends PoolFixture {
 
     @Test
     void aConnectionThatBecomesIdleIsClosedForAnotherEndpoint() throws Exception {
-        Origin busy = http1();
-        Origin other = http1();
+        FakeUpstream busy = http1();
+        FakeUpstream other = http1();
         List<Endpoint> endpoints =
                 List.of(new Endpoint(0, "127.0.0.1", busy.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1));
         upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);

@@ -22,7 +22,7 @@ class FewConnectionsTest extends PoolFixture {
     void eachEventLoopHasAConnectionOfHttp2WhateverTheLimit() throws Exception {
         settings.protocol = Protocol.H2C;
         settings.maxConnections = 1;
-        Origin origin = http2(100);
+        FakeUpstream origin = http2(100);
         to(origin);
         Reply first = get(0, "/hold");
         Runnable answer = heldBy(origin);
@@ -48,7 +48,7 @@ class FewConnectionsTest extends PoolFixture {
     void beyondTheLimitNoEventLoopKeepsMoreThanOne() throws Exception {
         settings.protocol = Protocol.H2C;
         settings.maxConnections = 2;
-        Origin origin = http2(1);
+        FakeUpstream origin = http2(1);
         to(origin);
         List<Reply> replies = List.of(get(0, "/hold"), get(0, "/hold"));
         List<Runnable> answers = List.of(heldBy(origin), heldBy(origin));
@@ -67,7 +67,7 @@ class FewConnectionsTest extends PoolFixture {
     void aHandshakeThatLeadsToHttp2LetsOtherEventLoopsConnect() throws Exception {
         settings.tls = tls(true, "localhost", null);
         settings.maxConnections = 1;
-        Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
         to(origin);
         List<Reply> replies = List.of(get(0, "/hold"), get(1, "/hold")); // neither knows yet what will be spoken
         List<Runnable> answers = List.of(heldBy(origin), heldBy(origin));
@@ -80,7 +80,7 @@ class FewConnectionsTest extends PoolFixture {
     void aConnectionThatGoesAwayIsReplacedWhileItsStreamsGoOn() throws Exception {
         settings.protocol = Protocol.H2C;
         settings.maxConnections = 1;
-        Origin origin = http2(1);
+        FakeUpstream origin = http2(1);
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -98,7 +98,7 @@ class FewConnectionsTest extends PoolFixture {
     @Test
     void aConnectionGoesToTheEventLoopThatHasWaitedMuchLonger() throws Exception {
         settings.maxConnections = 2;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply longer = get(0, "/hold");
         Runnable answerLonger = heldBy(origin);

@@ -130,15 +130,15 @@ abstract class PoolFixture {
         long maxLifetimeMillis;
     }
 
-    Origin http1() throws InterruptedException {
+    FakeUpstream http1() throws InterruptedException {
         return origin(false, 0, null);
     }
 
-    Origin http2(int maxStreams) throws InterruptedException {
+    FakeUpstream http2(int maxStreams) throws InterruptedException {
         return origin(true, maxStreams, null);
     }
 
-    Origin https(CertificateFiles certificate, ClientAuthentication auth, List<String> alpn) throws Exception {
+    FakeUpstream https(CertificateFiles certificate, ClientAuthentication auth, List<String> alpn) throws Exception {
         return origin(
                 false,
                 100,
@@ -146,8 +146,8 @@ abstract class PoolFixture {
                         List.of(certificate), false, alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
     }
 
-    Origin origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
-        Origin origin = new Origin(
+    FakeUpstream origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {
+        FakeUpstream origin = new FakeUpstream(
                 transport, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), http2, maxStreams, tls);
         open.add(origin);
         return origin;
@@ -161,7 +161,7 @@ abstract class PoolFixture {
         return holder.getLocalPort();
     }
 
-    void to(Origin origin) throws Exception {
+    void to(FakeUpstream origin) throws Exception {
         to("127.0.0.1", origin.port());
     }
 
@@ -252,7 +252,7 @@ abstract class PoolFixture {
                 pools.opener(loop), eventLoop, upstream, upstream.endpoints().get(0), path);
     }
 
-    static Runnable heldBy(Origin origin) throws InterruptedException {
+    static Runnable heldBy(FakeUpstream origin) throws InterruptedException {
         return Objects.requireNonNull(origin.held.poll(10, TimeUnit.SECONDS), "no request came");
     }
 

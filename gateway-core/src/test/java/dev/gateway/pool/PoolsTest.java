@@ -42,7 +42,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void theConnectionUsedLastIsUsedNext() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         List<Reply> replies = List.of(get("/hold"), get("/hold"), get("/hold"));
         List<Runnable> answers = List.of(heldBy(origin), heldBy(origin), heldBy(origin));
@@ -63,7 +63,7 @@ class PoolsTest extends PoolFixture {
         }
     }
 
-    private int get(String path, Origin origin) throws Exception {
+    private int get(String path, FakeUpstream origin) throws Exception {
         Reply reply = get(path);
         heldBy(origin).run();
         return reply.connection();
@@ -71,7 +71,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aConnectionThatTheUpstreamClosedWhileIdleIsNotUsed() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         get("/").connection();
 
@@ -83,7 +83,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void whatWasIdleForLongerThanALostConnectionIsNotUsed() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answerFirst = heldBy(origin);
@@ -109,7 +109,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aConnectionThatNobodyHadUsedYetCanBeStale() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply.getAndCancel(
                 pools.opener(0),
@@ -129,7 +129,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aConnectionThatNobodyHadUsedYetIsKeptAsLongAsTheUpstreamSaysOnOthers() throws Exception {
         settings.idleMillis = 60_000;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         get("/keep-5").connection();
         Reply held = get("/hold");
@@ -200,7 +200,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void whatAnEndpointClosesAfterTheSameTimeAgainAndAgainIsClosedBefore() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         for (int i = 0; i < 3; i++) {
             assertThat(get("/").connection()).isEqualTo(i + 1);
@@ -248,7 +248,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aConnectionIsNotClosedForItsAgeWhileInUse() throws Exception {
         settings.maxLifetimeMillis = 1000;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply reply = get("/hold");
         Runnable answer = heldBy(origin);
@@ -264,7 +264,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aRequestWaitsForAConnectionWhenThereMayBeNoMore() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -280,7 +280,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aConnectionThatRequestsHadToWaitForIsKept() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         for (int i = 0; i < 3; i++) {
             Reply first = get("/hold");
@@ -300,7 +300,7 @@ class PoolsTest extends PoolFixture {
     void aRequestIsRefusedWhenTooManyWait() throws Exception {
         settings.maxConnections = 1;
         settings.maxPendingRequests = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -316,7 +316,7 @@ class PoolsTest extends PoolFixture {
     void aRequestDoesNotWaitForEver() throws Exception {
         settings.maxConnections = 1;
         settings.poolAcquireMillis = 50;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -329,7 +329,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void requestsInFlightAreLimited() throws Exception {
         settings.maxRequests = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -354,7 +354,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anotherEventLoopGetsTheConnectionAsSoonAsItIsFree() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get(0, "/hold");
         Runnable answer = heldBy(origin);
@@ -370,7 +370,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aBusyEventLoopDoesNotKeepAnotherWaitingForEver() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         List<Reply> busy = new ArrayList<>();
         busy.add(get(0, "/hold"));
@@ -398,7 +398,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void manyRequestsOnBothEventLoopsShareFewConnections() throws Exception {
         settings.maxConnections = 3;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         List<Reply> replies = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
@@ -426,7 +426,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aRequestGivenUpLeavesItsConnectionToTheNext() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("http/1.1"));
         to(origin);
         EventLoop loop = transport.loops().get(0);
         Reply first = Reply.getAndCancel(
@@ -441,7 +441,7 @@ class PoolsTest extends PoolFixture {
     void aRequestGivenUpWhileItWaitsMakesRoom() throws Exception {
         settings.maxConnections = 1;
         settings.maxPendingRequests = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -518,7 +518,7 @@ class PoolsTest extends PoolFixture {
     @CsvSource({"127.0.0.77, 127.0.0.1", "127.0.0.1, 127.0.0.77"})
     void theNextAddressIsTriedWhenOneFails(String first, String second) throws Exception {
         settings.idleMillis = 60_000;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         dns.answers("origin.test", first, second);
         to("origin.test", origin.port());
 
@@ -602,7 +602,7 @@ class PoolsTest extends PoolFixture {
     void http1IsSpokenWhereHttp2IsNotOffered() throws Exception {
         settings.tls = tls(true, "localhost", null);
         for (List<String> offered : List.of(List.of("http/1.1"), List.<String>of())) {
-            Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, offered);
+            FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, offered);
             if (upstream != null) {
                 pools.remove(upstream);
                 awaitEvent("closed");
@@ -664,7 +664,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anotherConnectionIsMadeOnlyWhenOneIsFull() throws Exception {
         settings.protocol = Protocol.H2C;
-        Origin origin = http2(2);
+        FakeUpstream origin = http2(2);
         to(origin);
         List<Reply> replies = List.of(get("/hold"), get("/hold"), get("/hold"));
         List<Runnable> answers = List.of(heldBy(origin), heldBy(origin), heldBy(origin));
@@ -681,7 +681,7 @@ class PoolsTest extends PoolFixture {
     void aRequestWaitsForAStreamWhenThereMayBeNoMoreConnections() throws Exception {
         settings.protocol = Protocol.H2C;
         settings.maxConnections = 1;
-        Origin origin = http2(1);
+        FakeUpstream origin = http2(1);
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -725,7 +725,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpgradeTakesAStreamOfHttp2WhereThatAllowsIt() throws Exception {
         settings.protocol = Protocol.H2C;
-        Origin origin = http2(100);
+        FakeUpstream origin = http2(100);
         origin.extendedConnect = true;
         to(origin);
         assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
@@ -757,7 +757,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void anUpgradeGoesByHttp2WhereThatIsOfferedAndAllowsIt() throws Exception {
         settings.tls = tls(true, "localhost", null);
-        Origin origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
+        FakeUpstream origin = https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"));
         origin.extendedConnect = true;
         to(origin);
         assertThat(getAsUpgrade("/").connection()).isEqualTo(1);
@@ -768,7 +768,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aNamedEndpointsConnectionIsKept() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         dns.answers("origin.test", "127.0.0.1");
         dns.answers("other.test", "127.0.0.1");
         upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
@@ -781,7 +781,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aNamedEndpointIsForgottenWithItsLastConnection() throws Exception {
         settings.idleMillis = 1000;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
         assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
         assertThat(namedEndpoints()).isEqualTo(1);
@@ -798,7 +798,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void onlySoManyNamedEndpointsAreKept() throws Exception {
-        Origin origin = anywhere();
+        FakeUpstream origin = anywhere();
         upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
         for (int i = 0; i < LoopUpstream.MAX_NAMED; i++) {
             getFrom(named("127.0.1." + i, origin), "/").connection();
@@ -817,7 +817,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aNamedEndpointMadeRoomForInUseKeepsWhatRuns() throws Exception {
-        Origin origin = anywhere();
+        FakeUpstream origin = anywhere();
         upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
         Reply held = getFrom(named("127.0.1.255", origin), "/hold");
         Runnable answer = heldBy(origin);
@@ -839,13 +839,13 @@ class PoolsTest extends PoolFixture {
                 .get();
     }
 
-    private Origin anywhere() throws InterruptedException {
-        Origin origin = new Origin(transport, new InetSocketAddress(0), false, 0, null);
+    private FakeUpstream anywhere() throws InterruptedException {
+        FakeUpstream origin = new FakeUpstream(transport, new InetSocketAddress(0), false, 0, null);
         open.add(origin);
         return origin;
     }
 
-    private static Endpoint named(String host, Origin origin) {
+    private static Endpoint named(String host, FakeUpstream origin) {
         return new Endpoint(NamedByRequest.INDEX, host, origin.port(), 1);
     }
 
@@ -854,7 +854,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aUnixDomainSocketCanBeAnEndpoint() throws Exception {
         Path socket = directory.resolve("origin.sock");
-        Origin origin = new Origin(transport, transport.unixAddress(socket), false, 0, null);
+        FakeUpstream origin = new FakeUpstream(transport, transport.unixAddress(socket), false, 0, null);
         open.add(origin);
         to("unix:" + socket, 0);
 
@@ -864,7 +864,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aRetiredUpstreamKeepsNoConnection() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         Runnable answer = heldBy(origin);
@@ -881,7 +881,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void aRetiredUpstreamKeepsNoConnectionToWhatIsNamedAfterwards() throws Exception {
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
         pools.retire(upstream);
         assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
@@ -892,7 +892,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aRemovedUpstreamFailsWhatWaits() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         Reply first = get("/hold");
         heldBy(origin);

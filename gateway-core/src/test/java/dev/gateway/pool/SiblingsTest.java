@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Timeout;
 class SiblingsTest extends PoolFixture {
     private Endpoint first;
     private Endpoint second;
-    private Origin a;
-    private Origin b;
+    private FakeUpstream a;
+    private FakeUpstream b;
     private Reply heldByA;
     private Reply heldByB;
     private Runnable answerA;

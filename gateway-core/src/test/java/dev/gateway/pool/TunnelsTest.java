@@ -434,7 +434,7 @@ class TunnelsTest extends PoolFixture {
     @Test
     void anIdleConnectionMakesRoomForATunnel() throws Exception {
         settings.maxConnections = 1;
-        Origin origin = http1();
+        FakeUpstream origin = http1();
         to(origin);
         get("/").connection();
         TunnelClient client = tunnel(0).established();

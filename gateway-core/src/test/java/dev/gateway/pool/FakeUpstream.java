@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * An upstream to be talked to: tells in each response which connection the request came on. The path {@code /hold} is
  * answered when the test says so, {@code /keep-N} with a keep-alive hint of N seconds.
  */
-final class Origin implements AutoCloseable {
+final class FakeUpstream implements AutoCloseable {
     final List<Channel> connections = new CopyOnWriteArrayList<>();
     final BlockingQueue<Runnable> held = new LinkedBlockingQueue<>();
     /** Whether HTTP/2 clients are told that they may send extended CONNECT. */
@@ -42,7 +42,7 @@ final class Origin implements AutoCloseable {
     private final int maxStreams;
     private final @Nullable ServerTls tls;
 
-    Origin(Transport transport, SocketAddress address, boolean http2, int maxStreams, @Nullable ServerTls tls)
+    FakeUpstream(Transport transport, SocketAddress address, boolean http2, int maxStreams, @Nullable ServerTls tls)
             throws InterruptedException {
         this.http2 = http2;
         this.maxStreams = maxStreams;

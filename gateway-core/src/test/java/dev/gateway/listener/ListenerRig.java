@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * Listeners on two event loops, or how many there are to be. Their front door answers at once, but keeps {@code /held}
  * until the test answers, and fails at {@code /defect}.
  */
-final class Rig {
+final class ListenerRig {
     static final int PATIENCE_MILLIS = 20_000;
 
     final Transport transport;
@@ -64,11 +64,11 @@ final class Rig {
     long idleMillis;
     long requestHeadersMillis;
 
-    Rig() {
+    ListenerRig() {
         this(2);
     }
 
-    Rig(int loops) {
+    ListenerRig(int loops) {
         transport = Transport.start(TransportKind.EPOLL, loops);
     }
 
