@@ -13,6 +13,7 @@ import dev.gateway.tests.peer.Peers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,11 +71,10 @@ class LookBackIT {
                     () -> json(gateway, "/failures").toString().contains("/scan/"));
             JsonNode failures = json(gateway, "/failures").get("failures");
             assertThat(failures.size()).isLessThanOrEqualTo(51);
-            JsonNode bad = null;
-            for (JsonNode each : failures) {
-                bad = each.at("/path").asText().startsWith("/bad") ? each : bad;
-            }
-            assertThat(bad).isNotNull();
+            JsonNode bad = StreamSupport.stream(failures.spliterator(), false)
+                    .filter(each -> each.at("/path").asText().startsWith("/bad"))
+                    .findFirst()
+                    .orElseThrow();
             assertThat(bad.at("/path").asText()).isEqualTo("/bad?token=***&x=1");
             assertThat(bad.at("/cause").asText()).isEqualTo("connect_failed");
             assertThat(bad.at("/status").asInt()).isEqualTo(502);

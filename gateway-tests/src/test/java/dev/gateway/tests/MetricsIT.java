@@ -80,7 +80,9 @@ class MetricsIT {
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
         int closed = ClosedPort.number();
         broken = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-        CompletableFuture.runAsync(MetricsIT::answerNonsense);
+        Thread nonsense = new Thread(MetricsIT::answerNonsense, "broken upstream");
+        nonsense.setDaemon(true);
+        nonsense.start();
         rig = Rig.start(
                 """
                 listeners:
