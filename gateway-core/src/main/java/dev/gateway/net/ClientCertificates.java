@@ -87,7 +87,7 @@ final class ClientCertificates {
                     throw new CertificateException("revoked: the client's certificate "
                             + certificate.getSerialNumber().toString(16));
                 }
-                until = Math.min(until, certificate.getNotAfter().getTime());
+                until = Math.min(until, certificate.getNotAfter().toInstant().toEpochMilli());
             }
         }
         return until;
