@@ -244,7 +244,7 @@ class ServerTlsTest {
                         "TLS_AES_256_GCM_SHA384",
                         "localhost",
                         "CN=alice",
-                        alice.getCertificate().getNotAfter().getTime(),
+                        alice.getCertificate().getNotAfter().toInstant().toEpochMilli(),
                         true,
                         resumed.handshakeNanos()));
 

@@ -107,6 +107,7 @@ class ConnectionEndIT {
 
     /** The last stream is refused for its body, of which more is on its way. */
     @Test
+    @SuppressWarnings("try") // the socket is closed early, so that the sender ends
     void aConnectionOfHttp2EndsSoThatItsLastAnswerCanBeRead() throws Exception {
         try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
                 GatewayJar gateway = gateway(origin, "limits: {maxBody: 1KiB}, timeouts: {maxConnectionAge: 300ms}");

@@ -138,6 +138,7 @@ class DnsAnswersIT {
                 answer = stream.receiveBody();
             }
             assertThat(answer).isEqualTo("present");
+            assertThat(present.requests("/")).isNotEmpty();
             goOn.countDown();
             assertThat(slow.receiveBody()).isEqualTo("to the end");
         }

@@ -31,7 +31,7 @@ class RandomHeadsIT {
     @ParameterizedTest
     @EnumSource
     void whatIsSentArrives(Pairing pairing) throws Exception {
-        long seed = Long.getLong("seed", 23 + pairing.ordinal());
+        long seed = Long.getLong("seed", 23 + pairing.name().hashCode());
         Random random = new Random(seed);
         AtomicReference<Head> received = new AtomicReference<>();
         AtomicReference<Head> answer = new AtomicReference<>();
@@ -126,12 +126,13 @@ class RandomHeadsIT {
     }
 
     private static String token(Random random) {
-        return Long.toString(random.nextLong() >>> random.nextInt(60) + 1, 36);
+        return Long.toString(random.nextLong() >>> (random.nextInt(60) + 1), 36);
     }
 
     private static String mixed(Random random, String name) {
         StringBuilder mixed = new StringBuilder();
-        for (char c : name.toCharArray()) {
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
             mixed.append(random.nextBoolean() ? Character.toUpperCase(c) : c);
         }
         return mixed.toString();

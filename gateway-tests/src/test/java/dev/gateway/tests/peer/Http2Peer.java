@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 
 /**
  * An HTTP/2 connection, frame by frame (RFC 9113). One thread reads; streams block their callers. The connection's
@@ -65,7 +66,7 @@ public final class Http2Peer implements Peer {
     private static final int MAX_FRAME = 16_384;
 
     /** SETTINGS on their way. */
-    private record SentSettings(long[] pairs, CountDownLatch acknowledged) {}
+    private record SentSettings(List<Long> pairs, CountDownLatch acknowledged) {}
 
     /** GOAWAY as it was received. */
     public record GoAway(int lastStreamId, int code, String text) {}
@@ -150,7 +151,7 @@ public final class Http2Peer implements Peer {
                 streamWindow = Math.toIntExact(settings[i + 1]);
             }
         }
-        SentSettings sent = new SentSettings(settings, new CountDownLatch(1));
+        SentSettings sent = new SentSettings(LongStream.of(settings).boxed().toList(), new CountDownLatch(1));
         synchronized (this) {
             unacknowledged.add(sent);
             frame(SETTINGS, 0, 0, payload.array());
@@ -460,10 +461,10 @@ public final class Http2Peer implements Peer {
 
     private void onAcknowledged() throws IOException {
         SentSettings sent = unacknowledged.remove();
-        for (int i = 0; i < sent.pairs.length; i += 2) {
-            if (sent.pairs[i] == HEADER_TABLE_SIZE) {
+        for (int i = 0; i < sent.pairs.size(); i += 2) {
+            if (sent.pairs.get(i) == HEADER_TABLE_SIZE) {
                 try {
-                    decoder.configuration().maxHeaderTableSize(sent.pairs[i + 1]);
+                    decoder.configuration().maxHeaderTableSize(sent.pairs.get(i + 1));
                 } catch (Http2Exception e) {
                     throw new IOException(e);
                 }
