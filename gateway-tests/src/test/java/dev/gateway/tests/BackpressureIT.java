@@ -126,6 +126,38 @@ class BackpressureIT {
         assertThat(peak).isLessThan(DIRECT_MEMORY);
     }
 
+    /**
+     * More than an int counts. All pairings of such size take some time: they are run with {@code -Dbodies=long}, else one
+     * of HTTP/1, where lengths are counted by the gateway, and of HTTP/2, where they are checked.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void uploadsOfKnownLengthMayBeLargerThanAnInt(Pairing pairing) throws Exception {
+        boolean huge = "long".equals(System.getProperty("bodies")) || pairing == Pairing.H2_TO_H1;
+        long size = huge ? (1L << 31) + (64 << 20) : 64 << 20;
+        long before = PlatformDependent.usedDirectMemory();
+        AtomicLong peak = new AtomicLong();
+        try (Origin origin = Origin.start(Http2Peer.INITIAL_WINDOW_SIZE, 4 << 20).on("/", (stream, head) -> {
+                    byte[] buffer = new byte[1 << 16];
+                    long received = 0;
+                    for (int n = stream.receive(buffer); n >= 0; n = stream.receive(buffer)) {
+                        received += n;
+                        peak.accumulateAndGet(PlatformDependent.usedDirectMemory() - before, Math::max);
+                    }
+                    Behaviours.text(head.get("content-length").orElse("?") + " " + received)
+                            .serve(stream, head);
+                });
+                Rig rig = Rig.to(origin, pairing).start();
+                Peer client = rig.connect(pairing)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("POST", "/", "content-length", Long.toString(size)), false);
+            send(stream, size, 1 << 16, new AtomicLong());
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).isEqualTo(size + " " + size);
+        }
+        assertThat(peak.get()).isLessThan(DIRECT_MEMORY);
+    }
+
     private static void send(PeerStream stream, long size, int part, AtomicLong sent) throws IOException {
         byte[] chunk = new byte[part];
         for (long at = 0; at < size; at += chunk.length) {
