@@ -137,16 +137,17 @@ class BackpressureIT {
         long size = huge ? (1L << 31) + (64 << 20) : 64 << 20;
         long before = PlatformDependent.usedDirectMemory();
         AtomicLong peak = new AtomicLong();
-        try (Origin origin = Origin.start(Http2Peer.INITIAL_WINDOW_SIZE, 4 << 20).on("/", (stream, head) -> {
-                    byte[] buffer = new byte[1 << 16];
-                    long received = 0;
-                    for (int n = stream.receive(buffer); n >= 0; n = stream.receive(buffer)) {
-                        received += n;
-                        peak.accumulateAndGet(PlatformDependent.usedDirectMemory() - before, Math::max);
-                    }
-                    Behaviours.text(head.get("content-length").orElse("?") + " " + received)
-                            .serve(stream, head);
-                });
+        try (Origin origin = Origin.start(Http2Peer.INITIAL_WINDOW_SIZE, 4 << 20)
+                        .on("/", (stream, head) -> {
+                            byte[] buffer = new byte[1 << 16];
+                            long received = 0;
+                            for (int n = stream.receive(buffer); n >= 0; n = stream.receive(buffer)) {
+                                received += n;
+                                peak.accumulateAndGet(PlatformDependent.usedDirectMemory() - before, Math::max);
+                            }
+                            Behaviours.text(head.get("content-length").orElse("?") + " " + received)
+                                    .serve(stream, head);
+                        });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();
