@@ -45,7 +45,8 @@ class DialRoomTest extends PoolFixture {
         Reply second = get(1, "/");
         assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 2, 2));
         giveBackOne();
-        // Both loops hear of it. Whoever is slower waits until the other's connection is idle, or exceeds the share by one.
+        // Both loops hear of it. Whoever is slower waits until the other's connection is idle, or exceeds the share by
+        // one.
         assertThat(first.connection() + second.connection()).isEqualTo(1 + 2);
         assertThat(share.isAwaited()).isFalse();
     }
