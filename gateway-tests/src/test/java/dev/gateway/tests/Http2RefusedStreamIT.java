@@ -91,7 +91,7 @@ class Http2RefusedStreamIT {
             gateway.await("a connection", () -> !origin.peers().isEmpty());
             Http2Peer upstream = (Http2Peer) origin.peers().get(0);
             assertThat(upstream.awaitFrame(Http2Peer.SETTINGS, 2)).isTrue(); // the gateway's, and its word on ours
-            upstream.frame(Http2Peer.SETTINGS, 0, 0, new byte[] {0, MAX_CONCURRENT_STREAMS, 0, 0, 0, 5});
+            upstream.settings(MAX_CONCURRENT_STREAMS, 5);
             for (Http2Stream stream : streams) {
                 assertAnswered(stream);
             }
