@@ -121,7 +121,7 @@ class ClientTest extends ExchangeRig {
     @Test
     void whatOnlyTrustedProxiesMaySayDoesNotPassFromStrangers() {
         exchange("X-Real-IP", "1", "X-Forwarded-Prefix", "/2", "X_Forwarded_For", "3", "traceparent", "4", "b3", "5");
-        assertThat(forwarded().toString()).doesNotContain("Real", "Prefix", "_", "traceparent", "b3");
+        assertThat(forwarded().toString()).doesNotContain("Real", "Prefix", "_", "traceparent", "b3: ");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +39,8 @@ class RetryAfterIT {
                                         .formatted(silent.getLocalPort()))
                         .start();
                 Peer holder = Peers.HTTP1.connect(gateway.port("web"))) {
-            holder.open().send(Head.request("GET", "/app"), true); // has the one connection
-            silent.accept();
+            holder.open().send(Head.request("GET", "/app"), true);
+            Socket held = silent.accept(); // the one connection, which lives as long as this names it
             for (Peers protocol : List.of(Peers.HTTP1, Peers.H2C)) {
                 try (Peer client = protocol.connect(gateway.port("web"))) {
                     PeerStream refused = client.open();
@@ -55,6 +56,7 @@ class RetryAfterIT {
                     assertThat(head.get("retry-after")).isEmpty();
                 }
             }
+            held.close();
         }
     }
 
