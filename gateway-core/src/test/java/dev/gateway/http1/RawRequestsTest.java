@@ -39,12 +39,12 @@ class RawRequestsTest {
     @ParameterizedTest
     @MethodSource("cases")
     void getsTheSameVerdictWhereverItIsCut(Case request) {
-        for (int cut = 1; cut < request.bytes().length(); cut++) {
+        Cuts.of(request.bytes()).forEach(cut -> {
             Downstream client = new Downstream();
             client.send(request.bytes().substring(0, cut));
             client.send(request.bytes().substring(cut));
             check(request, client);
-        }
+        });
     }
 
     @ParameterizedTest
