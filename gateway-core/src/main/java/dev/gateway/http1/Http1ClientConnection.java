@@ -6,6 +6,7 @@ import dev.gateway.net.HalfClose;
 import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -39,6 +40,7 @@ public final class Http1ClientConnection extends Http1Connection {
     private boolean secured; // by TLS, whose close_notify may follow what is being read
     private boolean reading;
     private boolean reusable; // once all that was read has been gone through
+    private CloseCause closeCause = CloseCause.ENDPOINT; // if it closes now
 
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
@@ -93,6 +95,11 @@ public final class Http1ClientConnection extends Http1Connection {
     /** Whether {@link #open} may be called. */
     public boolean isIdle() {
         return input.state() == State.IDLE && ctx.channel().isActive();
+    }
+
+    /** Returns why the connection has closed, as far as that was not up to the listener. */
+    public CloseCause closeCause() {
+        return closeCause;
     }
 
     /** Closes the connection at once; an exchange in progress is told that the upstream was lost. */
@@ -198,6 +205,7 @@ public final class Http1ClientConnection extends Http1Connection {
     void fail(Http1ClientStream from, Failure failure) {
         if (from == stream) {
             boolean told = input.state() != State.DONE;
+            closeCause = CloseCause.REQUEST;
             shut();
             if (told) {
                 from.events().onReset(failure);
@@ -249,6 +257,7 @@ public final class Http1ClientConnection extends Http1Connection {
     void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
         stream = null;
         touched = null;
+        closeCause = CloseCause.TUNNEL;
         input.close();
         TunnelHalf tunnel = replaceBy(new TunnelHalf(new Tunnelled(), open.events(), observer, timers), open);
         open.events().onHead(head, false);
@@ -383,6 +392,7 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void reset(OutgoingStream<?> from) {
         if (from == stream) {
+            closeCause = CloseCause.REQUEST;
             shut();
         }
     }

@@ -69,14 +69,6 @@ class ConnectionMeters implements ConnectionObserver {
         return opened.get(kind(version, tls)) - gone;
     }
 
-    long closedInAll() {
-        long sum = 0;
-        for (int i = 0; i < VERSIONS * 2; i++) {
-            sum += closed.get(i);
-        }
-        return sum;
-    }
-
     /** Returns how many handshakes failed for a reason. */
     long handshakesFailed(HandshakeFailure reason) {
         return handshakes.get(reason.ordinal());

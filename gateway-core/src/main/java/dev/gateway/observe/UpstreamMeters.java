@@ -1,6 +1,7 @@
 package dev.gateway.observe;
 
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.UpstreamObserver;
@@ -29,6 +30,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     }
 
     private final Counts counts = new Counts(UpstreamCount.values().length);
+    private final Counts closed = new Counts(CloseCause.values().length);
     private final Counts connectFailures = new Counts(Cause.values().length);
     private final Counts idle = new Counts(HttpVersion.values().length);
     private final Counts idleEnded = new Counts(HttpVersion.values().length);
@@ -41,7 +43,6 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
     final FineHistogram recent = new FineHistogram();
     final EndpointsOfLoop endpoints = new EndpointsOfLoop();
-    private long otherwiseClosed; // as told last, guarded by this
 
     long get(UpstreamCount count) {
         return counts.get(count.ordinal());
@@ -51,6 +52,11 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         return connectFailures.get(cause.ordinal());
     }
 
+    /** Returns how many connections were closed for a reason. */
+    long closed(CloseCause cause) {
+        return closed.get(cause.ordinal());
+    }
+
     long attempts(boolean retried, int codeClass) {
         return (retried ? retry : first).get(codeClass);
     }
@@ -58,16 +64,6 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     @Nullable
     Histogram durations(boolean retried, int codeClass) {
         return (retried ? retryDurations : firstDurations)[codeClass];
-    }
-
-    /**
-     * Returns how many connections were closed for other reasons than that they were idle. It never falls, though a
-     * connection is counted as idle before it is counted as closed.
-     */
-    synchronized long otherwiseClosed() {
-        long idleClosed = get(Count.IDLE_CLOSED);
-        otherwiseClosed = Math.max(otherwiseClosed, closedInAll() - idleClosed);
-        return otherwiseClosed;
     }
 
     void addTo(long[] sums) {
@@ -169,6 +165,12 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         if (tlsNanos > 0) {
             tlsDurations.record(tlsNanos);
         }
+    }
+
+    @Override
+    public void onClosed(HttpVersion version, boolean tls, CloseCause cause) {
+        onClosed(version, tls);
+        closed.add(cause.ordinal(), 1);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.observe;
 import dev.gateway.observe.ConnectionMeters.Count;
 import dev.gateway.observe.UpstreamMeters.UpstreamCount;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.HttpVersion;
 import java.util.EnumSet;
 import java.util.List;
@@ -65,11 +66,16 @@ final class UpstreamSource implements Exposition.Source {
                 meters.get(Count.SENT_BYTES),
                 "upstream",
                 name);
-        long idle = meters.get(Count.IDLE_CLOSED);
-        String closed = "gateway_upstream_connection_closed";
-        String closedHelp = "Connections closed.";
-        out.counter(closed, closedHelp, idle, "upstream", name, "cause", Cause.IDLE_TIMEOUT.label());
-        out.counter(closed, closedHelp, meters.otherwiseClosed(), "upstream", name, "cause", "other");
+        for (CloseCause cause : CloseCause.values()) {
+            out.counter(
+                    "gateway_upstream_connection_closed",
+                    "Connections closed.",
+                    meters.closed(cause),
+                    "upstream",
+                    name,
+                    "cause",
+                    cause.label());
+        }
         meters.violations()
                 .forEach((kind, count) -> out.counter(
                         "gateway_upstream_protocol_violations",

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.http1.Http1ClientConnection;
 import dev.gateway.http1.Http1ClientSettings;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
@@ -117,7 +118,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         pool.keepAlive.requests.onServed(served);
         endLease();
         if (served >= pool.keepAlive.requests.most(pool.now())) {
-            pool.kept.retire(this);
+            pool.kept.retire(this, CloseCause.MAX_REQUESTS);
         } else if (pool.keepAlive.requests.isDoubtful(served)) {
             idleSinceNanos = pool.now();
             pool.loopPools.wheel.arm(doubt, DOUBT_MILLIS);
@@ -138,7 +139,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
             }
         }
         endLease();
-        pool.kept.retire(this);
+        pool.kept.retire(this, closed.closeCause());
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.pool;
 import dev.gateway.http2.Http2ClientConnection;
 import dev.gateway.http2.Http2ClientSettings;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
@@ -88,7 +89,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     @Override
     public void onClosed() {
         countEnded(0);
-        pool.kept.retire(this);
+        pool.kept.retire(this, CloseCause.ENDPOINT);
     }
 
     private void countEnded(int active) {

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import java.net.InetAddress;
@@ -22,7 +23,7 @@ final class KeptConnections {
     private final PooledConnections connections = new PooledConnections();
     private final Sweep sweep;
     private final AddressWatch addresses;
-    private boolean retired;
+    private @Nullable CloseCause retired; // why nothing is kept
 
     KeptConnections(EndpointPool pool) {
         this.pool = pool;
@@ -53,7 +54,7 @@ final class KeptConnections {
             if (connection.room() <= 0) {
                 connections.withdraw(connection); // the peer allows fewer streams than before
             } else if (!connection.isUsable(now)) {
-                retire(connection);
+                retire(connection, connection.whyUnusable(now));
             } else if (isClosedByPeer(connection, now)) {
                 connections.withdraw(connection); // the loop is about to hear of it, and closes it then
             } else {
@@ -97,7 +98,7 @@ final class KeptConnections {
                 && connection.isIdle()
                 && shared.permits.isOwedToOthers(pool, waiter.sinceNanos)) {
             pool.supply.leaveLine(); // what is given up here is for others, so get in line again
-            retire(connection);
+            retire(connection, CloseCause.LIMIT);
         } else {
             offer(connection);
         }
@@ -119,8 +120,12 @@ final class KeptConnections {
     private void onIdle(PooledConnection connection) {
         long now = pool.now();
         sweep.onIdle(connection);
-        if (retired || mustGiveUp() || !connection.isUsable(now)) {
-            retire(connection);
+        if (retired != null) {
+            retire(connection, retired);
+        } else if (mustGiveUp()) {
+            retire(connection, CloseCause.LIMIT);
+        } else if (!connection.isUsable(now)) {
+            retire(connection, connection.whyUnusable(now));
         } else {
             connection.onKept();
             countIdle(connection, true);
@@ -141,7 +146,7 @@ final class KeptConnections {
 
     /** The peer lets the connection take no new stream. */
     void onGoingAway(PooledConnection connection) {
-        retire(connection);
+        retire(connection, CloseCause.ENDPOINT);
         pool.supply.meetDemand(); // who waited for room on it
     }
 
@@ -152,13 +157,14 @@ final class KeptConnections {
     void onStale(PooledConnection lost) {
         connections.forEachAvailable(each -> {
             if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
-                retire(each);
+                retire(each, CloseCause.ENDPOINT);
             }
         });
     }
 
     /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
-    void retire(PooledConnection connection) {
+    void retire(PooledConnection connection, CloseCause cause) {
+        connection.closesFor(cause);
         if (!connection.retiring) {
             connection.retiring = true;
             connections.withdraw(connection);
@@ -173,7 +179,7 @@ final class KeptConnections {
             if (!connection.retiring
                     && connection.channel.remoteAddress() instanceof InetSocketAddress peer
                     && former.test(peer.getAddress())) {
-                retire(connection);
+                retire(connection, CloseCause.ADDRESS);
             }
         });
         pool.supply.meetDemand(); // who waited for room on them
@@ -186,7 +192,7 @@ final class KeptConnections {
             shared.permits.release(pool.host);
         }
         countIdle(connection, false);
-        pool.observer.onClosed(connection.version(), pool.isSecured());
+        pool.observer.onClosed(connection.version(), pool.isSecured(), connection.closeCause());
         pool.supply.meetDemand();
         pool.checkEmpty();
     }
@@ -200,7 +206,7 @@ final class KeptConnections {
     boolean giveUpIdle() {
         PooledConnection idle = connections.longestIdle();
         if (idle != null) {
-            retire(idle);
+            retire(idle, CloseCause.LIMIT);
         }
         return idle != null;
     }
@@ -213,20 +219,23 @@ final class KeptConnections {
     }
 
     /** Keeps no connection any longer than it is used. */
-    void retireAll() {
-        retired = true;
-        connections.forEachAvailable(this::retire);
+    void retireAll(CloseCause cause) {
+        retired = cause;
+        connections.forEachAvailable(connection -> retire(connection, cause));
     }
 
     /** Keeps connections again, after {@link #retireAll}. */
     void restore() {
-        retired = false;
+        retired = null;
     }
 
     /** Ends all at once; their streams are told why. */
     void end(Failure failure) {
-        retired = true;
-        connections.forEach(connection -> connection.end(failure));
+        retired = CloseCause.DRAIN;
+        connections.forEach(connection -> {
+            connection.closesFor(CloseCause.DRAIN);
+            connection.end(failure);
+        });
         sweep.cancel();
         addresses.cancel();
     }

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
@@ -100,13 +101,13 @@ final class LoopUpstream {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
                 named.remove(eldest.way);
-                eldest.kept.retireAll(); // what it has is closed as soon as it is idle
+                eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
             }
             pool = new EndpointPool(this, way, false);
             pools.add(pool);
             named.put(way, pool);
             if (retired) {
-                pool.kept.retireAll();
+                pool.kept.retireAll(CloseCause.DRAIN);
             }
         }
         return pool;
@@ -118,7 +119,7 @@ final class LoopUpstream {
             if (pool.way.endpoint().index() != NamedByRequest.INDEX
                     && pool.way.endpoint().toString().equals(address)) {
                 if (drain) {
-                    pool.kept.retireAll();
+                    pool.kept.retireAll(CloseCause.DRAIN);
                 } else if (!retired) {
                     pool.kept.restore();
                 }
@@ -151,7 +152,7 @@ final class LoopUpstream {
         EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
         if (retired || shared.upstream.health().isDraining(way.endpoint())) {
-            pool.kept.retireAll();
+            pool.kept.retireAll(CloseCause.DRAIN);
         }
         return pool;
     }
@@ -222,7 +223,7 @@ final class LoopUpstream {
 
     void retire() {
         retired = true;
-        List.copyOf(pools).forEach(pool -> pool.kept.retireAll());
+        List.copyOf(pools).forEach(pool -> pool.kept.retireAll(CloseCause.DRAIN));
     }
 
     void close() {

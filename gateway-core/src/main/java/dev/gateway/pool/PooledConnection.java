@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
@@ -8,6 +9,7 @@ import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Demand;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An upstream connection as its pool sees it, whatever the protocol: room for so many streams, and idle or not. Confined
@@ -38,6 +40,8 @@ abstract class PooledConnection {
 
     /** Takes no new stream, and is closed as soon as it is idle. */
     boolean retiring;
+
+    private @Nullable CloseCause closeCause;
 
     PooledConnection(Channel channel, EndpointPool pool) {
         this.channel = channel;
@@ -74,6 +78,26 @@ abstract class PooledConnection {
     /** How long the peer says that it keeps the connection while idle, or {@link Long#MAX_VALUE}. */
     long keepAliveMillis() {
         return Long.MAX_VALUE;
+    }
+
+    /** It is to be closed, or is closed, for this reason, unless there was another one before. */
+    final void closesFor(CloseCause cause) {
+        if (closeCause == null) {
+            closeCause = cause;
+        }
+    }
+
+    /** Returns why it was closed. */
+    final CloseCause closeCause() {
+        return closeCause == null ? CloseCause.ENDPOINT : closeCause;
+    }
+
+    /** Returns why no stream may be opened on it at that time. */
+    final CloseCause whyUnusable(long now) {
+        if (!channel.isActive()) {
+            return CloseCause.ENDPOINT;
+        }
+        return expiresAtNanos - now <= 0 ? CloseCause.MAX_LIFETIME : CloseCause.IDLE_TIMEOUT;
     }
 
     /** Whether a stream may be opened on it at that time. */

@@ -70,9 +70,6 @@ final class Sweep extends Timer {
             watch(connection, now);
             return;
         }
-        if (connection.idleUntilNanos - now <= 0) {
-            pool.observer.onIdleClosed();
-        }
-        kept.retire(connection);
+        kept.retire(connection, connection.whyUnusable(now));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
@@ -160,7 +161,7 @@ final class Tunnels extends Claimant {
         channel.closeFuture().addListener(closed -> {
             open.remove(tunnel);
             shared.permits.release(host);
-            observer.onClosed(HttpVersion.TCP, secure);
+            observer.onClosed(HttpVersion.TCP, secure, CloseCause.TUNNEL);
         });
     }
 

@@ -16,6 +16,11 @@ public interface UpstreamObserver extends ConnectionObserver {
      */
     default void onConnected(long connectNanos, long tlsNanos) {}
 
+    /** A connection counted by {@link #onOpened} has closed, and why. */
+    default void onClosed(HttpVersion version, boolean tls, CloseCause cause) {
+        onClosed(version, tls);
+    }
+
     /** A connection could not be established. */
     default void onConnectFailed(Cause cause) {}
 

@@ -205,7 +205,7 @@ class ConnectionCountsTest {
 
         origin.closeConnections();
         await(0, "gateway_upstream_connections_active", "upstream=\"app\"");
-        assertThat(metric("gateway_upstream_connection_closed_total", "upstream=\"app\""))
+        assertThat(metric("gateway_upstream_connection_closed_total", "cause=\"endpoint\"", "upstream=\"app\""))
                 .isEqualTo(1);
         try (Socket socket = connect("web")) {
             Clients.exchange(socket, "/");

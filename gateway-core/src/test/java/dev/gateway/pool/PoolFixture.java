@@ -10,6 +10,7 @@ import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.net.Transport;
 import dev.gateway.net.TransportKind;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RetrySafety;
@@ -60,6 +61,7 @@ abstract class PoolFixture {
     Path directory;
 
     final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    final BlockingQueue<CloseCause> causes = new LinkedBlockingQueue<>();
     final List<AutoCloseable> open = new ArrayList<>();
     Settings settings;
     Pools pools;
@@ -284,13 +286,12 @@ abstract class PoolFixture {
         }
 
         @Override
-        public void onClosed(HttpVersion version, boolean tls) {
+        public void onClosed(HttpVersion version, boolean tls, CloseCause cause) {
+            causes.add(cause);
+            if (cause == CloseCause.IDLE_TIMEOUT) {
+                events.add("idle closed");
+            }
             events.add("closed");
-        }
-
-        @Override
-        public void onIdleClosed() {
-            events.add("idle closed");
         }
     }
 }

@@ -137,6 +137,8 @@ class NamesIT {
             while (gateway.metric("gateway_upstream_connections_active", "upstream", "app") > 1) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // ended by the test's timeout
             }
+            assertThat(gateway.metric("gateway_upstream_connection_closed_total", "cause=\"address\""))
+                    .isPositive();
         }
     }
 
