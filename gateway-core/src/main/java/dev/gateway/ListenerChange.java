@@ -61,7 +61,7 @@ final class ListenerChange {
     /**
      * Reads certificates, and binds what is not bound yet.
      *
-     * @throws StartException if anything cannot be had; then all is as it was before
+     * @throws StartException if anything cannot be had, which it names, all of it; then all is as it was before
      */
     void prepare() throws StartException {
         try {
@@ -71,10 +71,20 @@ final class ListenerChange {
                     addresses.remove(same.listener().settings().bound(), same.listener());
                 }
             }
+            List<StartException> failures = new ArrayList<>();
             for (ListenerConfig each : config.listeners()) {
-                plan(each);
+                try {
+                    plan(each);
+                } catch (StartException e) {
+                    failures.add(e);
+                }
             }
-            planAdmin();
+            try {
+                planAdmin();
+            } catch (StartException e) {
+                failures.add(e);
+            }
+            StartException.throwAll(failures);
         } catch (StartException | RuntimeException e) {
             undo();
             throw e;

@@ -79,6 +79,32 @@ class MainTest {
     }
 
     @Test
+    void allPortsThatAreTakenAreNamedAtOnce(@TempDir Path directory) throws IOException {
+        try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+                ServerSocket second = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+                ServerSocket admin = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            Path file = Files.writeString(
+                    directory.resolve("gateway.yaml"),
+                    """
+                    listeners:
+                      - {name: one, address: 127.0.0.1, port: %d, protocol: HTTP}
+                      - {name: two, address: 127.0.0.1, port: %d, protocol: HTTP}
+                    routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                    admin: {address: 127.0.0.1, port: %d}
+                    """
+                            .formatted(first.getLocalPort(), second.getLocalPort(), admin.getLocalPort()));
+            assertThat(gateway("run", "--config", file.toString())).isEqualTo(3);
+            assertThat(err.toString().lines())
+                    .singleElement()
+                    .asString()
+                    .contains(
+                            ":2:5: listener one cannot be bound to 127.0.0.1:" + first.getLocalPort(),
+                            ":3:5: listener two cannot be bound to 127.0.0.1:" + second.getLocalPort(),
+                            "127.0.0.1:" + admin.getLocalPort());
+        }
+    }
+
+    @Test
     void whatIsPrintedCanBeLoadedAgain(@TempDir Path directory) throws IOException {
         assertThat(gateway("print-config", QUICKSTART)).isZero();
         Path copy = Files.writeString(directory.resolve("copy.yaml"), out.toString());

@@ -50,6 +50,16 @@ final class GatewayJar implements AutoCloseable {
         this.ports = ports;
     }
 
+    /** Returns the jar that is tested, or ends the test if there is none. */
+    static Path file() {
+        String named = System.getProperty("gateway.jar");
+        Path jar = named != null ? Path.of(named) : BUILT;
+        if (!Files.exists(jar)) {
+            Tools.missing(jar + " is not built: mvn package makes it");
+        }
+        return jar.toAbsolutePath();
+    }
+
     /** Makes ready to start a gateway of this configuration; relative paths start at a directory of its own. */
     static Builder of(String yaml) {
         return new Builder(yaml);
@@ -286,11 +296,7 @@ final class GatewayJar implements AutoCloseable {
 
         /** Starts it, and returns when it has announced its admin listener, or what else was said to show its start. */
         GatewayJar start() throws IOException {
-            String named = System.getProperty("gateway.jar");
-            Path jar = named != null ? Path.of(named) : BUILT;
-            if (!Files.exists(jar)) {
-                Tools.missing(jar + " is not built: mvn package makes it");
-            }
+            Path jar = file();
             Path directory = Files.createTempDirectory("gateway-jar");
             Files.writeString(directory.resolve("gateway.yaml"), yaml);
             List<String> command = new ArrayList<>(wrapper);
@@ -300,7 +306,7 @@ final class GatewayJar implements AutoCloseable {
                 command.add("-Xmx" + heap);
             }
             command.addAll(List.of(
-                    "-jar", jar.toAbsolutePath().toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
+                    "-jar", jar.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
             Process process = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
