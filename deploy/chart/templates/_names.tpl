@@ -23,14 +23,28 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{- /* Whether the admin listener has a loopback address; empty if not. */}}
+{{- define "gateway.adminIsLocal" -}}
+{{- $address := dig "admin" "address" "" (.Values.config | default dict) | default "127.0.0.1" }}
+{{- if or (hasPrefix "127." $address) (has $address (list "::1" "localhost")) }}true{{ end }}
+{{- end }}
+
+{{- /* What all probes ask: the admin listener, on the node's loopback address if it has only that. */}}
+{{- define "gateway.probed" -}}
+port: admin
+{{- if include "gateway.adminIsLocal" . }}
+host: {{ eq (toString .Values.config.admin.address) "::1" | ternary "::1" "127.0.0.1" | quote }}
+{{- end }}
+{{- end }}
+
 {{- /* The port of the admin listener, which kubelets must reach from outside the pod. */}}
 {{- define "gateway.adminPort" -}}
 {{- $admin := (.Values.config | default dict).admin }}
 {{- if not (kindIs "map" $admin) }}
   {{- fail "config.admin is needed for probes: write {address: 0.0.0.0}" }}
 {{- end }}
-{{- $address := $admin.address | default "127.0.0.1" }}
-{{- if or $admin.unix (hasPrefix "127." $address) (has $address (list "::1" "localhost")) (eq (toString $admin.enabled) "false") }}
+{{- $local := and (include "gateway.adminIsLocal" .) (not .Values.hostNetwork) }}
+{{- if or $admin.unix $local (eq (toString $admin.enabled) "false") }}
   {{- fail "config.admin cannot be reached by probes, which come from outside the pod: write {address: 0.0.0.0}" }}
 {{- end }}
 {{- $admin.port | default 9901 }}

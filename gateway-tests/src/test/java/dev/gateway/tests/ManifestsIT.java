@@ -24,6 +24,7 @@ import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.ServicePort;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
@@ -31,6 +32,7 @@ import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPort;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -61,9 +63,11 @@ class ManifestsIT {
             "v1/Service", Service.class,
             "v1/ServiceAccount", ServiceAccount.class,
             "apps/v1/Deployment", Deployment.class,
+            "apps/v1/DaemonSet", DaemonSet.class,
             "autoscaling/v2/HorizontalPodAutoscaler", HorizontalPodAutoscaler.class,
             "networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class,
             "policy/v1/PodDisruptionBudget", PodDisruptionBudget.class,
+            "monitoring.coreos.com/v1/PrometheusRule", PrometheusRule.class,
             "monitoring.coreos.com/v1/ServiceMonitor", ServiceMonitor.class);
 
     /** Ways to deploy. */
@@ -385,6 +389,9 @@ class ManifestsIT {
                 "config.admin.enabled=false | config.admin cannot be reached by probes",
                 "resourcess.limits=1 | additional properties 'resourcess' not allowed",
                 "config.listners=1 | additional properties 'listners' not allowed",
+                "kind=StatefulSet | value must be one of 'Deployment', 'DaemonSet'",
+                "kind=DaemonSet,autoscaling.enabled=true | autoscaling: a DaemonSet has one pod on each node",
+                "hostNetwork=true,serviceMonitor.enabled=true,config.admin.address=127.0.0.1 | Prometheus does not reach config.admin",
                 "config.listeners[0].port=8081 | no listener of config has port 8080, which 'web' leads to",
                 "service.ports=null,config.listeners[0].address=127.0.0.1 | no listener of config can be reached from outside",
             })
@@ -433,6 +440,99 @@ class ManifestsIT {
         assertThat(pod.getVolumes())
                 .anyMatch(volume -> volume.getConfigMap() != null
                         && volume.getConfigMap().getName().equals("mine"));
+    }
+
+    @Test
+    void theChartBringsTheRulesForPrometheus() throws Exception {
+        List<HasMetadata> documents = Rendering.render(
+                Rendering.helm("prometheusRule.enabled=true", "prometheusRule.labels.release=prometheus"));
+        PrometheusRule rule = all(documents, PrometheusRule.class).findFirst().orElseThrow();
+        assertThat(rule.getMetadata().getLabels()).containsEntry("release", "prometheus");
+        JsonNode written = new ObjectMapper()
+                .valueToTree(new Load(LoadSettings.builder().build())
+                        .loadFromString(Files.readString(DEPLOY.resolve("prometheus/gateway.rules.yaml"))));
+        assertThat((JsonNode) new ObjectMapper().valueToTree(rule.getSpec())).isEqualTo(written);
+    }
+
+    @Test
+    void theChartBringsTheDashboard() throws Exception {
+        List<HasMetadata> documents =
+                Rendering.render(Rendering.helm("dashboard.enabled=true", "dashboard.annotations.folder=edge"));
+        ConfigMap map = all(documents, ConfigMap.class)
+                .filter(each -> each.getMetadata().getName().endsWith("-dashboard"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(map.getMetadata().getLabels()).containsEntry("grafana_dashboard", "1");
+        assertThat(map.getMetadata().getAnnotations()).containsEntry("folder", "edge");
+        assertThat(map.getData().get("gateway.json").strip())
+                .isEqualTo(
+                        Files.readString(DEPLOY.resolve("grafana/gateway.json")).strip());
+    }
+
+    /** Helm reads no file outside of a chart. */
+    @ParameterizedTest
+    @CsvSource({"grafana/gateway.json", "prometheus/gateway.rules.yaml"})
+    void whatTheChartCopiesIsUpToDate(String file) {
+        Path original = DEPLOY.resolve(file);
+        assertThat(DEPLOY.resolve("chart/files").resolve(original.getFileName()))
+                .as("after a change: cp deploy/" + file + " deploy/chart/files/")
+                .hasSameTextualContentAs(original);
+    }
+
+    @Test
+    void podsConnectOnlyToWhatIsListedIfAnythingIs() throws Exception {
+        List<HasMetadata> documents = Rendering.render(Rendering.helm(
+                "networkPolicy.egress[0].to[0].namespaceSelector.matchLabels.tier=shop",
+                "networkPolicy.egress[0].ports[0].port=8080",
+                "networkPolicy.egress[1].to[0].ipBlock.cidr=192.0.2.0/24"));
+        NetworkPolicySpec policy =
+                all(documents, NetworkPolicy.class).findFirst().orElseThrow().getSpec();
+        assertThat(policy.getPolicyTypes()).containsExactly("Ingress", "Egress");
+        assertThat(policy.getEgress()).hasSize(3);
+        assertThat(policy.getEgress().get(0).getTo()).as("DNS anywhere").isEmpty();
+        assertThat(policy.getEgress().get(0).getPorts())
+                .extracting(port -> port.getPort().getIntVal() + "/" + port.getProtocol())
+                .containsExactly("53/UDP", "53/TCP");
+        assertThat(policy.getEgress().get(1).getPorts()).hasSize(1);
+        assertThat(policy.getEgress().get(2).getTo().get(0).getIpBlock().getCidr())
+                .isEqualTo("192.0.2.0/24");
+    }
+
+    @Test
+    void aGatewayOnEachNodeUsesTheNetworkOfItsNode() throws Exception {
+        List<HasMetadata> documents = Rendering.render(
+                Rendering.helm("kind=DaemonSet", "hostNetwork=true", "config.admin.address=127.0.0.1"));
+        DaemonSet daemons = all(documents, DaemonSet.class).findFirst().orElseThrow();
+        PodSpec pod = daemons.getSpec().getTemplate().getSpec();
+        assertThat(pod.getHostNetwork()).isTrue();
+        assertThat(pod.getDnsPolicy()).isEqualTo("ClusterFirstWithHostNet");
+        assertThat(pod.getTopologySpreadConstraints()).isEmpty();
+        assertThat(daemons.getSpec().getUpdateStrategy().getRollingUpdate().getMaxSurge())
+                .as("two cannot have a node's port at a time")
+                .isEqualTo(new IntOrString(0));
+        Container gateway = gateway(pod);
+        assertThat(List.of(gateway.getStartupProbe(), gateway.getLivenessProbe(), gateway.getReadinessProbe()))
+                .extracting(probe -> probe.getHttpGet().getHost())
+                .containsOnly("127.0.0.1");
+        assertThat(all(documents, NetworkPolicy.class)).as("none holds there").isEmpty();
+        assertThat(all(documents, PodDisruptionBudget.class))
+                .as("nodes are emptied of everything else")
+                .isEmpty();
+        assertThat(all(documents, Service.class)).as("no metrics for others").hasSize(1);
+    }
+
+    @Test
+    void aDeploymentOnTheNetworkOfItsNodesMakesRoomBeforeItReplaces() throws Exception {
+        List<HasMetadata> documents = Rendering.render(Rendering.helm("hostNetwork=true"));
+        Deployment deployment = all(documents, Deployment.class).findFirst().orElseThrow();
+        assertThat(deployment.getSpec().getStrategy().getRollingUpdate().getMaxSurge())
+                .isEqualTo(new IntOrString(0));
+        assertThat(gateway(deployment.getSpec().getTemplate().getSpec())
+                        .getLivenessProbe()
+                        .getHttpGet()
+                        .getHost())
+                .isNull();
+        assertThat(all(documents, Service.class)).hasSize(2);
     }
 
     @Test
