@@ -23,7 +23,15 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class CloseCausesIT {
     private static final List<String> CAUSES = List.of(
-            "idle_timeout", "max_lifetime", "max_requests", "endpoint", "request", "tunnel", "address", "limit", "drain");
+            "idle_timeout",
+            "max_lifetime",
+            "max_requests",
+            "endpoint",
+            "request",
+            "tunnel",
+            "address",
+            "limit",
+            "drain");
 
     private static String yaml(int port) {
         StringBuilder routes = new StringBuilder();

@@ -305,8 +305,7 @@ final class GatewayJar implements AutoCloseable {
             if (heap != null) {
                 command.add("-Xmx" + heap);
             }
-            command.addAll(List.of(
-                    "-jar", jar.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
+            command.addAll(List.of("-jar", jar.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
             Process process = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectErrorStream(true)

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The clients of nghttp2: frame by frame, and many streams at once. */
 class Nghttp2IT {
@@ -71,5 +72,64 @@ class Nghttp2IT {
         Matcher saved = Pattern.compile("space savings ([0-9.]+)%").matcher(result.output());
         assertThat(saved.find()).as(result.output()).isTrue();
         assertThat(Double.parseDouble(saved.group(1))).isGreaterThan(path.equals("/") ? 80 : 50);
+    }
+
+    /** Answers of the gateway's own: as many streams at a time as the listener allows, and no upstream in between. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aThousandStreamsOfOneConnectionAreAnsweredByTheGatewayItself(boolean tls) throws Exception {
+        try (Rig rig = Rig.start(
+                """
+                listeners:
+                  - {name: clear, address: 127.0.0.1, port: 0, protocol: HTTP, limits: {maxConcurrentStreams: 1000}}
+                  - name: secure
+                    address: 127.0.0.1
+                    port: 0
+                    protocol: HTTPS
+                    limits: {maxConcurrentStreams: 1000}
+                    tls: {selfSigned: true}
+                routes:
+                  - rules: [{filters: [{type: DirectResponse, directResponse: {body: hello}}]}]
+                admin: {port: 0}
+                accessLog: {format: "off"}
+                """)) {
+            int requests = 20_000;
+            Tools.Result result = Tools.run(
+                    Tools.find("h2load"),
+                    "-n" + requests,
+                    "-c2",
+                    "-m1000",
+                    (tls ? "https://127.0.0.1:" + rig.port("secure") : "http://127.0.0.1:" + rig.port("clear")) + "/");
+            assertThat(result.exit()).as(result.output()).isZero();
+            assertThat(result.output())
+                    .contains(requests + " succeeded, 0 failed, 0 errored, 0 timeout")
+                    .contains("status codes: " + requests + " 2xx");
+            assertThat(rig.metric("gateway_h2_streams_total", "side=\"downstream\""))
+                    .isEqualTo(requests);
+            assertThat(rig.metric("gateway_protocol_violations_total")).isZero();
+        }
+    }
+
+    @Test
+    void manyAnswersOfTheGatewayItselfOverHttp1() throws Exception {
+        try (Rig rig = Rig.start(
+                """
+                listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes:
+                  - rules: [{filters: [{type: DirectResponse, directResponse: {body: hello}}]}]
+                admin: {port: 0}
+                accessLog: {format: "off"}
+                """)) {
+            Tools.Result result = Tools.run(
+                    Tools.find("h2load"),
+                    "--h1",
+                    "-n20000",
+                    "-c16",
+                    "-m100",
+                    "http://127.0.0.1:" + rig.port("clear") + "/");
+            assertThat(result.output()).contains("20000 succeeded, 0 failed, 0 errored, 0 timeout");
+            assertThat(rig.metric("gateway_downstream_requests_total", "code=\"200\""))
+                    .isEqualTo(20_000);
+        }
     }
 }
