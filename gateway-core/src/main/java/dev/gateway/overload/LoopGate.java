@@ -12,6 +12,12 @@ public final class LoopGate {
     /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */
     public static final LoopGate OPEN = new LoopGate(new Overload(), null);
 
+    /** A refusal takes some 20 µs, so refusals take a twenty-fifth of the loop's time; a client waits for a second at most. */
+    private static final long REFUSAL_NANOS = 500_000;
+
+    /** Who takes the place of another is served afterwards, so that may take more. */
+    private static final long EXCHANGE_NANOS = 125_000;
+
     /** What a connection that ends costs, compared with an answer on one that stays open. */
     private static final int CLOSING = 4;
 
@@ -24,7 +30,8 @@ public final class LoopGate {
     private final Overload overload;
     private final @Nullable LoopBudget budget;
     private final @Nullable RefusalPace pace;
-    private final RefusalPace exchanging = new RefusalPace(); // of connections that take the place of others
+    private final RefusalPace exchanging =
+            new RefusalPace(EXCHANGE_NANOS); // of connections that take the place of others
     private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
     private boolean full; // there was no room for the connection accepted last
     private long fullNanos; // since when
@@ -37,7 +44,7 @@ public final class LoopGate {
     public LoopGate(Overload overload, @Nullable LoopBudget budget) {
         this.overload = overload;
         this.budget = budget;
-        this.pace = budget == null ? null : new RefusalPace();
+        this.pace = budget == null ? null : new RefusalPace(REFUSAL_NANOS);
     }
 
     /** A connection that has been let in. */
