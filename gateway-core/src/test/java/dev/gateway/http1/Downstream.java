@@ -1,14 +1,19 @@
 package dev.gateway.http1;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.ServerStream;
+import dev.gateway.stream.SourceAddress;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
@@ -19,6 +24,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
@@ -30,12 +36,16 @@ final class Downstream implements RequestHandler {
     static final Http1ServerSettings HALF_CLOSE =
             new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, true, null);
 
-    final EmbeddedChannel channel = new EmbeddedChannel();
-    final TestClock clock = new TestClock(channel);
+    final EmbeddedChannel channel;
+    final TestClock clock;
     final List<Received> requests = new ArrayList<>();
     final List<String> violations = new ArrayList<>();
     final Http1ServerConnection connection;
+    private final CountedMemory memory;
+    private final Account account;
     int flushes;
+    int idleCloses;
+    int socketErrors;
 
     /** What the core does as soon as a request has come completely. */
     Answer answer = Downstream::echo;
@@ -45,6 +55,9 @@ final class Downstream implements RequestHandler {
 
     /** What the core does when a request fails. */
     Answer answerReset = request -> {};
+
+    /** How the core answers what is no proper request. */
+    Answer answerRefused = Downstream::refuse;
 
     /** Whether the core passes body bytes on at once. */
     boolean consuming = true;
@@ -58,11 +71,30 @@ final class Downstream implements RequestHandler {
     }
 
     Downstream(Http1ServerSettings settings) {
-        ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
+        this(settings, new MemoryBudget(1L << 40, 1).newLoop().newAccount(), new EmbeddedChannel());
+    }
+
+    Downstream(Http1ServerSettings settings, Account account, EmbeddedChannel channel) {
+        this.account = account;
+        this.channel = channel;
+        this.clock = new TestClock(channel);
+        this.memory = new CountedMemory(channel);
+        SourceAddress client = SourceAddress.of(null);
+        ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, client, client, null, null, account);
         ConnectionObserver observer = new ConnectionObserver() {
             @Override
             public void onViolation(String kind) {
                 violations.add(kind);
+            }
+
+            @Override
+            public void onIdleClosed() {
+                idleCloses++;
+            }
+
+            @Override
+            public void onSocketError() {
+                socketErrors++;
             }
         };
         connection = new Http1ServerConnection(info, this, observer, clock.timers(), settings);
@@ -84,12 +116,18 @@ final class Downstream implements RequestHandler {
         request.stream.flush();
     }
 
+    static void refuse(Received request) {
+        Failure failure = Objects.requireNonNull(request.refused);
+        request.stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
+        request.stream.flush();
+    }
+
     /** Sends; what comes after the connection has closed is lost, as it is on a network. */
     void send(String bytes) {
         if (!channel.isOpen()) {
             return;
         }
-        channel.writeInbound(Buffers.of(bytes));
+        channel.writeInbound(memory.of(bytes));
         channel.runPendingTasks();
     }
 
@@ -120,6 +158,9 @@ final class Downstream implements RequestHandler {
         channel.runPendingTasks();
         sent();
         channel.finishAndReleaseAll();
+        memory.assertNothingLeft();
+        assertEquals(0, account.held(), "bytes charged");
+        clock.assertNothingArmed();
     }
 
     @Override
@@ -139,8 +180,7 @@ final class Downstream implements RequestHandler {
         Received request = new Received(stream, head);
         request.refused = failure;
         requests.add(request);
-        stream.head(new ResponseHead(failure.status(), null, new Fields(), 0), true);
-        stream.flush();
+        answerRefused.to(request);
     }
 
     /** A request as the core was told of it. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.http1.HeadCollector.Kind;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -163,5 +164,33 @@ class HeadCollectorTest {
             assertCollected(kind, first + "A: b\r\n\n", "BARE_LF");
             assertCollected(kind, "\n" + first + "A: b\r\n\r\n", "BARE_LF");
         }
+    }
+
+    /** What comes byte by byte would else be copied once for each, or take a multiple of its size. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void whatComesByteByByteIsCopiedSeldomAndTakesLittleMore(Kind kind) {
+        HeadCollector collector = new HeadCollector(HeadLimits.DEFAULT, kind);
+        String text = (kind == Kind.TRAILERS ? "" : "GET / HTTP/1.1\r\n") + "A: " + "b".repeat(20_000);
+        byte[] before = collector.bytes();
+        int copies = 0;
+        for (byte b : text.getBytes(StandardCharsets.ISO_8859_1)) {
+            assertEquals(Progress.MORE, collector.collect(Unpooled.wrappedBuffer(new byte[] {b})));
+            copies += collector.bytes() == before ? 0 : 1;
+            before = collector.bytes();
+            assertTrue(collector.heldBytes() <= collector.end() + Math.max(256, collector.end() / 4));
+        }
+        assertEquals(text.length(), collector.end());
+        assertTrue(copies < 25, "copied " + copies + " times");
+    }
+
+    /** Exchanges add fields to requests, seldom to responses; where there is room nothing is copied for them. */
+    @ParameterizedTest
+    @CsvSource({"REQUEST, 256", "RESPONSE, 64", "TRAILERS, 64"})
+    void thereIsRoomForFieldsThatAreAdded(Kind kind, int room) {
+        HeadCollector collector = new HeadCollector(LIMITS, kind);
+        String text = (kind == Kind.TRAILERS ? "" : line(FIRST_LINE)) + fields(FIELDS);
+        assertEquals("COMPLETE", collect(collector, text, text.length()));
+        assertEquals(collector.end() + room, collector.heldBytes());
     }
 }

@@ -8,7 +8,6 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
@@ -20,9 +19,11 @@ import org.jspecify.annotations.Nullable;
 /** A client connection on an embedded channel, with a keeper and exchanges that record what they are told. */
 final class Upstream implements Http1ClientConnection.Listener {
     final EmbeddedChannel channel = new EmbeddedChannel();
+    private final CountedMemory memory = new CountedMemory(channel);
     final TestClock clock = new TestClock(channel);
     final List<String> violations = new ArrayList<>();
     final Http1ClientConnection connection;
+    int socketErrors;
     int reusable;
     int closed;
     int stale;
@@ -37,6 +38,11 @@ final class Upstream implements Http1ClientConnection.Listener {
             @Override
             public void onViolation(String kind) {
                 violations.add(kind);
+            }
+
+            @Override
+            public void onSocketError() {
+                socketErrors++;
             }
         };
         connection = new Http1ClientConnection(this, observer, clock.timers(), settings);
@@ -69,7 +75,7 @@ final class Upstream implements Http1ClientConnection.Listener {
     }
 
     void respond(String bytes) {
-        respond(Buffers.of(bytes));
+        respond(memory.of(bytes));
     }
 
     void respond(ByteBuf bytes) {
@@ -92,6 +98,8 @@ final class Upstream implements Http1ClientConnection.Listener {
         channel.runPendingTasks();
         sent();
         channel.finishAndReleaseAll();
+        memory.assertNothingLeft();
+        clock.assertNothingArmed();
     }
 
     @Override

@@ -1,0 +1,180 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How a connection ends whose client may still be sending: FIN follows the last response, and what comes is dropped. */
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class Http1ServerLingeringTest {
+    private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private static final String LAST = "GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
+    private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    private static final String OK_CLOSE = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+    /** Patience that ends before that of a connection that lingers. */
+    private static final Http1ServerSettings SETTINGS =
+            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 500, 500, 500, 0, 3_000, true, null);
+
+    private final HalfClosableChannel channel = new HalfClosableChannel();
+    private final Downstream client = new Downstream(SETTINGS, Account.UNLIMITED, channel);
+
+    @AfterEach
+    void releaseEverything() {
+        client.finish();
+    }
+
+    private void answer() {
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 0), true);
+        client.last().stream.flush();
+    }
+
+    private void postMuch() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100000000\r\n\r\nabc");
+    }
+
+    private void assertLingers() {
+        assertTrue(channel.isOutputShutdown());
+        assertTrue(channel.isOpen());
+        assertTrue(channel.config().isAutoRead());
+    }
+
+    @Test
+    void whatIsLeftOfABodyIsDroppedForAWhile() {
+        postMuch();
+        answer();
+        assertEquals(OK_CLOSE, client.sent());
+        assertLingers();
+        client.clock.advance(1_000);
+        client.send("x".repeat(100_000));
+        client.clock.advance(900);
+        assertLingers();
+        client.send(GET);
+        assertEquals(1, client.requests.size());
+        client.clock.advance(200);
+        assertFalse(channel.isOpen());
+        assertEquals("", client.sent());
+        assertEquals(0, client.idleCloses);
+    }
+
+    @Test
+    void notMoreThanSomeMegabytesAreDropped() {
+        postMuch();
+        answer();
+        String mebibyte = "x".repeat(1 << 20);
+        for (int i = 0; i < 16; i++) {
+            client.send(mebibyte);
+        }
+        assertLingers();
+        client.send("x");
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aFinOfTheClientEndsIt() {
+        postMuch();
+        answer();
+        assertLingers();
+        client.fin();
+        assertFalse(channel.isOpen());
+        assertEquals(OK_CLOSE, client.sent());
+    }
+
+    @Test
+    void aClientThatIsGoneIsNotWaitedFor() {
+        postMuch();
+        answer();
+        assertLingers();
+        channel.close();
+        client.clock.assertNothingArmed();
+    }
+
+    @Test
+    void aClientThatHasSentAllIsNotWaitedFor() {
+        client.send(LAST);
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(channel.isOutputShutdown());
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aClientThatHasSentFinIsNotWaitedFor() {
+        client.answer = request -> {};
+        client.send(LAST + GET);
+        client.fin();
+        answer();
+        assertEquals(OK_CLOSE, client.sent());
+        assertFalse(channel.isOpen());
+    }
+
+    @Test
+    void aClientThatHasPipelinedMoreIsWaitedFor() {
+        client.answer = request -> {};
+        client.send(LAST + GET);
+        answer();
+        assertEquals(OK_CLOSE, client.sent());
+        assertLingers();
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aClientThatWasReadNoMoreBecauseItPipelinedTooMuchIsReadAgain() {
+        client.answer = request -> {};
+        client.send(LAST + "x".repeat(70_000));
+        assertFalse(channel.config().isAutoRead());
+        answer();
+        assertLingers();
+    }
+
+    @Test
+    void aClientWhoseBodyNobodyTookIsReadAgain() {
+        client.consuming = false;
+        postMuch();
+        client.send("x".repeat(300_000));
+        assertFalse(channel.config().isAutoRead());
+        answer();
+        assertEquals(OK_CLOSE, client.sent());
+        assertLingers();
+    }
+
+    @Test
+    void whoeverIsRefusedMayReadWhy() {
+        client.send("GET / HTTP/1.1\r\n\r\n" + GET);
+        assertTrue(client.sent().startsWith("HTTP/1.1 400 "));
+        assertLingers();
+        client.clock.advance(1_900);
+        assertLingers();
+        client.clock.advance(200);
+        assertFalse(channel.isOpen());
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void theChunkedRestOfABodyThatIsTooLongIsDropped() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+        answer();
+        assertEquals(OK, client.sent());
+        client.send("11000\r\n" + "x".repeat(0x11000));
+        assertLingers();
+        client.send("\r\n0\r\n\r\n" + GET);
+        assertEquals(1, client.requests.size());
+    }
+
+    @Test
+    void aMalformedRestOfABodyIsDropped() {
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+        answer();
+        assertEquals(OK, client.sent());
+        client.send("zz\r\n" + GET);
+        assertLingers();
+        assertEquals("[bad_chunk_size]", client.violations.toString());
+        assertEquals(1, client.requests.size());
+        assertEquals("", client.sent());
+    }
+}

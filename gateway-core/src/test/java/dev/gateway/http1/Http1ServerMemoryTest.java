@@ -1,0 +1,182 @@
+package dev.gateway.http1;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.ref.WeakReference;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the head and the trailers of a request hold of the memory that all clients share. */
+@SuppressWarnings("StringConcatToTextBlock") // the line ends matter
+class Http1ServerMemoryTest {
+    private static final long CAPACITY = 1 << 20;
+    private static final String GET = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    private static final String CHUNKED = "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n";
+    private static final String NO_ROOM =
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final Account others = budget.newAccount();
+    private final Account account = budget.newAccount();
+    private final Downstream client = new Downstream(Downstream.SETTINGS, account, new EmbeddedChannel());
+
+    @AfterEach
+    void releaseEverything() {
+        client.finish();
+    }
+
+    private void othersHoldEverything() {
+        others.charge(CAPACITY);
+    }
+
+    private void assertCharged(int least) {
+        assertTrue(account.held() >= least, () -> "charged " + account.held());
+    }
+
+    @Test
+    void aHeadIsChargedUntilAllOfItHasCome() {
+        client.answer = request -> {};
+        client.send(GET.substring(0, 20));
+        assertCharged(20);
+        client.send(GET.substring(20));
+        assertEquals(1, client.requests.size());
+        assertEquals(0, account.held());
+    }
+
+    @Test
+    void aHeadThatComesAtOnceIsNotCharged() {
+        othersHoldEverything();
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void aHeadThatIsRefusedIsChargedNoMore() {
+        client.answerRefused = request -> {};
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n");
+        assertCharged(20);
+        client.send("bad\r\n\r\n");
+        assertEquals(1, client.requests.size());
+        assertEquals(0, account.held());
+    }
+
+    @Test
+    void aHeadWhoseClientIsTooSlowIsChargedNoMore() {
+        client.answerRefused = request -> {};
+        client.send(GET.substring(0, 20));
+        client.clock.advance(1_100);
+        assertEquals(
+                Cause.CLIENT_TIMEOUT,
+                Objects.requireNonNull(client.last().refused).cause());
+        assertEquals(0, account.held());
+    }
+
+    @Test
+    void aHeadWithoutRoomIsRefusedOnceAndForAll() {
+        othersHoldEverything();
+        client.answerRefused = request -> {};
+        client.send(GET.substring(0, 20));
+        Failure refused = client.last().refused;
+        assertNotNull(refused);
+        assertEquals(Cause.OVERLOAD, refused.cause());
+        assertNull(client.last().head);
+        client.send(GET.substring(20) + GET);
+        client.clock.advance(1_100); // as long as a head may take
+        assertEquals(1, client.requests.size());
+        assertTrue(client.channel.isOpen());
+        Downstream.refuse(client.last());
+        assertEquals(NO_ROOM, client.sent());
+        assertFalse(client.channel.isOpen());
+        assertEquals("[]", client.violations.toString());
+        assertEquals(0, client.idleCloses);
+    }
+
+    @Test
+    void trailersAreChargedUntilAllOfThemHaveCome() {
+        client.answer = request -> {};
+        client.send(CHUNKED + "1\r\nx\r\n0\r\nX-Sum: 12345");
+        assertCharged(12);
+        client.send("6\r\n\r\n");
+        Fields trailers = client.last().trailers;
+        assertNotNull(trailers);
+        assertEquals("X-Sum: 123456\n", trailers.toString());
+        assertEquals(0, account.held());
+    }
+
+    @Test
+    void trailersWithoutRoomFailTheirRequest() {
+        client.send(CHUNKED + "1\r\nx\r\n");
+        othersHoldEverything();
+        client.send("0\r\nX-Sum: 12345");
+        Failure reset = client.last().reset;
+        assertNotNull(reset);
+        assertEquals(Cause.OVERLOAD, reset.cause());
+        assertEquals(NO_ROOM, client.sent());
+        assertFalse(client.channel.isOpen());
+        assertFalse(client.last().complete);
+    }
+
+    @Test
+    void trailersWithoutRoomThatNobodyWantsEndTheConnection() {
+        client.send(CHUNKED + "1\r\nx\r\n");
+        Downstream.echo(client.last());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", client.sent());
+        othersHoldEverything();
+        client.send("0\r\nX-Sum: 12345");
+        assertFalse(client.channel.isOpen());
+        assertEquals("", client.sent());
+        assertEquals(1, client.requests.size());
+    }
+
+    /** There may be very many of those, and heads may be large. */
+    @Test
+    void anIdleConnectionKeepsNothingOfItsLastRequest() {
+        client.send(GET);
+        assertForgotten(head());
+        client.send(CHUNKED + "1\r\nx\r\n0\r\nX-Sum: 1\r\n\r\n");
+        WeakReference<Fields> trailers = trailers();
+        assertForgotten(head());
+        assertForgotten(trailers);
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aConnectionThatIsBeingClosedKeepsNothingOfWhatItRefused() {
+        client.answerRefused = request -> {};
+        client.send("GET / HTTP/1.1\r\nContent-Length: 1x\r\nHost: a.test\r\n\r\n");
+        WeakReference<RequestHead> head = new WeakReference<>(Objects.requireNonNull(client.last().head));
+        client.last().stream.head(new ResponseHead(400, null, new Fields(), 0), true);
+        client.requests.clear();
+        assertForgotten(head);
+    }
+
+    private WeakReference<RequestHead> head() {
+        RequestHead head = client.last().head;
+        client.requests.clear();
+        return new WeakReference<>(head);
+    }
+
+    private WeakReference<Fields> trailers() {
+        return new WeakReference<>(client.last().trailers);
+    }
+
+    private static void assertForgotten(WeakReference<?> reference) {
+        for (int i = 0; i < 10 && reference.get() != null; i++) {
+            System.gc();
+        }
+        assertNull(reference.get());
+    }
+}
