@@ -89,6 +89,9 @@ class HealthTest {
         assertThat(health.report(endpoint(0)).failures()).isEqualTo(2);
         health.onTried(endpoint(0), false);
         assertThat(states(health)).containsExactly(State.EJECTED, State.HEALTHY);
+        assertThat(health.report(endpoint(0)).failures())
+                .as("they have had their consequence")
+                .isZero();
         assertThat(chosen(health)).containsExactly(1);
         assertThat(health.hasOther(endpoint(0))).isTrue();
         assertThat(health.hasOther(endpoint(1))).isFalse();
@@ -236,6 +239,46 @@ class HealthTest {
         assertThat(chosen(health)).containsExactly(0, 1);
         health.onUnanswered(endpoint(0));
         assertThat(chosen(health)).containsExactly(1);
+    }
+
+    @Test
+    void whoSendsAnAnswerIsToldWhetherItCountsAgainstTheEndpoint() {
+        Health any = health(2, POLICY);
+        assertThat(any.onAnswered(endpoint(0), 500)).isTrue();
+        assertThat(any.onAnswered(endpoint(0), 404)).isFalse();
+        assertThat(any.onAnswered(new Endpoint(NamedByRequest.INDEX, "192.0.2.0", 80, 1), 500))
+                .as("that of a host that the request names")
+                .isFalse();
+        assertThat(health(2, null).onAnswered(endpoint(0), 503))
+                .as("nothing is counted")
+                .isFalse();
+    }
+
+    @Test
+    void answersThatBreakOffCountWhereAnyFailureDoes() {
+        Health any = health(2, POLICY);
+        for (int i = 0; i < 3; i++) {
+            any.onAnswered(endpoint(0), 200);
+            any.onAnsweredBadly(endpoint(0));
+        }
+        assertThat(chosen(any)).containsExactly(1);
+
+        Health nothing = health(2, null);
+        nothing.onAnsweredBadly(endpoint(0));
+        assertThat(nothing.report(endpoint(0)).failures()).isZero();
+    }
+
+    @Test
+    void onlyAnOperatorMakesAnEndpointDrain() {
+        Health health = health(3, POLICY);
+        fail(health, 0);
+        health.onChecked(endpoint(1), "refused");
+        health.drain(endpoint(2).toString(), true);
+        assertThat(health.isDraining(endpoint(0))).isFalse();
+        assertThat(health.isDraining(endpoint(1))).isFalse();
+        assertThat(health.isDraining(endpoint(2))).isTrue();
+        health.drain(endpoint(2).toString(), false);
+        assertThat(health.isDraining(endpoint(2))).isFalse();
     }
 
     /** Where answers that break off do not count, the head of a good one forgives at once. */

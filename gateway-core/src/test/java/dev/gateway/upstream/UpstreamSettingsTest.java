@@ -1,0 +1,37 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.UpstreamSettings.Tls;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UpstreamSettingsTest {
+    @Test
+    void whatIsNotSaidHasNoLimit() {
+        assertThat(UpstreamSettings.builder().build())
+                .isEqualTo(new UpstreamSettings(Protocol.AUTO, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
+    }
+
+    @Test
+    void whatIsSaidIsKept() {
+        Tls tls = new Tls(true, null, "app.example", null, null, List.of("TLSv1.3"));
+        Dialling dialling = new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V2);
+        UpstreamSettings settings = UpstreamSettings.builder()
+                .protocol(Protocol.H2)
+                .tls(tls)
+                .maxConnections(1)
+                .maxPendingRequests(2)
+                .maxRequests(3)
+                .connectMillis(4)
+                .tlsHandshakeMillis(5)
+                .poolAcquireMillis(6)
+                .responseHeadersMillis(7)
+                .idleMillis(8)
+                .maxLifetimeMillis(9)
+                .dialling(dialling)
+                .build();
+        assertThat(settings).isEqualTo(new UpstreamSettings(Protocol.H2, tls, 1, 2, 3, 4, 5, 6, 7, 8, 9, dialling));
+    }
+}

@@ -1,0 +1,111 @@
+package dev.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.upstream.OutlierDetection.Counts;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UpstreamTest {
+    private static final List<Endpoint> ENDPOINTS =
+            List.of(new Endpoint(0, "192.0.2.0", 80, 1), new Endpoint(1, "192.0.2.1", 80, 1));
+    private static final Endpoint NAMED = new Endpoint(NamedByRequest.INDEX, "a.example", 443, 1);
+
+    private final UpstreamSettings settings = UpstreamSettings.builder()
+            .maxConnections(4)
+            .maxPendingRequests(3)
+            .maxRequests(6)
+            .build();
+    private final Health health = new Health(
+            ENDPOINTS,
+            new RoundRobin(ENDPOINTS),
+            new OutlierDetection(Counts.ABSENCE, 1, 1000, 1000, 50),
+            null,
+            System::nanoTime);
+    private final Upstream upstream = new Upstream("app", health, settings);
+
+    private static int take(Share share) {
+        int taken = 0;
+        while (share.tryAcquire()) {
+            taken++;
+        }
+        return taken;
+    }
+
+    @Test
+    void connectionsAndRequestsHaveLimitsOfTheirOwn() {
+        Host host = upstream.host(ENDPOINTS.get(0));
+        assertThat(take(host.connections())).isEqualTo(2);
+        assertThat(take(host.requests())).isEqualTo(3);
+        assertThat(upstream.connections().taken()).isEqualTo(2);
+        assertThat(upstream.requests().taken()).isEqualTo(3);
+        assertThat(upstream.pendingRequests().taken()).isZero();
+        for (int i = 0; i < 3; i++) {
+            assertThat(upstream.pendingRequests().tryAcquire()).isTrue();
+        }
+        assertThat(upstream.pendingRequests().tryAcquire()).isFalse();
+    }
+
+    @Test
+    void whatIsLeftWhenAnEndpointIsEjectedIsForTheOthers() {
+        health.onUnanswered(ENDPOINTS.get(0));
+        Host other = upstream.host(ENDPOINTS.get(1));
+        assertThat(take(other.connections())).isEqualTo(4);
+        assertThat(take(other.requests())).isEqualTo(6);
+    }
+
+    @Test
+    void anUpstreamOfEndpointsOutOfServiceKeepsNothingForThem() {
+        health.drain(ENDPOINTS.get(0).toString(), true);
+        Upstream next = new Upstream("app", health, settings);
+        assertThat(take(next.host(ENDPOINTS.get(1)).connections())).isEqualTo(4);
+    }
+
+    @Test
+    void endpointsThatRequestsNameCountTogether() {
+        UpstreamSettings few = UpstreamSettings.builder().maxConnections(2).build();
+        Upstream dialled = new Upstream("egress", List.of(), new NamedByRequest(), few);
+        Host host = dialled.host(NAMED);
+        assertThat(dialled.host(new Endpoint(NamedByRequest.INDEX, "b.example", 80, 1)))
+                .isSameAs(host);
+        assertThat(take(host.connections())).isEqualTo(2);
+        assertThat(dialled.connections().taken()).isEqualTo(2);
+        assertThat(host.requests().tryAcquire()).isTrue();
+        assertThat(dialled.requests().taken()).isEqualTo(1);
+        assertThat(dialled.endpoints()).isEmpty();
+        assertThat(dialled.hosts()).isEmpty();
+    }
+
+    @Test
+    void anEndpointOfAnotherGenerationIsNotTakenForTheOneInItsPlace() {
+        assertThat(upstream.host(ENDPOINTS.get(1)).endpoint()).isEqualTo(ENDPOINTS.get(1));
+        Host stranger = upstream.host(new Endpoint(1, "192.0.2.9", 80, 1));
+        assertThat(upstream.hosts()).hasSize(2).doesNotContain(stranger);
+        assertThat(upstream.host(new Endpoint(2, "192.0.2.2", 80, 1))).isSameAs(stranger);
+        health.onUnanswered(new Endpoint(1, "192.0.2.9", 80, 1));
+        assertThat(health.report(ENDPOINTS.get(1)).state()).isEqualTo(Health.State.HEALTHY);
+    }
+
+    @Test
+    void whoAsksIsToldWhatItIsMadeOf() {
+        assertThat(upstream).hasToString("app");
+        assertThat(upstream.name()).isEqualTo("app");
+        assertThat(upstream.settings()).isSameAs(settings);
+        assertThat(upstream.health()).isSameAs(health);
+        assertThat(upstream.endpoints()).isEqualTo(ENDPOINTS);
+        assertThat(upstream.balancer()).isSameAs(health.balancer());
+        assertThat(upstream.waiting().held()).isZero();
+        Host host = upstream.hosts().get(0);
+        assertThat(host).hasToString("192.0.2.0:80");
+    }
+
+    @Test
+    void withoutAPolicyForItsHealthEveryEndpointStays() {
+        Upstream plain = new Upstream("app", ENDPOINTS, new RoundRobin(ENDPOINTS), settings);
+        for (int i = 0; i < 10; i++) {
+            plain.health().onUnanswered(ENDPOINTS.get(0));
+        }
+        assertThat(plain.health().hasOther(ENDPOINTS.get(1))).isTrue();
+        assertThat(plain.health().detectsOutliers()).isFalse();
+    }
+}
