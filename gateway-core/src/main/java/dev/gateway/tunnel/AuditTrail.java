@@ -81,6 +81,9 @@ public final class AuditTrail {
 
     /** Logs something unless it was logged before, or much else was. */
     void remark(String text) {
+        if (remarks.contains(text)) {
+            return;
+        }
         if (remarks.size() >= most) {
             dropped.increment();
         } else if (remarks.add(text)) {
