@@ -69,7 +69,11 @@ final class ListenerRig {
     }
 
     ListenerRig(int loops) {
-        transport = Transport.start(TransportKind.EPOLL, loops);
+        this(TransportKind.EPOLL, loops);
+    }
+
+    ListenerRig(TransportKind kind, int loops) {
+        transport = Transport.start(kind, loops);
     }
 
     /** A request that waits for its answer. */
@@ -235,6 +239,11 @@ final class ListenerRig {
         @Override
         public void onConnectionRefused() {
             events.add("refused");
+        }
+
+        @Override
+        public void onAcceptPaused() {
+            events.add("accepting paused");
         }
 
         @Override
