@@ -157,24 +157,27 @@ class Smuggler(Suite):
 
 
 class Smugglex(Suite):
-    what = "smugglex: request smuggling over HTTP/1.1 and h2c, a case for each kind; cleartext, as it trusts no test certificate"
+    what = "smugglex: request smuggling over HTTP/1.1, h2c and HTTP/2, cleartext and TLS; a case for each of its checks"
     version = "0.4.0"
     pin = f"cargo install smugglex --version {version}"
+    checks = "cl-te,te-cl,te-te,h2c,h2,cl-edge,cl-0,0-cl,parser-discrepancy"
 
     def install(self):
         return tools.cargo_program("smugglex", self.version)
 
     def run(self, machine, tool, start):
         ports = start(machine.origin())
-        report = machine.path("smugglex.json")
-        machine.run([tool, "-o", report, f"http://127.0.0.1:{ports.clear}/"], "smugglex", HOUR)
         outcome = Outcome()
-        with open(report) as results:
-            for check in json.load(results)["checks"]:
-                if check["vulnerable"] or check["normal_status"] == "CHECK_FAILED":
-                    outcome.fail(check["check_type"], f"{check['normal_status']}, then {check['attack_status']}")
-                else:
-                    outcome.passed += 1
+        for scheme, port, checks in ("http", ports.clear, self.checks), ("https", ports.secure, f"{self.checks},h2-downgrade"):
+            report = machine.path(f"smugglex-{scheme}.json")
+            machine.run([tool, "--insecure", "--checks", checks, "-o", report, f"{scheme}://127.0.0.1:{port}/"],
+                        f"smugglex-{scheme}", HOUR)
+            with open(report) as results:
+                for check in json.load(results)["checks"]:
+                    if check["vulnerable"] or check["normal_status"] == "CHECK_FAILED":
+                        outcome.fail(f"{scheme}: {check['check_type']}", f"{check['normal_status']}, then {check['attack_status']}")
+                    else:
+                        outcome.passed += 1
         return outcome
 
 
