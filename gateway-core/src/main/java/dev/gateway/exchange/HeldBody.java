@@ -1,20 +1,46 @@
 package dev.gateway.exchange;
 
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.Stalled;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** Bytes that cannot be passed on yet; owned until they are taken or discarded. Makes no object before it holds one. */
+/**
+ * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece. When
+ * direct memory runs out, exchanges that hold most may be cut. Makes no object before it holds a piece.
+ */
 final class HeldBody {
+    private final Exchange exchange;
     private @Nullable ArrayDeque<ByteBuf> buffers;
+    private @Nullable Waiting waiting;
+    private long bytes;
+    private long charged;
 
-    void add(ByteBuf data) {
+    HeldBody(Exchange exchange) {
+        this.exchange = exchange;
+    }
+
+    /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
+    boolean tryAdd(ByteBuf data) {
+        if (!exchange.held.tryAdd(Cost.PIECE)) {
+            return false;
+        }
+        charged += Cost.PIECE;
         if (buffers == null) {
             buffers = new ArrayDeque<>(4);
+            waiting = new Waiting();
         }
+        if (waiting != null) {
+            waiting.stall();
+        }
+        bytes += data.readableBytes();
         buffers.add(data);
+        return true;
     }
 
     boolean isEmpty() {
@@ -24,33 +50,70 @@ final class HeldBody {
     /** Gives the first of it away, null if there is none. */
     @Nullable
     ByteBuf poll() {
-        return buffers == null ? null : buffers.poll();
+        ByteBuf first = buffers == null ? null : buffers.poll();
+        if (first != null) {
+            bytes -= first.readableBytes();
+            if (isEmpty()) {
+                resume();
+                exchange.held.remove(charged);
+                charged = 0;
+            }
+        }
+        return first;
+    }
+
+    private void resume() {
+        if (waiting != null) {
+            waiting.resume();
+        }
     }
 
     /** Returns all of it as one buffer, which stays held. */
     ByteBuf merged() {
-        ByteBuf first = poll();
-        if (first == null) {
+        ArrayDeque<ByteBuf> all = buffers;
+        ByteBuf first = all == null ? null : all.peek();
+        if (all == null || first == null) {
             return Unpooled.EMPTY_BUFFER;
         }
-        ByteBuf second = poll();
-        if (second == null) {
-            add(first);
+        if (all.size() == 1) {
             return first;
         }
-        CompositeByteBuf all = first instanceof CompositeByteBuf before
+        all.remove();
+        CompositeByteBuf merged = first instanceof CompositeByteBuf before
                 ? before // made here when there was less of it
                 : first.alloc().compositeBuffer().addComponent(true, first);
-        for (ByteBuf next = second; next != null; next = poll()) {
-            all.addComponent(true, next);
+        for (ByteBuf next = all.poll(); next != null; next = all.poll()) {
+            merged.addComponent(true, next);
         }
-        add(all);
-        return all;
+        all.add(merged);
+        return merged;
     }
 
+    /** The exchange is over, and charged for nothing any more. */
     void discard() {
+        resume();
+        charged = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {
             data.release();
+        }
+    }
+
+    /** A client whose bytes nobody takes yet. */
+    private final class Waiting extends Stalled.Holder {
+        @Override
+        protected long held() {
+            return bytes;
+        }
+
+        @Override
+        protected Object culprit() {
+            return exchange.record.connection;
+        }
+
+        @Override
+        protected void cut() {
+            exchange.fail(Failure.of(
+                    Cause.OVERLOAD, "direct memory ran low, and the request's body could not be passed on yet"));
         }
     }
 }

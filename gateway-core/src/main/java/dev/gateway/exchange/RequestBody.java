@@ -23,7 +23,7 @@ final class RequestBody {
     private final Exchange exchange;
     private final long maxBytes;
     private final Relay relay;
-    private final HeldBody held = new HeldBody();
+    private final HeldBody held;
     private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields heldTrailers;
     private @Nullable Fields sentTrailers;
@@ -41,6 +41,7 @@ final class RequestBody {
     RequestBody(Exchange exchange, long maxBytes) {
         this.exchange = exchange;
         this.relay = new Relay(exchange);
+        this.held = new HeldBody(exchange);
         this.maxBytes = maxBytes;
     }
 
@@ -172,7 +173,11 @@ final class RequestBody {
         exchange.deadlines.touch();
         switch (intake) {
             case HOLD -> {
-                held.add(data);
+                if (!held.tryAdd(data)) {
+                    data.release();
+                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the pieces of a request's body"));
+                    return;
+                }
                 onHeld();
             }
             case FORWARD -> send(data, last);

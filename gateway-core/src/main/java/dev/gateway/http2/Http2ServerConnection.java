@@ -3,6 +3,7 @@ package dev.gateway.http2;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.UnsentBytes;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
@@ -95,6 +96,11 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     @Override
     Object culprit() {
         return info;
+    }
+
+    @Override
+    Account account() {
+        return info.account();
     }
 
     Http2ServerSettings settings() {

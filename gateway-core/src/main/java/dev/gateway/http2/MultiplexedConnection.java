@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
@@ -377,10 +378,15 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         return this;
     }
 
-    /** Ends a stream for lack of memory: its peer takes nothing of what waits for it. */
-    final void cut(MultiplexedStream stream) {
+    /** Returns what the heap is charged to that the peer makes us hold. */
+    Account account() {
+        return Account.UNLIMITED;
+    }
+
+    /** Ends a stream for lack of memory. */
+    final void cut(MultiplexedStream stream, String detail) {
         Http2Stream h2 = stream.h2();
-        stream.fail(Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
+        stream.fail(Failure.of(Cause.OVERLOAD, detail));
         stream.die();
         if (h2 != null) {
             resetStream(h2, Http2Error.ENHANCE_YOUR_CALM);

@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Failure;
@@ -30,6 +31,9 @@ abstract class MultiplexedStream implements Stream {
     /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 512 KiB, from reuse. */
     private static final int COPIED = 2048;
 
+    /** So many short pieces of a stream may wait without being charged: they are a part of what a stream costs. */
+    private static final int FREE_PIECES = 16;
+
     /** What is received before anybody asks how fast: less is over before a window could grow. */
     private static final int WINDOWFUL = 256 * 1024;
 
@@ -40,6 +44,8 @@ abstract class MultiplexedStream implements Stream {
     private WindowGrowth.@Nullable Need need; // null until then
     private int untaken; // bytes handed on that were not consumed yet, unless it has failed
     private int tinyHeld; // tiny pieces handed on since the last credit
+    private int
+            shortHeld; // short pieces handed on since the last credit, of which those beyond FREE_PIECES are charged
     private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
     private boolean remoteEnded;
@@ -225,7 +231,7 @@ abstract class MultiplexedStream implements Stream {
     @Override
     public final void consumed(int bytes) {
         Http2Stream stream = h2;
-        settleTiny();
+        settle();
         untaken -= bytes;
         if (stream != null && bytes > 0) {
             connection.windows().consumed(stream, bytes);
@@ -247,7 +253,7 @@ abstract class MultiplexedStream implements Stream {
     final void die() {
         dead = true;
         untaken = 0; // whoever has it lets go of it
-        settleTiny();
+        settle();
         events = null;
         cancelTimers();
         onDying();
@@ -287,6 +293,10 @@ abstract class MultiplexedStream implements Stream {
         }
         if (length > 0 || last) {
             onProgress();
+            if (!mayHold(length)) {
+                connection.cut(this, "no memory is left for a body in so many pieces");
+                return 0; // closing gave all bytes back
+            }
             if (length < FloodGuard.TINY) {
                 connection.guard().onTinyHeld();
                 tinyHeld++;
@@ -304,6 +314,18 @@ abstract class MultiplexedStream implements Stream {
      */
     private boolean isCopied(int length) {
         return length <= COPIED || (untaken > length && !DirectMemory.isAmple());
+    }
+
+    /** A window bounds the bytes that a client sends, but not the pieces in which they come. */
+    private boolean mayHold(int length) {
+        if (length > COPIED) {
+            return true;
+        }
+        if (shortHeld >= FREE_PIECES && !connection.account().tryCharge(Cost.PIECE)) {
+            return false;
+        }
+        shortHeld++;
+        return true;
     }
 
     private void onWindowful() {
@@ -330,7 +352,11 @@ abstract class MultiplexedStream implements Stream {
         return connection.context().alloc().buffer(length).writeBytes(data, data.readerIndex(), length);
     }
 
-    private void settleTiny() {
+    private void settle() {
+        if (shortHeld > FREE_PIECES) {
+            connection.account().release((shortHeld - FREE_PIECES) * Cost.PIECE);
+        }
+        shortHeld = 0;
         if (tinyHeld > 0) {
             connection.guard().onTinyGone(tinyHeld);
             tinyHeld = 0;
@@ -368,7 +394,7 @@ abstract class MultiplexedStream implements Stream {
 
     /** Netty's stream is gone: both directions have ended, or the connection has. */
     final void onClosed() {
-        settleTiny();
+        settle();
         if (dead || !isOver()) {
             fail(lost());
         } else if (touched) {
@@ -488,7 +514,7 @@ abstract class MultiplexedStream implements Stream {
 
         @Override
         protected void cut() {
-            connection.cut(MultiplexedStream.this);
+            connection.cut(MultiplexedStream.this, "direct memory ran low, and what was sent was not taken");
         }
     }
 

@@ -17,6 +17,9 @@ public final class Cost {
     /** An exchange besides its head, with an upstream connection. */
     public static final long EXCHANGE = 4 * 1024;
 
+    /** A piece of a body that waits until somebody takes it, besides its bytes, which are not on the heap. */
+    public static final long PIECE = 160;
+
     /** What the gateway itself takes, whoever its clients are. */
     private static final long OWN = 10L * 1024 * 1024;
 

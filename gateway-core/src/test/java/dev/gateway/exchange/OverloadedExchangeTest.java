@@ -16,6 +16,7 @@ import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
+import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
@@ -69,6 +70,58 @@ class OverloadedExchangeTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(budget.held()).isZero();
+    }
+
+    /** A window bounds the bytes, not the pieces; each takes room on the heap besides its bytes. */
+    @Test
+    void aBodyThatWaitsInManyPiecesIsRefused() {
+        route();
+        StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
+        int pieces = 0;
+        while (client.heads.isEmpty() && pieces < 1000) {
+            upload.onData(bytes("x"), false);
+            pieces++;
+            assertThat(budget.held()).isLessThanOrEqualTo(CAPACITY);
+        }
+        assertAnswered(503, Cause.OVERLOAD);
+        assertThat(pieces).isBetween(50, (int) (CAPACITY / Cost.PIECE));
+    }
+
+    @Test
+    void whatWasPassedOnIsNotChargedAsWaiting() {
+        route();
+        StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
+        long before = budget.held();
+        for (int i = 0; i < 10; i++) {
+            upload.onData(bytes("x"), false);
+        }
+        assertThat(budget.held()).isEqualTo(before + 10 * Cost.PIECE);
+        opener.last().succeed();
+        upload.onData(bytes("x"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(budget.held()).isZero();
+    }
+
+    @Test
+    void aBodyThatWaitsForAConnectionIsCutWhenMemoryRunsOut() {
+        route();
+        StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
+        upload.onData(bytes("hello"), false);
+        upload.onData(bytes("there"), false);
+        assertThat(Stalled.ofThisLoop().cut(11, Long.MAX_VALUE, 0)).isZero();
+        assertThat(Stalled.ofThisLoop().cut(10, 1, 0)).isEqualTo(10);
+        assertAnswered(503, Cause.OVERLOAD);
+        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+    }
+
+    @Test
+    void aBodyThatWasPassedOnIsNotCut() {
+        route();
+        StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
+        upload.onData(bytes("hello"), false);
+        opener.last().succeed();
+        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        upload.onReset(GONE);
     }
 
     @Test

@@ -9,8 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Cause;
@@ -28,6 +32,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -621,6 +626,22 @@ class Http2AbuseTest {
         assertFalse(attacker.channel.isOpen());
     }
 
+    /** A client that offers to keep 4 GiB of what it was sent would have us keep as much, if Netty let it. */
+    @Test
+    void aTableOfHeadersAsLargeAsTheClientWants() {
+        attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 1, (byte) -1, (byte) -1, (byte) -1, (byte) -1);
+        for (int i = 0; i < 10; i++) {
+            attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
+            ResponseHead head = Http2ConnectionsTest.response(200);
+            head.fields().add(FieldName.of("X-Long"), String.valueOf(i % 9).repeat(800)); // nine fill the usual table
+            attacker.request(i).server().head(head, true);
+            attacker.request(i).server().flush();
+            attacker.collect();
+        }
+        Frames.Frame last = Objects.requireNonNull(attacker.first(Frames.HEADERS, 19));
+        assertTrue(last.payload().readableBytes() > 400, "what was sent first is still in the table");
+    }
+
     @Test
     void bodiesInTinyPiecesThatNobodyTakes() {
         ByteBuf[] pieces = new ByteBuf[1_000];
@@ -635,6 +656,37 @@ class Http2AbuseTest {
             attacker.send(pieces);
         }
         assertEnded(Violation.TINY_DATA_FLOOD);
+    }
+
+    /** A window bounds the bytes that wait, not the pieces in which they come. */
+    @Test
+    void bodiesInShortPiecesForWhichThereIsNoMemory() {
+        LoopBudget budget = new MemoryBudget(1 << 20, 1).newLoop();
+        ConnectionInfo info = new ConnectionInfo(
+                0, "test", HttpVersion.HTTP_2, SourceAddress.UNIX, SourceAddress.UNIX, null, null, budget.newAccount());
+        try (RawClient client = new RawClient(info, Http2ServerSettings.DEFAULT, true)) {
+            ByteBuf[] pieces = new ByteBuf[1_000];
+            int stream = 1;
+            for (; client.first(Frames.RST_STREAM, stream - 2) == null && stream < 40; stream += 2) {
+                client.send(Frames.HEADERS, Frames.END_HEADERS, stream, post());
+                client.request(stream / 2).keepCredit = true;
+                for (int i = 0; i < pieces.length; i++) {
+                    pieces[i] = frame(Frames.DATA, 0, stream, new byte[FloodGuard.TINY]);
+                }
+                client.send(pieces);
+                assertTrue(budget.held() < 1 << 19, "it holds more than half of what there is");
+            }
+            assertEquals(ENHANCE_YOUR_CALM, client.reset(stream - 2));
+            assertEquals(
+                    Cause.OVERLOAD,
+                    Objects.requireNonNull(client.request(stream / 2 - 1).failure)
+                            .cause());
+            assertEquals(List.of(), client.counts.violations);
+            long held = budget.held();
+            client.request(0).server().consumed(1_000 * FloodGuard.TINY);
+            assertTrue(budget.held() < held - 900 * Cost.PIECE, "what was taken is still charged");
+        }
+        assertEquals(0, budget.held());
     }
 
     @Test

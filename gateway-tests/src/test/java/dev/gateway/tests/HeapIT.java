@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("platform")
 class HeapIT {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final int DATA = 0;
     private static final int HEADERS = 1;
     private static final int SETTINGS = 4;
     private static final int GOAWAY = 7;
@@ -66,13 +67,18 @@ class HeapIT {
                           - rules:
                               - {matches: [{path: {type: PathPrefix, value: /hang}}], backendRefs: [{name: hang}]}
                               - {matches: [{path: {type: Exact, value: /}}], backendRefs: [{name: app}]}
+                              - {matches: [{path: {type: Exact, value: /full}}], backendRefs: [{name: full}]}
                         upstreams:
                           - {name: app, endpoints: [{host: 127.0.0.1, port: %d}]}
                           - {name: hang, endpoints: [{host: 127.0.0.1, port: %d}]}
+                          - name: full
+                            endpoints: [{host: 127.0.0.1, port: %d}]
+                            circuitBreaker: {maxConnections: 1, maxPendingRequests: 5000}
+                            timeouts: {poolAcquire: 1m}
                         admin: {address: 127.0.0.1, port: 0}
                         accessLog: {format: off}
                         """
-                                .formatted(origin.port(), paused.getLocalPort()))
+                                .formatted(origin.port(), paused.getLocalPort(), paused.getLocalPort()))
                 .heap(heap)
                 .jvm("-XX:NewSize=8m") // as in the image
                 .jvm("-XX:SurvivorRatio=2")
@@ -336,6 +342,57 @@ class HeapIT {
             }
         } catch (IOException e) {
             return -1;
+        }
+    }
+
+    /** So short that a window holds a thousand of them, for a request that waits for a connection. */
+    @Test
+    void bodiesThatWaitInManyPiecesDoNotEndTheProcess() throws Exception {
+        try (GatewayJar gateway = start("64m");
+                Neighbour neighbour = new Neighbour(gateway)) {
+            for (int i = 0; i < 4; i++) {
+                uploadsThatWait(connect(gateway), 32);
+                neighbour.ask();
+            }
+            settle(gateway);
+            neighbour.ask();
+            assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
+                    .isEqualTo(200);
+            assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"overload\""))
+                    .isPositive();
+            assertThatItRecovers(gateway);
+        }
+    }
+
+    /** Their bytes are not on the heap, but in buffers, of which there are as many bytes. */
+    @Test
+    void bodiesThatWaitDoNotUseUpAllBuffers() throws Exception {
+        try (GatewayJar gateway = start("64m");
+                Neighbour neighbour = new Neighbour(gateway)) {
+            for (int i = 0; i < 16; i++) {
+                uploadsThatWait(connect(gateway), 16 * 1024);
+                neighbour.ask();
+            }
+            settle(gateway);
+            neighbour.ask();
+            assertThat(gateway.metric("gateway_direct_memory_cuts_total")).isPositive();
+            assertThatItRecovers(gateway);
+        }
+    }
+
+    /** Fills the windows of 250 streams. */
+    private static void uploadsThatWait(Socket socket, int piece) {
+        byte[] post = new byte[] {(byte) 0x83, (byte) 0x86, 0x04, 5, '/', 'f', 'u', 'l', 'l', 0x01, 1, 'x'};
+        send(socket, PREFACE);
+        send(socket, frame(SETTINGS, 0, 0, new byte[0]));
+        for (int i = 0; i < 250; i++) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            out.writeBytes(frame(HEADERS, END_HEADERS, 2 * i + 1, post));
+            byte[] data = frame(DATA, 0, 2 * i + 1, new byte[piece]);
+            for (int sent = 0; sent < 32 * 1024; sent += piece) {
+                out.writeBytes(data);
+            }
+            send(socket, out.toByteArray());
         }
     }
 
