@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -57,6 +58,25 @@ class CommandLineIT {
         if (exit == 2) {
             assertThat(result.output().lines()).hasSizeLessThanOrEqualTo(3);
         }
+    }
+
+    @Test
+    void aFileThatDecidesWhoMayDoWhatMustNotBeWritableForAll() throws Exception {
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef0123456789abcdef\n");
+        Path file = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {tokenFile: token}
+                """);
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(gateway("validate", file.toString()).output()).doesNotContain("warning");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-rw-rw-"));
+        Tools.Result result = gateway("validate", file.toString());
+        assertThat(result.exit()).isZero();
+        assertThat(result.output())
+                .contains(":3:20: warning: tokenFile: every user of this machine may write " + token)
+                .doesNotContain("0123456789abcdef");
     }
 
     @Test

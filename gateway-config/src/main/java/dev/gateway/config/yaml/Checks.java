@@ -44,6 +44,7 @@ final class Checks {
         RouteChecks.run(config, scope);
         TunnelChecks.run(config, scope, !checks.unreadable("routes"));
         ConnectChecks.run(config, scope);
+        FileModeChecks.run(root, scope);
     }
 
     private <T extends Record> void unique(String what, List<T> items, Function<T, String> name) {

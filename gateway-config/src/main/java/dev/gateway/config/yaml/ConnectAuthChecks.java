@@ -47,11 +47,14 @@ final class ConnectAuthChecks {
             checks.certificates(auth, listeners);
         }
         Set<String> known = null;
-        if (users != null && tokens != null && !auth.clientCertificate()) {
+        if (users != null && tokens != null) {
             known = new LinkedHashSet<>(users);
             known.addAll(tokens);
         }
-        checks.policies(auth, known, groups);
+        if (auth.clientCertificate() && known != null) {
+            checks.namesakes(known);
+        }
+        checks.policies(auth, auth.clientCertificate() ? null : known, groups);
     }
 
     /** Returns the names in a file, none if there is no file, null if it cannot be read. */
@@ -96,6 +99,20 @@ final class ConnectAuthChecks {
     private static boolean asks(ListenerConfig listener) {
         TlsConfig tls = listener.tls();
         return tls != null && tls.clientAuth() != TlsConfig.ClientAuth.NONE;
+    }
+
+    /** All ways to prove an identity lead to the same names, so whoever signs certificates can name a user. */
+    private void namesakes(Set<String> users) {
+        for (Policy policy : entry.policies()) {
+            for (String identity : policy.identities()) {
+                if (users.contains(identity)) {
+                    scope.problems.warning(
+                            scope.at(policy, "identities"),
+                            "a client certificate with the common name '" + identity
+                                    + "' is the same identity as the user of that name");
+                }
+            }
+        }
     }
 
     private void policies(Auth auth, @Nullable Set<String> identities, @Nullable Set<String> groups) {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -45,6 +46,18 @@ class AdminConfigTest {
         assertThat(admin(result).tokenFile()).isEqualTo(file);
         String printed = ConfigPrinter.yaml(((LoadResult.Valid) result).config());
         assertThat(printed).contains("tokenFile: " + file).doesNotContain("0123456789abcdef");
+    }
+
+    @Test
+    void aTokenThatEverybodyMayWriteIsWarnedOf() throws IOException {
+        Path file = Files.writeString(directory.resolve("token"), "0123456789abcdef\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-r--"));
+        assertThat(load("{tokenFile: token}").problems()).isEmpty();
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw----rw-"));
+        assertThat(load("{tokenFile: token}").problems())
+                .singleElement()
+                .asString()
+                .contains("warning: tokenFile: every user of this machine may write " + file);
     }
 
     @Test
