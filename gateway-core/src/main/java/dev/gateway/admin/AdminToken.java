@@ -23,6 +23,7 @@ final class AdminToken {
     private static final AsciiString WWW_AUTHENTICATE = new AsciiString("WWW-Authenticate");
     private static final AsciiString CHALLENGES =
             new AsciiString("Bearer realm=\"gateway admin\", Basic realm=\"gateway admin\"");
+    private static final int SHORTEST = 16; // as a configuration must have it when it is read
     private static final String BEARER = "Bearer ";
     private static final String BASIC = "Basic ";
 
@@ -41,11 +42,15 @@ final class AdminToken {
             log.warn("The token of the admin listener cannot be read: {}", e.getMessage());
             return Content.text(503, "the token cannot be read; the log tells why");
         }
+        if (token.length < SHORTEST) {
+            log.warn("The token of the admin listener is refused: {} has fewer than {} characters", file, SHORTEST);
+            return Content.text(503, "the token cannot be used; the log tells why");
+        }
         AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);
         String text = sent == null ? "" : sent.toString();
         boolean password = text.regionMatches(true, 0, BASIC, 0, BASIC.length());
         byte[] claimed = password ? password(text) : bearer(text);
-        if (token.length == 0 || claimed == null || !MessageDigest.isEqual(token, claimed)) {
+        if (claimed == null || !MessageDigest.isEqual(token, claimed)) {
             return new Content(
                     401,
                     Content.TEXT,

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
@@ -16,18 +17,22 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /** Makes a certificate for this machine at first start, so that TLS can be tried without one. */
 public final class SelfSigned {
     private static final Duration VALID = Duration.ofDays(365);
+    private static final String UNIX = "unix"; // a view of a file's attributes
+    private static final Integer ROOT = 0;
+    private static final int WRITABLE_FOR_OTHERS = 0002;
     private static final Duration RENEW_BEFORE = Duration.ofDays(14);
 
     private SelfSigned() {}
 
     /**
      * Returns the certificate in a directory; makes it if there is none, or if it ends soon. It is valid for localhost,
-     * 127.0.0.1 and ::1. The key is readable by its owner only.
+     * 127.0.0.1 and ::1. The key is readable by its owner only; one that others may have put there is replaced.
      *
      * @throws IOException if the files cannot be read or written
      * @throws GeneralSecurityException if this JDK cannot make the certificate
@@ -37,6 +42,7 @@ public final class SelfSigned {
                 new CertificateFiles(directory.resolve("self-signed.crt"), directory.resolve("self-signed.key"));
         if (Files.exists(files.certFile())
                 && Files.exists(files.keyFile())
+                && isOurs(files.keyFile())
                 && Pem.certificates(files.certFile())[0]
                         .getNotAfter()
                         .toInstant()
@@ -49,6 +55,18 @@ public final class SelfSigned {
         write(files.keyFile(), bundle.getPrivateKeyPEM(), "rw-------");
         write(files.certFile(), bundle.getCertificatePathPEM(), "rw-r--r--");
         return files;
+    }
+
+    /** Whether nobody else can have chosen what is in a file, so that nobody else has the key. */
+    private static boolean isOurs(Path file) throws IOException {
+        Path process = Path.of("/proc/self");
+        if (!file.getFileSystem().supportedFileAttributeViews().contains(UNIX) || !Files.exists(process)) {
+            return true; // nobody tells
+        }
+        Map<String, Object> attributes = Files.readAttributes(file, UNIX + ":uid,mode", LinkOption.NOFOLLOW_LINKS);
+        Object owner = attributes.get("uid");
+        boolean others = (((Number) attributes.get("mode")).intValue() & WRITABLE_FOR_OTHERS) != 0;
+        return !others && (ROOT.equals(owner) || Files.getAttribute(process, UNIX + ":uid").equals(owner));
     }
 
     private static X509Bundle make() throws GeneralSecurityException {

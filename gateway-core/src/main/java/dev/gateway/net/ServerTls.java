@@ -15,6 +15,7 @@ import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
 import io.netty.internal.tcnative.SSL;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
@@ -30,6 +31,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Shared by event
@@ -37,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * outlive that.
  */
 public final class ServerTls implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
     private static final String MAC = "HmacSHA384";
     private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
 
@@ -83,14 +87,18 @@ public final class ServerTls implements AutoCloseable {
         this.handshakeMillis = settings.handshakeMillis();
         this.tickets = settings.tickets();
         this.secrets = secrets;
-        this.policy = policy(settings);
-        this.clients = settings.clientCaFile() == null
-                ? null
-                : ClientCertificates.read(settings.clientCrlFile(), Pem.certificates(settings.clientCaFile()));
+        // Read once: tickets must not have the key of one CA while connections have the trust of another.
+        X509Certificate @Nullable [] authorities =
+                settings.clientCaFile() == null ? null : Pem.certificates(settings.clientCaFile());
+        this.policy = policy(settings, authorities);
+        this.clients = authorities == null ? null : ClientCertificates.read(settings.clientCrlFile(), authorities);
+        if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
+            log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
+        }
         try {
             for (CertificateFiles files : settings.certificates()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
-                SslContext context = newContext(settings, files, chain);
+                SslContext context = newContext(settings, files, chain, authorities);
                 contexts.add(context);
                 certificates.add(chain[0]);
                 names.add(chain[0], context);
@@ -104,15 +112,19 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    private static SslContext newContext(ServerTlsSettings settings, CertificateFiles files, X509Certificate[] chain)
+    private static SslContext newContext(
+            ServerTlsSettings settings,
+            CertificateFiles files,
+            X509Certificate[] chain,
+            X509Certificate @Nullable [] authorities)
             throws IOException, GeneralSecurityException {
         List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
         try {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
             SslContextBuilder builder = SslContextBuilder.forServer(key, chain);
-            if (settings.clientCaFile() != null) {
-                builder.trustManager(Pem.certificates(settings.clientCaFile()));
+            if (authorities != null) {
+                builder.trustManager(authorities);
             }
             return builder.sslProvider(TlsProvider.CURRENT)
                     .protocols(protocols)
@@ -141,11 +153,14 @@ public final class ServerTls implements AutoCloseable {
         return auth;
     }
 
-    private static byte[] policy(ServerTlsSettings settings) throws IOException {
+    private static byte[] policy(ServerTlsSettings settings, X509Certificate @Nullable [] authorities)
+            throws IOException, GeneralSecurityException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.writeBytes(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
-        if (settings.clientCaFile() != null) {
-            all.writeBytes(InputFile.bytes(settings.clientCaFile()));
+        if (authorities != null) {
+            for (X509Certificate authority : authorities) {
+                all.writeBytes(authority.getEncoded());
+            }
         }
         if (settings.clientCrlFile() != null) {
             all.writeBytes(InputFile.bytes(settings.clientCrlFile()));

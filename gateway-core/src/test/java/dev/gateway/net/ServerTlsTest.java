@@ -365,6 +365,50 @@ class ServerTlsTest {
     }
 
     @Test
+    void aSelfSignedKeyThatOthersMayHaveChosenIsReplaced() throws Exception {
+        CertificateFiles made = SelfSigned.in(directory.resolve("new"));
+        byte[] before = Files.readAllBytes(made.certFile());
+        Files.setPosixFilePermissions(made.keyFile(), PosixFilePermissions.fromString("rw-rw-rw-"));
+        assertThat(SelfSigned.in(directory.resolve("new"))).isEqualTo(made);
+        assertThat(Files.readAllBytes(made.certFile())).isNotEqualTo(before);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made.keyFile())))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void clientsAreTheSameWhereTheAuthoritiesAreWhateverElseIsInTheirFile() throws Exception {
+        List<CertificateFiles> certificates = List.of(certificate("localhost"));
+        Path plain = Files.writeString(directory.resolve("plain.pem"), ca.getCertificatePEM());
+        Path commented = Files.writeString(directory.resolve("commented.pem"), "The CA:\n" + ca.getCertificatePEM());
+        Path other = Files.writeString(
+                directory.resolve("other.pem"),
+                new CertificateBuilder()
+                        .subject("CN=Other CA")
+                        .setIsCertificateAuthority(true)
+                        .buildSelfSigned()
+                        .getCertificatePEM());
+        try (ServerTls one = new ServerTls(clientsOf(certificates, plain));
+                ServerTls same = new ServerTls(clientsOf(certificates, commented));
+                ServerTls another = new ServerTls(clientsOf(certificates, other))) {
+            assertThat(one.acceptsSameClients(same)).isTrue();
+            assertThat(one.acceptsSameClients(another)).isFalse();
+        }
+    }
+
+    private static ServerTlsSettings clientsOf(List<CertificateFiles> certificates, Path authorities) {
+        return new ServerTlsSettings(
+                certificates,
+                false,
+                List.of(),
+                List.of(),
+                List.of(),
+                ClientAuthentication.REQUIRED,
+                authorities,
+                true,
+                10_000);
+    }
+
+    @Test
     void keysOfEveryUsualFormatAreRead() throws Exception {
         for (String algorithm : List.of("ec", "rsa")) {
             X509Bundle bundle = (algorithm.equals("ec")

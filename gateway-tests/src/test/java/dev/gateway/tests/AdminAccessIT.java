@@ -98,6 +98,19 @@ class AdminAccessIT {
     }
 
     @Test
+    void aTokenThatHasBecomeTooShortOpensNothing() throws Exception {
+        try (GatewayJar gateway = start("{port: 0}")) {
+            Files.writeString(gateway.directory().resolve("token"), TOKEN);
+            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is in force");
+            Files.writeString(gateway.directory().resolve("token"), "short\n");
+            String bearer = "Authorization: Bearer short\r\n";
+            assertThat(get(gateway, "/config", "localhost", bearer)).startsWith("HTTP/1.1 503 ");
+            assertThat(ask(gateway, SET_LEVEL + "Host: localhost\r\n" + bearer)).startsWith("HTTP/1.1 503 ");
+            gateway.awaitLog("has fewer than 16 characters");
+        }
+    }
+
+    @Test
     void withATokenOnlyHealthMetricsAndStatisticsAreOpen() throws Exception {
         try (GatewayJar gateway = start("{port: 0}")) {
             Files.writeString(gateway.directory().resolve("token"), TOKEN);

@@ -229,4 +229,23 @@ class TlsStrictnessIT {
             }
         }
     }
+
+    @Test
+    void aSettingThatTheTlsOfTheJdkCannotFollowIsTold() throws Exception {
+        try (GatewayJar jdk = GatewayJar.of(
+                        """
+                        listeners:
+                          - name: secure
+                            address: 127.0.0.1
+                            port: 0
+                            protocol: HTTPS
+                            tls: {selfSigned: true, selfSignedDirectory: tls, sessionTickets: false}
+                        routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {statusCode: 200}}]}]}]
+                        admin: {address: 127.0.0.1, port: 0}
+                        """)
+                .jvm("-Dio.netty.handler.ssl.noOpenSsl=true")
+                .start()) {
+            jdk.awaitLog("sessionTickets: false has no effect");
+        }
+    }
 }
