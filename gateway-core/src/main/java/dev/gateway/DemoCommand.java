@@ -10,6 +10,8 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -71,10 +73,6 @@ final class DemoCommand implements Callable<Integer> {
             err.println("--upstream-port: expected a port from 0 to 65535, not " + upstreamPort);
             return Main.USAGE;
         }
-        if (upstreamPort < 0 || upstreamPort > 65_535) {
-            err.println("--upstream-port: expected 0 to 65535, not " + upstreamPort);
-            return Main.USAGE;
-        }
         DemoUpstream upstream;
         try {
             upstream = DemoUpstream.start(upstreamPort);
@@ -104,6 +102,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private static void invite(GatewayConfig config, Gateway gateway, DemoUpstream upstream, PrintWriter out) {
+        Map<String, String> urls = new LinkedHashMap<>();
         out.println();
         for (ListenerConfig listener : config.listeners()) {
             if (listener.unix() != null) {
@@ -111,6 +110,7 @@ final class DemoCommand implements Callable<Integer> {
             }
             boolean tls = listener.protocol() == ListenerConfig.Protocol.HTTPS;
             String url = (tls ? "https" : "http") + "://localhost:" + gateway.port(listener.name());
+            urls.putIfAbsent(tls ? "HTTP/2 over TLS" : "HTTP/1.1", url);
             String curl = tls ? "curl -k" : "curl";
             out.println((tls ? "HTTP/2 and HTTP/1.1 over TLS" : "HTTP/1.1 and h2c") + ": " + url);
             out.println("  in a browser   " + url + "/tiles?latency=100" + (tls ? "   (accept the certificate)" : ""));
@@ -121,6 +121,7 @@ final class DemoCommand implements Callable<Integer> {
                 out.println("                 curl --http2-prior-knowledge " + url + "/bytes/1000000 -o /dev/null -v");
             }
         }
+        upstream.isReachedBy(urls);
         if (gateway.adminUrl() != null) {
             out.println("Dashboard:  " + gateway.adminUrl() + "dashboard");
             out.println("Statistics: " + gateway.adminUrl() + "stats");

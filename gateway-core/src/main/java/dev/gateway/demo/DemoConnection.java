@@ -55,10 +55,15 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final ByteBuf BLOCK = block();
 
+    private final Entrances entrances;
     private @Nullable HttpRequest request; // null between requests
     private final ReadPacing pacing = new ReadPacing();
     private boolean echoing;
     private @Nullable Runnable whenWritable;
+
+    DemoConnection(Entrances entrances) {
+        this.entrances = entrances;
+    }
 
     private static ByteBuf block() {
         byte[] bytes = new byte[251 * 256];
@@ -214,7 +219,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void page(ChannelHandlerContext ctx, QueryStringDecoder uri) {
-        String html = Tiles.html(parameter(uri, "latency", 0, MAX_LATENCY));
+        String html = Tiles.html(parameter(uri, "latency", 0, MAX_LATENCY), entrances);
         Tiles.picture(); // painted while the page is on its way
         respond(ctx, HttpResponseStatus.OK, "text/html; charset=utf-8", text(html));
     }

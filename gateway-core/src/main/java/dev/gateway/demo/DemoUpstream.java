@@ -14,6 +14,7 @@ import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,9 +28,12 @@ public final class DemoUpstream implements AutoCloseable {
     private final EventLoopGroup group;
     private final Channel server;
 
-    private DemoUpstream(EventLoopGroup group, Channel server) {
+    private final Entrances entrances;
+
+    private DemoUpstream(EventLoopGroup group, Channel server, Entrances entrances) {
         this.group = group;
         this.server = server;
+        this.entrances = entrances;
     }
 
     /**
@@ -38,6 +42,7 @@ public final class DemoUpstream implements AutoCloseable {
      * @param port 0 for any free one
      */
     public static DemoUpstream start(int port) throws InterruptedException {
+        Entrances entrances = new Entrances();
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {
             Channel server = new ServerBootstrap()
@@ -54,13 +59,13 @@ public final class DemoUpstream implements AutoCloseable {
                                     .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
                                     .addLast(new HttpServerCodec())
                                     .addLast(new FlowControlHandler())
-                                    .addLast(new DemoConnection());
+                                    .addLast(new DemoConnection(entrances));
                         }
                     })
                     .bind(InetAddress.getLoopbackAddress(), port)
                     .sync()
                     .channel();
-            return new DemoUpstream(group, server);
+            return new DemoUpstream(group, server, entrances);
         } catch (Throwable t) {
             group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             throw t;
@@ -70,6 +75,15 @@ public final class DemoUpstream implements AutoCloseable {
     /** Returns the port it listens on. */
     public int port() {
         return ((InetSocketAddress) server.localAddress()).getPort();
+    }
+
+    /**
+     * Says how the gateway in front is reached, so that pages can lead from one protocol to the other.
+     *
+     * @param urls by protocol, in order, such as {@code https://localhost:8443}
+     */
+    public void isReachedBy(Map<String, String> urls) {
+        entrances.are(urls);
     }
 
     /** Stops listening and cuts all connections; returns when that is done. */

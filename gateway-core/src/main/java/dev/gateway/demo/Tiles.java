@@ -42,8 +42,8 @@ final class Tiles {
         return tiles;
     }
 
-    /** Returns the page whose tiles come after that many milliseconds each. */
-    static String html(int latencyMillis) {
+    /** Returns the page whose tiles come after that many milliseconds each, with links to itself by other protocols. */
+    static String html(int latencyMillis, Entrances entrances) {
         StringBuilder images = new StringBuilder();
         for (int i = 0; i < COUNT; i++) {
             images.append("<img src=\"tiles/").append(i).append(".png");
@@ -52,7 +52,9 @@ final class Tiles {
             }
             images.append("\" alt=\"\" width=\"64\" height=\"64\">");
         }
-        return PAGE.replace("@TILES@", images).replace("@LATENCY@", Integer.toString(latencyMillis));
+        return PAGE.replace("@TILES@", images)
+                .replace("@PROTOCOLS@", entrances.links("/tiles?latency=" + latencyMillis))
+                .replace("@LATENCY@", Integer.toString(latencyMillis));
     }
 
     private static String page() {

@@ -83,7 +83,10 @@ class DemoIT {
             int clear = urls.get("HTTP/1.1 and h2c").getPort();
             int secure = urls.get("over TLS").getPort();
             assertThat(get(Peers.HTTP1, clear, "/headers")).contains("X-Forwarded-For: 127.0.0.1", "Via: 1.1 gateway");
-            assertThat(get(Peers.H2C, clear, "/tiles?latency=0")).contains("<html");
+            assertThat(get(Peers.H2C, clear, "/tiles?latency=7"))
+                    .contains("<html")
+                    .contains("<a href=\"https://localhost:" + secure + "/tiles?latency=7\">HTTP/2 over TLS</a>")
+                    .contains("<a href=\"http://localhost:" + clear + "/tiles?latency=7\">HTTP/1.1</a>");
             assertThat(get(Peers.H2_TLS, secure, "/headers")).contains("X-Forwarded-Proto: https");
             assertThat(get(Peers.HTTP1, urls.get("Dashboard").getPort(), "/dashboard"))
                     .contains("<html");
