@@ -66,7 +66,9 @@ public final class SelfSigned {
         Map<String, Object> attributes = Files.readAttributes(file, UNIX + ":uid,mode", LinkOption.NOFOLLOW_LINKS);
         Object owner = attributes.get("uid");
         boolean others = (((Number) attributes.get("mode")).intValue() & WRITABLE_FOR_OTHERS) != 0;
-        return !others && (ROOT.equals(owner) || Files.getAttribute(process, UNIX + ":uid").equals(owner));
+        return !others
+                && (ROOT.equals(owner)
+                        || Files.getAttribute(process, UNIX + ":uid").equals(owner));
     }
 
     private static X509Bundle make() throws GeneralSecurityException {

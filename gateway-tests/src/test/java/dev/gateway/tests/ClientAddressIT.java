@@ -9,6 +9,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
+import io.opentelemetry.proto.trace.v1.Span;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,6 +112,32 @@ class ClientAddressIT {
             assertThat(stream.receiveBody()).isEqualTo("ok");
         }
         assertThat(logged("/proxied")).contains("\"client\":\"203.0.113.7\",\"peer\":\"127.0.0.1\"");
+    }
+
+    @Test
+    void spansNameTheClientAndThePeer() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver();
+                GatewayJar traced = GatewayJar.of(
+                                """
+                                listeners:
+                                  - name: behind
+                                    address: 127.0.0.1
+                                    port: 0
+                                    protocol: HTTP
+                                    trustedProxies: [127.0.0.0/8]
+                                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                                admin: {address: 127.0.0.1, port: 0}
+                                """
+                                        + receiver.spans("{ratio: 1}"))
+                        .start();
+                Peer client = Peers.HTTP1.connect(traced.port("behind"))) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/", "x-forwarded-for", "198.51.100.1, 203.0.113.9"), true);
+            stream.receiveFinal();
+            Span span = receiver.awaitSpans(1).get(0);
+            assertThat(OtlpReceiver.attribute(span, "client.address")).isEqualTo("203.0.113.9");
+            assertThat(OtlpReceiver.attribute(span, "network.peer.address")).isEqualTo("127.0.0.1");
+        }
     }
 
     private int open(List<Peer> held, String listener, String header, String fields) throws IOException {
