@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.util.AsciiString;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -94,6 +95,44 @@ class HostRulesTest {
             })
     void whatIsNoneOfTheFormsIsAnError(String text) {
         assertThatThrownBy(() -> HostRules.of(Rules.allow(text))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** The script of {@link ProxyAutoConfig} compares words of 16 bits, and takes a mapped address for what is inside. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "192.0.2.0/24; [[49152,512],24]",
+                "10.0.0.0/8; [[2560,0],8]",
+                "0.0.0.0/0; [[0,0],0]",
+                "198.51.100.4; [[50739,25604],32]",
+                "255.255.255.255; [[65535,65535],32]",
+                "::ffff:192.0.2.0/120; [[49152,512],24]",
+                "2001:db8::/32; [[8193,3512,0,0,0,0,0,0],32]",
+                "2001:db8::f00f; [[8193,3512,0,0,0,0,0,61455],128]",
+                "a.example;",
+                ".a.example;",
+                "*;",
+            })
+    void aBlockIsWrittenAsWordsAndThePrefix(String line, @Nullable String script) {
+        assertThat(HostRules.blockAsScript(line)).isEqualTo(script);
+    }
+
+    @Test
+    void theFirstOfTwoStarsIsTheOneThatCounts() {
+        HostRules rules = HostRules.of(List.of(new HostRule("*", "first"), new HostRule("*", "second")));
+        Target target = Objects.requireNonNull(Target.parse(new AsciiString("a.example"), 443));
+        assertThat(rules.match(target)).extracting(HostRule::label).isEqualTo("first");
+        assertThat(rules.cidrs()).isEmpty();
+    }
+
+    @Test
+    void theBlocksOfAListAreKnownInTheirOrder() {
+        InetAddress address = Objects.requireNonNull(IpLiteral.parse4("10.1.1.1"));
+        assertThat(HostRules.of(Rules.allow("a.example", "10.0.0.0/8", "*", "2001:db8::/32"))
+                        .cidrs())
+                .extracting(block -> block.contains(address))
+                .containsExactly(true, false);
     }
 
     /** Compares the table with what it is short for: trying every line. */

@@ -75,4 +75,51 @@ class ProxyAutoConfigTest {
         assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(false, "proxy.example", 3128)))
                 .contains("var otherwise = \"DIRECT\";");
     }
+
+    @Test
+    void theScriptHasThePortsAndListsOfEachPolicy() {
+        ConnectPolicy everybody = new ConnectPolicy(new ConnectPolicy.Settings(
+                "egress",
+                List.of(new PortRange(443, 443), new PortRange(8000, 8010)),
+                Rules.allow("a.example", "192.0.2.0/24", ".b.example", "2001:db8::/32"),
+                Rules.deny("x.b.example"),
+                SniMode.OFF,
+                0));
+        Policies policies = new Policies(
+                everybody, List.of(Rules.forIdentity("ci", Rules.policy(Rules.allow("*"), Rules.deny("10.0.0.0/8")))));
+
+        assertThat(config(policies, false, "10.1.2.3").script(new ProxyAutoConfig.Proxy(false, "proxy.example", 1)))
+                .contains(
+                        """
+                        var policies = [
+                          {ports: [[443, 443], [8000, 8010]],
+                           allow: {names: ["a.example", ".b.example"], blocks: [[[49152,512],24], \
+                        [[8193,3512,0,0,0,0,0,0],32]]},
+                           deny: {names: ["x.b.example"], blocks: []}},
+                          {ports: [[443, 443]],
+                           allow: {names: ["*"], blocks: []},
+                           deny: {names: [], blocks: [[[2560,0],8]]}}
+                        ];
+                        var trusted = {names: [], blocks: [[[2561,515],32]]};
+                        var local = {names: [], blocks: []};
+                        var denyPrivate = false;
+                        """);
+    }
+
+    @Test
+    void whatIsNotPublicIsLocalForTheScript() {
+        Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
+        assertThat(config(policies, true).script(new ProxyAutoConfig.Proxy(false, "proxy.example", 1)))
+                .contains("var local = {names: [\"localhost\", \".localhost\", \".local\"], blocks: [[[0,0],8], ")
+                .contains("[[49320,0],16]")
+                .contains("\nvar denyPrivate = true;\n");
+    }
+
+    @Test
+    void onlyWhatIsInPartTrustedIsLeftOutOfNoProxy() {
+        Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
+        assertThat(config(policies, true, "a.example", "192.168.0.0/16", "fe80::1").noProxy().split(","))
+                .contains("10.0.0.0/8", "fc00::/7")
+                .doesNotContain("192.168.0.0/16", "fe80::/10");
+    }
 }
