@@ -81,6 +81,29 @@ class FairLimitTest {
     }
 
     @Test
+    void whatAnEndpointOutOfServiceHasBeyondItsShareIsNotMissingEither() {
+        List<Host> hosts = hosts(11, 1, 1, 1);
+        assertThat(take(hosts.get(0), 5))
+                .as("its three and the two that are left over")
+                .isEqualTo(5);
+        limit.divide(hosts, hosts.subList(1, 3), Host::connections);
+        assertThat(take(hosts.get(1), 100))
+                .as("five of eleven, and the one left over")
+                .isEqualTo(6);
+        assertThat(take(hosts.get(2), 100)).isEqualTo(5);
+    }
+
+    @Test
+    void whereThereIsOneForEachNobodyTakesThatOfAnotherWhateverHappens() {
+        List<Host> hosts = hosts(3, 1, 1, 1);
+        hosts.get(0).connections().acquireBeyond();
+        hosts.get(0).connections().acquireBeyond();
+        assertThat(hosts.get(0).connections().isExceeded()).isTrue();
+        assertThat(take(hosts.get(1), 100)).isEqualTo(1);
+        assertThat(take(hosts.get(2), 100)).isEqualTo(1);
+    }
+
+    @Test
     void theLastOneOfAnEndpointGoesToOneEventLoop() throws InterruptedException {
         Share only = hosts(1, 1).get(0).connections();
         Race.assertOneWinner(only::tryAcquire, only::tryAcquire, only::release);

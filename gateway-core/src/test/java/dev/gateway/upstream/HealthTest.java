@@ -160,6 +160,19 @@ class HealthTest {
     }
 
     @Test
+    void howOftenAnEndpointWasEjectedLongAgoDoesNotMatterOnceItServesAgain() {
+        Health health = health(2, POLICY);
+        for (int i = 0; i < 20; i++) {
+            fail(health, 0);
+            pass(health.report(endpoint(0)).ejectedMillis());
+            health.review();
+        }
+        pass(50_000); // the longest ejection and as long as the first one
+        fail(health, 0);
+        assertThat(health.report(endpoint(0)).ejectedMillis()).isEqualTo(10_000);
+    }
+
+    @Test
     void theLastEndpointInServiceIsNeverEjected() {
         Health one = health(1, POLICY);
         fail(one, 0);

@@ -14,6 +14,7 @@ class ParentProxyTest {
         "HTTP, proxy.example, 3128, http://proxy.example:3128",
         "HTTPS, 192.0.2.1, 443, https://192.0.2.1:443",
         "SOCKS5, 2001:db8::1, 1080, socks5://[2001:db8::1]:1080",
+        "HTTP, ::1, 3128, http://[::1]:3128",
     })
     void itIsShownAsItsUrlWithoutAPassword(Kind kind, String host, int port, String url) {
         ParentProxy proxy = new ParentProxy(kind, host, port, new Credentials("ann", "secret"), null);
