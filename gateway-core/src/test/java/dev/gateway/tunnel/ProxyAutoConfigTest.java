@@ -118,7 +118,9 @@ class ProxyAutoConfigTest {
     @Test
     void onlyWhatIsInPartTrustedIsLeftOutOfNoProxy() {
         Policies policies = Rules.only(Rules.policy(Rules.allow("*"), List.of()));
-        assertThat(config(policies, true, "a.example", "192.168.0.0/16", "fe80::1").noProxy().split(","))
+        assertThat(config(policies, true, "a.example", "192.168.0.0/16", "fe80::1")
+                        .noProxy()
+                        .split(","))
                 .contains("10.0.0.0/8", "fc00::/7")
                 .doesNotContain("192.168.0.0/16", "fe80::/10");
     }

@@ -1,0 +1,104 @@
+package dev.gateway.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What one connection may hold, to the byte, of a budget whose rest others have. */
+class AccountTest {
+    private static final long CAPACITY = 1024 * 1024;
+
+    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final Account account = budget.newAccount();
+
+    /** Lets others hold so much that so many bytes are left. */
+    private void leave(long bytes) {
+        budget.charge(budget.left() - bytes);
+        assertThat(budget.left()).isEqualTo(bytes);
+    }
+
+    @Test
+    void whatIsOrdinaryFindsRoomUntilNothingIsLeft() {
+        leave(Account.ORDINARY);
+        assertThat(account.tryCharge(Account.ORDINARY)).isTrue();
+        assertThat(account.isGreedy()).isFalse();
+        assertThat(budget.left()).isZero();
+        assertThat(account.tryCharge(1)).isFalse();
+        assertThat(account.held()).isEqualTo(Account.ORDINARY);
+    }
+
+    @Test
+    void beyondThatHalfOfWhatIsLeftBesidesAReserve() {
+        leave(CAPACITY / 2);
+        long share = (CAPACITY / 2 - CAPACITY / 8) / 2;
+        assertThat(account.tryCharge(share + 1)).isFalse();
+        assertThat(account.held()).isZero();
+        assertThat(account.tryCharge(share)).isTrue();
+        assertThat(account.isGreedy()).isTrue();
+        assertThat(account.tryCharge(1)).as("less is left now").isFalse();
+    }
+
+    @Test
+    void whatIsNotCompleteLeavesAnEighthToWhatIs() {
+        leave(CAPACITY / 8 + 1000);
+        assertThat(account.tryChargeUnfinished(1001)).isFalse();
+        assertThat(account.held()).isZero();
+        assertThat(account.tryChargeUnfinished(1000)).isTrue();
+        assertThat(account.tryChargeUnfinished(1)).isFalse();
+        assertThat(account.tryCharge(1)).as("which is complete").isTrue();
+        assertThat(account.held()).isEqualTo(1001);
+    }
+
+    @Test
+    void whatOneCanDoWithoutLeavesHalf() {
+        leave(CAPACITY / 2 + 1000);
+        assertThat(account.tryChargeSpare(1001)).isFalse();
+        assertThat(account.tryChargeSpare(1000)).isTrue();
+        assertThat(account.tryChargeSpare(1)).isFalse();
+        assertThat(account.tryChargeUnfinished(1)).isTrue();
+    }
+
+    @Test
+    void whatCannotBeRefusedIsChargedThoughNothingIsLeft() {
+        leave(0);
+        account.charge(CAPACITY);
+        assertThat(account.held()).isEqualTo(CAPACITY);
+        assertThat(account.isGreedy()).isTrue();
+        account.release(CAPACITY);
+        assertThat(account.held()).isZero();
+        assertThat(account.isGreedy()).isFalse();
+        assertThat(budget.held()).isEqualTo(CAPACITY);
+    }
+
+    @Test
+    void whoCountsNothingIsNeverFullNorGreedy() {
+        Account unlimited = Account.UNLIMITED;
+        assertThat(unlimited.tryChargeUnfinished(CAPACITY)).isTrue();
+        assertThat(unlimited.tryChargeSpare(CAPACITY)).isTrue();
+        unlimited.charge(CAPACITY);
+        assertThat(unlimited.isGreedy()).isFalse();
+        unlimited.release(CAPACITY);
+        assertThat(unlimited.held()).isZero();
+    }
+
+    @Test
+    void aMessageIsChargedForWhatHasComeOfIt() {
+        leave(CAPACITY / 8 + 1000);
+        Holding head = new Holding(account);
+        assertThat(head.tryGrowTo(600)).isTrue();
+        assertThat(head.tryGrowTo(1000)).isTrue();
+        assertThat(head.tryGrowTo(900)).as("less than there is already").isTrue();
+        assertThat(account.held()).isEqualTo(1000);
+        assertThat(head.tryGrowTo(1001)).isFalse();
+        assertThat(head.bytes()).isEqualTo(1000);
+        assertThat(head.tryAdd(CAPACITY)).isFalse();
+        assertThat(head.bytes()).isEqualTo(1000);
+        assertThat(head.tryAdd(10)).isTrue();
+        head.remove(1);
+        assertThat(account.held()).isEqualTo(1009);
+        assertThat(head.bytes()).isEqualTo(1009);
+        head.release();
+        assertThat(head.bytes()).isZero();
+        assertThat(account.held()).isZero();
+    }
+}
