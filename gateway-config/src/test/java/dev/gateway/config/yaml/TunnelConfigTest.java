@@ -235,6 +235,32 @@ class TunnelConfigTest {
     }
 
     @Test
+    void anIdentityThatIsProvenInTwoWaysIsWarnedOf() {
+        assertThat(
+                        warnings(
+                                """
+                listeners:
+                  - name: egress
+                    port: 3128
+                    protocol: HTTPS
+                    tls:
+                      certificateRefs: [{certFile: tls/server.crt, keyFile: tls/server.key}]
+                      clientAuth: optional
+                      caFile: tls/server.crt
+                connect:
+                  - parentRefs: [{name: egress}]
+                    allow: [a.example]
+                    auth: {basic: {usersFile: secrets/users}, clientCertificate: true}
+                    policies:
+                      - {identities: [alice], allow: [b.example]}
+                      - {identities: [only-a-certificate], allow: [b.example]}
+                """))
+                .contains("14:22: warning: a client certificate with the common name 'alice' is the same identity as the user"
+                        + " of that name")
+                .noneMatch(warning -> warning.contains("only-a-certificate"));
+    }
+
+    @Test
     void whatAPolicyHasOfNoUseIsWarnedOf() {
         assertThat(
                         warnings(
