@@ -51,7 +51,7 @@ public sealed interface FilterConfig {
     }
 
     /**
-     * Edits of a header, done in this order.
+     * Edits of a header. The gateway removes first, then sets, then adds.
      *
      * @param set replace all fields of that name by one
      * @param add append one

@@ -87,8 +87,8 @@ class RoutingKeysIT {
                           - type: RequestHeaderModifier
                             requestHeaderModifier:
                               set: [{name: X-Set, value: new}]
-                              add: [{name: X-Add, value: second}]
-                              remove: [X-Remove]
+                              add: [{name: X-Add, value: second}, {name: X-Anew, value: added}]
+                              remove: [X-Remove, X-Anew]      # comes first, wherever it stands
                         backendRefs: [{name: a}]
                       - matches: [{path: {value: /response}}]
                         filters:
@@ -264,8 +264,11 @@ class RoutingKeysIT {
                 "first",
                 "x-remove",
                 "gone",
+                "x-anew",
+                "gone",
                 "x-keep",
                 "kept");
+        assertThat(seen.all("x-anew")).containsExactly("added");
         assertThat(seen.all("x-set")).containsExactly("new");
         assertThat(seen.all("x-add")).containsExactly("first", "second");
         assertThat(seen.all("x-remove")).isEmpty();

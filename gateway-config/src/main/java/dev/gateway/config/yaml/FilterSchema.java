@@ -90,8 +90,8 @@ final class FilterSchema {
         };
     });
 
-    private static final ObjectType<HeaderEdits> EDITS =
-            ObjectType.of("header edits", "Edits of a header: set, then add, then remove.", o -> {
+    private static final ObjectType<HeaderEdits> EDITS = ObjectType.of(
+            "header edits", "Edits of a header: remove, then set, then add, whatever the order here.", o -> {
                 var set = o.defaulted(
                         "set",
                         new ListType<>(HEADER, 0),

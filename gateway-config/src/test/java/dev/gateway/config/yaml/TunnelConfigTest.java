@@ -255,8 +255,9 @@ class TunnelConfigTest {
                       - {identities: [alice], allow: [b.example]}
                       - {identities: [only-a-certificate], allow: [b.example]}
                 """))
-                .contains("14:22: warning: a client certificate with the common name 'alice' is the same identity as the user"
-                        + " of that name")
+                .contains(
+                        "14:22: warning: a client certificate with the common name 'alice' is the same identity as the user"
+                                + " of that name")
                 .noneMatch(warning -> warning.contains("only-a-certificate"));
     }
 
