@@ -35,7 +35,7 @@ final class Certificates {
     private final Loops loops;
     private final Map<Upstream, FileWatch> upstreams = new HashMap<>();
     private final Map<String, String> failures = new TreeMap<>(); // by whose they are
-    private final ExpiryWarnings warnings = new ExpiryWarnings(Instant.now());
+    private final ExpiryWarnings warnings = new ExpiryWarnings(System::nanoTime);
     private volatile List<Upstream> inForce = List.of();
     private volatile List<String> problems = List.of();
 
@@ -85,7 +85,7 @@ final class Certificates {
 
     /** Looks at all files, and reads those again that have changed and are written no more. */
     void look() {
-        if (warnings.isDue(Instant.now())) {
+        if (warnings.isDue()) {
             ExpiryWarnings.tell(expiries(), Instant.now());
         }
         for (Listeners.Serving each : listeners.serving()) {

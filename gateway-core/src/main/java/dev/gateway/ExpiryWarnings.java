@@ -4,6 +4,8 @@ import dev.gateway.observe.CertificateExpiry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -11,20 +13,27 @@ import org.slf4j.LoggerFactory;
 final class ExpiryWarnings {
     private static final Logger log = LoggerFactory.getLogger(ExpiryWarnings.class);
     private static final Duration SOON = Duration.ofDays(14);
-    private static final Duration AGAIN = Duration.ofDays(1);
+    private static final long AGAIN_NANOS = TimeUnit.DAYS.toNanos(1);
 
-    private Instant next; // when to warn of all
+    private final LongSupplier clock;
+    private long toldNanos; // when it warned of all
 
-    /** Makes it; of those that are used now, the validation of the configuration has warned. */
-    ExpiryWarnings(Instant now) {
-        next = now.plus(AGAIN);
+    /**
+     * Makes it; of those that are used now, the validation of the configuration has warned.
+     *
+     * @param clock returns nanoseconds: a day is one though the time of day is set anew
+     */
+    ExpiryWarnings(LongSupplier clock) {
+        this.clock = clock;
+        this.toldNanos = clock.getAsLong();
     }
 
     /** Whether all are to be looked at, which they then are not for a day. */
-    boolean isDue(Instant now) {
-        boolean due = !now.isBefore(next);
+    boolean isDue() {
+        long now = clock.getAsLong();
+        boolean due = now - toldNanos >= AGAIN_NANOS;
         if (due) {
-            next = now.plus(AGAIN);
+            toldNanos = now;
         }
         return due;
     }

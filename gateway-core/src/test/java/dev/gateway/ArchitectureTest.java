@@ -1,17 +1,23 @@
 package dev.gateway;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
+import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** The package rules of CONTRIBUTING.md, executable: who may know whom, and what the data plane does without. */
 @AnalyzeClasses(packages = "dev.gateway", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -19,6 +25,76 @@ class ArchitectureTest {
     private static final String[] DATA_PLANE = {
         "message", "trace", "stream", "time", "http1", "http2", "tcp", "socks", "exchange", "health"
     };
+
+    /**
+     * Who may ask for the time of day, which may be set forward and back at any time. Whatever takes a time, or is to
+     * happen after one, goes by {@code System.nanoTime}.
+     */
+    private static final Set<String> MAY_ASK_FOR_THE_TIME_OF_DAY = Set.of(
+            // They write down when something happened, and keep nothing that depends on it.
+            "dev.gateway.ProcessLog",
+            "dev.gateway.Reloads",
+            "dev.gateway.observe.Histogram", // of an exemplar
+            "dev.gateway.observe.LastMinutes",
+            "dev.gateway.observe.Metrics",
+            "dev.gateway.observe.StatisticsDocument",
+            "dev.gateway.observe.SyslogDestination",
+            "dev.gateway.otlp.OtlpMetrics", // no earlier than the start, if the clock was set back since
+            // They write it into each record and each Date, and notice that it has gone back.
+            "dev.gateway.exchange.ExchangeHandler",
+            "dev.gateway.time.TimerWheel",
+            // Certificates end by it.
+            "dev.gateway.Certificates",
+            "dev.gateway.config.yaml.ConfigLoader",
+            "dev.gateway.net.ClientCertificates",
+            "dev.gateway.net.SelfSigned",
+            // It compares the age of a file, and looks into one from the future each time.
+            "dev.gateway.filter.auth.WatchedFile");
+
+    @ArchTest
+    static final ArchRule fewAskForTheTimeOfDay = noClasses()
+            .that(DescribedPredicate.describe(
+                    "are not listed here",
+                    (JavaClass each) -> !MAY_ASK_FOR_THE_TIME_OF_DAY.contains(
+                            each.getName().replaceFirst("\\$.*", ""))))
+            .should()
+            .accessTargetWhere(DescribedPredicate.describe(
+                    "it tells the time of day",
+                    (JavaAccess<?> access) -> tellsTheTimeOfDay(access.getTarget())));
+
+    @ArchTest
+    static final ArchRule whoIsListedAsksForTheTimeOfDay = classes()
+            .that(DescribedPredicate.describe(
+                    "are listed here",
+                    (JavaClass each) -> MAY_ASK_FOR_THE_TIME_OF_DAY.contains(each.getName())))
+            .should(ArchCondition.from(DescribedPredicate.describe(
+                    "ask for it, or leave the list",
+                    (JavaClass each) -> Stream.concat(Stream.of(each), nested(each))
+                            .flatMap(asking -> asking.getAccessesFromSelf().stream())
+                            .anyMatch(access -> tellsTheTimeOfDay(access.getTarget())))));
+
+    private static Stream<JavaClass> nested(JavaClass outer) {
+        return outer.getPackage().getClasses().stream()
+                .filter(each -> each.getName().startsWith(outer.getName() + "$"));
+    }
+
+    private static boolean tellsTheTimeOfDay(AccessTarget target) {
+        String name = target.getName();
+        return switch (target.getOwner().getName()) {
+            case "java.lang.System" -> name.equals("currentTimeMillis");
+            case "java.time.Clock" -> name.startsWith("system") || name.startsWith("tick");
+            case "java.util.Date" -> name.equals("<init>") && parameters(target) == 0;
+            case "java.util.Calendar" -> name.equals("getInstance");
+            case "java.security.cert.X509Certificate" -> name.equals("checkValidity") && parameters(target) == 0;
+            default -> target.getOwner().getPackageName().equals("java.time") && name.equals("now");
+        };
+    }
+
+    private static int parameters(AccessTarget target) {
+        return target instanceof AccessTarget.CodeUnitAccessTarget unit
+                ? unit.getRawParameterTypes().size()
+                : 0;
+    }
 
     @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");

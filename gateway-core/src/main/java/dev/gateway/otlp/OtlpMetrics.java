@@ -46,7 +46,7 @@ final class OtlpMetrics {
 
     private OtlpMetrics(Receiver.Origin origin, long start) {
         this.origin = origin;
-        this.start = start;
+        this.start = Math.min(start, now); // the time of day may have been set back since
     }
 
     static List<MetricData> of(MetricSnapshots snapshots, Receiver.Origin origin, long startEpochNanos) {

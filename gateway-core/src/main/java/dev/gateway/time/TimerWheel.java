@@ -42,7 +42,16 @@ public final class TimerWheel {
 
     /** Makes a wheel whose clock a test moves: it turns with each tick, as its loop does not know when that clock moves. */
     public TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock) {
-        this(loop, nanoClock, System::currentTimeMillis, 1);
+        this(loop, nanoClock, System::currentTimeMillis);
+    }
+
+    /**
+     * Makes a wheel whose clocks a test moves, both of them.
+     *
+     * @param wallClock returns milliseconds since 1970
+     */
+    public TimerWheel(ScheduledExecutorService loop, LongSupplier nanoClock, LongSupplier wallClock) {
+        this(loop, nanoClock, wallClock, 1);
     }
 
     /**

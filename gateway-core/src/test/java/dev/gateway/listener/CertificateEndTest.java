@@ -15,11 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The clock on the wall stands still here, as far as hours go; that of timers does not. */
+/** The clock on the wall stands still here until a test sets it; that of timers does not. */
 class CertificateEndTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final AtomicLong nanos = new AtomicLong(System.nanoTime());
-    private final TimerWheel timers = new TimerWheel(channel.eventLoop(), nanos::get);
+    private final AtomicLong wall = new AtomicLong(1_000_000_000_000L);
+    private final TimerWheel timers = new TimerWheel(channel.eventLoop(), nanos::get, wall::get);
     private final List<String> told = new ArrayList<>();
     private final Drainable connection = new Drainable() {
         @Override
@@ -45,7 +46,7 @@ class CertificateEndTest {
     }
 
     private CertificateEnd begin(long millisLeft) {
-        CertificateEnd end = new CertificateEnd(connection, timers, System.currentTimeMillis() + millisLeft);
+        CertificateEnd end = new CertificateEnd(connection, timers, wall.get() + millisLeft);
         end.begin();
         return end;
     }
@@ -77,6 +78,27 @@ class CertificateEndTest {
         begin(TimeUnit.DAYS.toMillis(1));
         advance(TimeUnit.HOURS.toMillis(3));
         assertThat(told).isEmpty();
+    }
+
+    @Test
+    void aClockThatIsSetForwardIsNoticedWithinAnHour() {
+        begin(TimeUnit.DAYS.toMillis(1));
+        advance(TimeUnit.MINUTES.toMillis(30));
+        wall.addAndGet(TimeUnit.DAYS.toMillis(2));
+        advance(TimeUnit.MINUTES.toMillis(31));
+        assertThat(told).containsExactly("drain", "end");
+    }
+
+    /** What was due by the clock as it was is not by the clock as it is. */
+    @Test
+    void aClockThatIsSetBackGivesTime() {
+        begin(TimeUnit.MINUTES.toMillis(10));
+        wall.addAndGet(-TimeUnit.DAYS.toMillis(1));
+        advance(TimeUnit.HOURS.toMillis(3));
+        assertThat(told).isEmpty();
+        wall.addAndGet(TimeUnit.DAYS.toMillis(1) + TimeUnit.MINUTES.toMillis(11));
+        advance(TimeUnit.MINUTES.toMillis(61));
+        assertThat(told).containsExactly("drain", "end");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.opentelemetry.sdk.metrics.InstrumentType;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.Collection;
 import java.util.Map;
@@ -59,6 +60,24 @@ class MetricExportTest {
         export.awaitEnd(System.nanoTime());
         assertThat(results.failed()).hasValue(2);
         assertThat(results.succeeded()).hasValue(0);
+    }
+
+    /** As when the clock was set back since: receivers take no interval that ends before it begins. */
+    @Test
+    void noMetricBeginsLaterThanItIsRead() {
+        long tomorrow = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) + TimeUnit.DAYS.toNanos(1);
+        CounterSnapshot counter = CounterSnapshot.builder()
+                .name("counted")
+                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                        .value(7)
+                        .build())
+                .build();
+        assertThat(OtlpMetrics.of(new MetricSnapshots(counter), RECEIVER.origin(), tomorrow))
+                .singleElement()
+                .satisfies(metric -> assertThat(metric.getDoubleSumData().getPoints())
+                        .singleElement()
+                        .satisfies(point ->
+                                assertThat(point.getStartEpochNanos()).isLessThanOrEqualTo(point.getEpochNanos())));
     }
 
     @Test

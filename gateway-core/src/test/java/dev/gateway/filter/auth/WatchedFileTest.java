@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,6 +70,32 @@ class WatchedFileTest {
         WatchedFile<Said> file = watch();
         Files.writeString(path, "two");
         Files.setLastModifiedTime(path, now);
+        file.refresh();
+
+        assertThat(file.value().text()).isEqualTo("two");
+    }
+
+    /** As when the clock was set back since it was written: nobody can tell how old it is. */
+    @Test
+    void aFileFromTheFutureIsLookedIntoEachTime() throws Exception {
+        FileTime future = FileTime.from(Instant.now().plus(1, ChronoUnit.HOURS));
+        Files.setLastModifiedTime(path, future);
+        WatchedFile<Said> file = watch();
+        file.refresh();
+        assertThat(parsed).as("has not changed").isEqualTo(1);
+        Files.writeString(path, "two");
+        Files.setLastModifiedTime(path, future);
+        file.refresh();
+
+        assertThat(file.value().text()).isEqualTo("two");
+    }
+
+    /** As when the clock was set forward by years, and the file is written now. */
+    @Test
+    void aFileIsReadAgainThoughItsTimeIsEarlierThanBefore() throws Exception {
+        Files.setLastModifiedTime(path, FileTime.from(Instant.now()));
+        WatchedFile<Said> file = watch();
+        write(path, "two");
         file.refresh();
 
         assertThat(file.value().text()).isEqualTo("two");
