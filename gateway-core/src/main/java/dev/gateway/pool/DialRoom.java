@@ -78,6 +78,7 @@ final class DialRoom {
         }
         if (!waiting.isEmpty()) {
             listen();
+            askOthers(0); // what has become idle since the share told, while nobody seemed to wait
         }
     }
 
@@ -103,8 +104,8 @@ final class DialRoom {
             if (millis > 0) {
                 here.wheel.arm(this, millis);
             }
+            listen(); // first, so that what becomes idle while others are asked is not kept
             askOthers(0);
-            listen();
         }
 
         /** Asks without waiting. */

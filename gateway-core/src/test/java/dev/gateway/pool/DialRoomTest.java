@@ -7,7 +7,13 @@ import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +55,47 @@ class DialRoomTest extends PoolFixture {
         // one.
         assertThat(first.connection() + second.connection()).isEqualTo(1 + 2);
         assertThat(share.isAwaited()).isFalse();
+    }
+
+    /**
+     * One loop is too busy to hear of a descriptor before another has taken it, and has made a connection that is idle by
+     * then. It kept that, as nobody seemed to wait.
+     */
+    @Test
+    void whoHearsTooLateGetsWhatAnotherLoopHasIdleByThen() throws Exception {
+        CompletableFuture<Void> goOn = new CompletableFuture<>();
+        try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+            to("127.0.0.1", server.getLocalPort());
+            takeAll();
+            Reply first = get(0, "/");
+            Reply second = get(1, "/");
+            assertThat(counted()).isEqualTo(new PoolCounts(0, 0, 2, 2));
+            transport.loops().get(1).execute(goOn::join);
+            giveBackOne();
+            try (Socket one = server.accept()) {
+                answer(one);
+                assertThat(first.connection()).isZero();
+                transport.loops().get(0).submit(() -> {}).sync(); // and its connection is idle
+                goOn.complete(null);
+                server.setSoTimeout(20_000);
+                try (Socket other = server.accept()) {
+                    answer(other);
+                    assertThat(second.connection()).isZero();
+                }
+            }
+            awaitEvent("closed");
+        } finally {
+            goOn.complete(null);
+        }
+    }
+
+    private static void answer(Socket request) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            head.append((char) request.getInputStream().read());
+        }
+        request.getOutputStream()
+                .write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
     }
 
     @Test
