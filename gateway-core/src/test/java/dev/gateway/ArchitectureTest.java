@@ -55,21 +55,18 @@ class ArchitectureTest {
     static final ArchRule fewAskForTheTimeOfDay = noClasses()
             .that(DescribedPredicate.describe(
                     "are not listed here",
-                    (JavaClass each) -> !MAY_ASK_FOR_THE_TIME_OF_DAY.contains(
-                            each.getName().replaceFirst("\\$.*", ""))))
+                    (JavaClass each) ->
+                            !MAY_ASK_FOR_THE_TIME_OF_DAY.contains(each.getName().replaceFirst("\\$.*", ""))))
             .should()
             .accessTargetWhere(DescribedPredicate.describe(
-                    "it tells the time of day",
-                    (JavaAccess<?> access) -> tellsTheTimeOfDay(access.getTarget())));
+                    "it tells the time of day", (JavaAccess<?> access) -> tellsTheTimeOfDay(access.getTarget())));
 
     @ArchTest
     static final ArchRule whoIsListedAsksForTheTimeOfDay = classes()
             .that(DescribedPredicate.describe(
-                    "are listed here",
-                    (JavaClass each) -> MAY_ASK_FOR_THE_TIME_OF_DAY.contains(each.getName())))
+                    "are listed here", (JavaClass each) -> MAY_ASK_FOR_THE_TIME_OF_DAY.contains(each.getName())))
             .should(ArchCondition.from(DescribedPredicate.describe(
-                    "ask for it, or leave the list",
-                    (JavaClass each) -> Stream.concat(Stream.of(each), nested(each))
+                    "ask for it, or leave the list", (JavaClass each) -> Stream.concat(Stream.of(each), nested(each))
                             .flatMap(asking -> asking.getAccessesFromSelf().stream())
                             .anyMatch(access -> tellsTheTimeOfDay(access.getTarget())))));
 

@@ -35,9 +35,15 @@ class ExpiryWarningsTest {
     @Test
     void whatIsSaidIsTrueByTheClockAsItIs() {
         assertThat(told(END.minus(Duration.ofDays(15)))).isEmpty();
-        assertThat(told(END.plus(Duration.ofDays(365)))).singleElement().asString().contains("expired at " + END);
+        assertThat(told(END.plus(Duration.ofDays(365))))
+                .singleElement()
+                .asString()
+                .contains("expired at " + END);
         assertThat(told(END.minus(Duration.ofDays(15)))).isEmpty();
-        assertThat(told(END.minus(Duration.ofDays(13)))).singleElement().asString().contains("expires soon, at " + END);
+        assertThat(told(END.minus(Duration.ofDays(13))))
+                .singleElement()
+                .asString()
+                .contains("expires soon, at " + END);
     }
 
     private static List<String> told(Instant now) {
@@ -46,8 +52,7 @@ class ExpiryWarningsTest {
         lines.start();
         logger.addAppender(lines);
         try {
-            ExpiryWarnings.tell(
-                    List.of(new CertificateExpiry("listener", "web", "CN=a", END.getEpochSecond())), now);
+            ExpiryWarnings.tell(List.of(new CertificateExpiry("listener", "web", "CN=a", END.getEpochSecond())), now);
         } finally {
             logger.detachAppender(lines);
         }

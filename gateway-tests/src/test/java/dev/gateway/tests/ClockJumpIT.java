@@ -55,8 +55,7 @@ class ClockJumpIT {
     private void setClock(long seconds) throws IOException {
         ByteBuffer value =
                 ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putLong(seconds);
-        try (FileChannel file =
-                FileChannel.open(offset(), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel file = FileChannel.open(offset(), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             file.write(value.flip(), 0);
         }
     }
@@ -162,7 +161,10 @@ class ClockJumpIT {
         Matcher matcher = LOGGED.matcher(lines.get(lines.size() - 1));
         assertThat(matcher.find()).isTrue();
         assertNow(offset, Instant.parse(matcher.group(1)));
-        assertNow(offset, Instant.ofEpochMilli(gateway.json("/stats?format=json").get("time").asLong()));
+        assertNow(
+                offset,
+                Instant.ofEpochMilli(
+                        gateway.json("/stats?format=json").get("time").asLong()));
     }
 
     private static void assertNow(long offset, Instant told) {
@@ -185,13 +187,14 @@ class ClockJumpIT {
 
     private static void awaitChecks(GatewayJar gateway, Origin origin) throws IOException {
         int before = origin.requests("/health").size();
-        gateway.await(
-                "further health checks", () -> origin.requests("/health").size() >= before + 2);
+        gateway.await("further health checks", () -> origin.requests("/health").size() >= before + 2);
     }
 
     private static String state(GatewayJar gateway) {
         try {
-            return gateway.json("/upstreams").at("/upstreams/0/endpoints/0/state").asText();
+            return gateway.json("/upstreams")
+                    .at("/upstreams/0/endpoints/0/state")
+                    .asText();
         } catch (IOException | InterruptedException e) {
             return "";
         }
