@@ -144,6 +144,64 @@ class LoopGateTest {
     }
 
     @Test
+    void connectionsAreRefusedBeforeRequestsAreWhenTheProcessHasLittleLeft() {
+        Overload overload = new Overload();
+        double[] level = {0.84};
+        overload.watch(new Pressure() {
+            @Override
+            public String name() {
+                return "something";
+            }
+
+            @Override
+            public double level() {
+                return level[0];
+            }
+        });
+        LoopGate watched = new LoopGate(overload, budget);
+        overload.review();
+        assertThat(watched.refusesConnections()).isFalse();
+        assertThat(watched.admitConnection()).isNotNull();
+        level[0] = 0.86;
+        overload.review();
+        assertThat(watched.refusesConnections()).isTrue();
+        assertThat(watched.admitConnection()).isNull();
+        assertThat(watched.admitsRequests()).isTrue();
+        level[0] = 0.93;
+        overload.review();
+        assertThat(watched.admitsRequests()).isFalse();
+        assertThat(LoopGate.OPEN.refusesConnections()).isFalse();
+        assertThat(LoopGate.OPEN.admitsRequests()).isTrue();
+    }
+
+    @Test
+    void whoIsRefusedAtOnceAgainIsLeftAloneForAWhileAndSoonerIfItHasToConnectAnew() {
+        int open = refusedUntilSomebodyWaits(false);
+        int closing = refusedUntilSomebodyWaits(true);
+        assertThat(closing).isGreaterThan(1);
+        assertThat(open).isBetween(4 * closing - 4, 4 * closing + 4);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(LoopGate.OPEN.refuse(0, true)).isZero();
+        }
+    }
+
+    private int refusedUntilSomebodyWaits(boolean closing) {
+        LoopGate fresh = new LoopGate(new Overload(), budget);
+        int refused = 1;
+        while (fresh.refuse(0, closing) == 0) {
+            assertThat(refused++).isLessThan(100_000);
+        }
+        return refused;
+    }
+
+    @Test
+    void aConnectionIsChargedAsSoonAsItIsLetIn() {
+        Account account = Objects.requireNonNull(gate.admitConnection());
+        assertThat(account.held()).isEqualTo(Cost.CONNECTION);
+        assertThat(budget.held()).isEqualTo(Cost.CONNECTION);
+    }
+
+    @Test
     void aGateThatCountsNothingLetsEverybodyIn() {
         for (int i = 0; i < 1000; i++) {
             assertThat(LoopGate.OPEN.admitConnection()).isSameAs(Account.UNLIMITED);
