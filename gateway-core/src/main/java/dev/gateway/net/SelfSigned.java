@@ -18,6 +18,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 
 /** Makes a certificate for this machine at first start, so that TLS can be tried without one. */
@@ -65,7 +66,8 @@ public final class SelfSigned {
         }
         Map<String, Object> attributes = Files.readAttributes(file, UNIX + ":uid,mode", LinkOption.NOFOLLOW_LINKS);
         Object owner = attributes.get("uid");
-        boolean others = (((Number) attributes.get("mode")).intValue() & WRITABLE_FOR_OTHERS) != 0;
+        int mode = (Integer) Objects.requireNonNull(attributes.get("mode"));
+        boolean others = (mode & WRITABLE_FOR_OTHERS) != 0;
         return !others
                 && (ROOT.equals(owner)
                         || Files.getAttribute(process, UNIX + ":uid").equals(owner));

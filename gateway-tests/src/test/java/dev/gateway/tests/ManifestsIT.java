@@ -451,7 +451,8 @@ class ManifestsIT {
         JsonNode written = new ObjectMapper()
                 .valueToTree(new Load(LoadSettings.builder().build())
                         .loadFromString(Files.readString(DEPLOY.resolve("prometheus/gateway.rules.yaml"))));
-        assertThat((JsonNode) new ObjectMapper().valueToTree(rule.getSpec())).isEqualTo(written);
+        JsonNode rendered = new ObjectMapper().valueToTree(rule.getSpec());
+        assertThat(rendered).isEqualTo(written);
     }
 
     @Test
