@@ -90,7 +90,6 @@ public record Target(String host, @Nullable InetAddress address, int port, boole
     /** Whether a configured text is a name as {@link #host} has it. */
     static boolean isPlainName(String text) {
         return !text.isEmpty()
-                && text.chars().allMatch(c -> c < 128)
                 && Authority.isValid(new AsciiString(text))
                 && text.indexOf(':') < 0
                 && !endsInNumber(text)
