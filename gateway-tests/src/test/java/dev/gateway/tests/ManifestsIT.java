@@ -49,6 +49,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -520,6 +521,45 @@ class ManifestsIT {
                 .as("nodes are emptied of everything else")
                 .isEmpty();
         assertThat(all(documents, Service.class)).as("no metrics for others").hasSize(1);
+    }
+
+    /** Helm shows notes only where it reaches a cluster, so a copy of the chart renders them as a document. */
+    @Test
+    void theNotesWarnOfAnAdminListenerThatEverybodyReaches(@TempDir Path directory) throws Exception {
+        Path chart = directory.resolve("chart");
+        assertThat(Tools.run("cp", "-r", DEPLOY.resolve("chart").toString(), chart.toString())
+                        .exit())
+                .isZero();
+        Files.move(chart.resolve("templates/NOTES.txt"), chart.resolve("files/notes"));
+        Files.writeString(
+                chart.resolve("templates/notes.yaml"),
+                "text: |\n  {{- tpl (.Files.Get \"files/notes\") . | nindent 2 }}\n");
+        String pods = notes(chart, "replicas=2");
+        assertThat(pods)
+                .contains("port-forward deployment/edge-gateway 9901:9901", "web: 80, which leads to port 8080");
+        assertThat(pods).doesNotContain("network of their nodes");
+        assertThat(notes(chart, "hostNetwork=true,kind=DaemonSet"))
+                .contains("port-forward daemonset/edge-gateway", "whoever reaches a node reaches the admin listener");
+        assertThat(notes(chart, "hostNetwork=true,config.admin.address=127.0.0.1"))
+                .doesNotContain("network of their nodes");
+    }
+
+    private static String notes(Path chart, String values) throws Exception {
+        Tools.Result result = Tools.run(
+                60,
+                List.of(
+                        Tools.find("helm"),
+                        "template",
+                        "edge",
+                        chart.toString(),
+                        "--kube-version",
+                        "1.34.0",
+                        "--show-only",
+                        "templates/notes.yaml",
+                        "--set",
+                        values));
+        assertThat(result.exit()).as(result.output()).isZero();
+        return result.output();
     }
 
     @Test
