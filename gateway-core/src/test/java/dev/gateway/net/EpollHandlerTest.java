@@ -3,270 +3,310 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.IoEvent;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
-import io.netty.channel.epoll.EpollIoEvent;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandle;
-import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Proxy;
-import java.util.ArrayList;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
-/** What the kernel is told of the events that a channel waits for. */
+/** What becomes of real connections, and how often the kernel is told of the events that one waits for. */
+@Timeout(60)
 class EpollHandlerTest {
-    private static final IoHandlerContext CONTEXT = new IoHandlerContext() {
-        @Override
-        public boolean canBlock() {
-            return false;
-        }
+    private static final int MANY = 10_000; // more than one read takes
+    private static final int WRITTEN = 16 << 20; // more than the kernel takes at once
 
-        @Override
-        public long delayNanos(long currentTimeNanos) {
-            return 0;
-        }
-
-        @Override
-        public long deadlineNanos() {
-            return 0;
-        }
-    };
-
-    private static final EpollIoEvent RESET = () -> EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLIN);
-
-    /** What the kernel is told of a socket that is read. */
-    private static final EpollIoOps READING = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP);
-
-    private static final EpollIoEvent FIN = () -> READING;
-
-    private final Kernel kernel = new Kernel();
+    private final Reader reader = new Reader();
+    private volatile @Nullable Kernel kernel;
 
     @SuppressWarnings("NullAway.Init")
-    private EpollHandler handler;
+    private EventLoopGroup group;
 
     @SuppressWarnings("NullAway.Init")
-    private IoRegistration socket;
+    private EventLoop loop;
+
+    @SuppressWarnings("NullAway.Init")
+    private Channel channel;
+
+    @SuppressWarnings("NullAway.Init")
+    private Socket peer;
 
     @BeforeEach
-    void register() throws Exception {
+    void connect() throws Exception {
         assumeTrue(TransportKind.EPOLL.unavailabilityCause() == null, "no epoll here");
-        handler = new EpollHandler(kernel);
-        socket = handler.register(new Silent());
-    }
-
-    @Test
-    void onlyTheLastOfSeveralWishesIsTold() {
-        socket.submit(EpollIoOps.EPOLLRDHUP);
-        socket.submit(EpollIoOps.EPOLLRDHUP.with(EpollIoOps.EPOLLIN));
-        assertThat(kernel.told).isEmpty();
-
-        handler.run(CONTEXT);
-        assertThat(kernel.told).containsExactly(READING);
-    }
-
-    @Test
-    void aWishThatIsTakenBackIsNotTold() {
-        socket.submit(EpollIoOps.EPOLLIN);
-        handler.run(CONTEXT);
-        socket.submit(EpollIoOps.EPOLLRDHUP);
-        socket.submit(EpollIoOps.EPOLLRDHUP.with(EpollIoOps.EPOLLIN));
-        handler.run(CONTEXT);
-        handler.run(CONTEXT);
-
-        assertThat(kernel.told).containsExactly(READING);
-    }
-
-    @Test
-    void aSocketAboutWhichNothingIsAskedStaysKnown() {
-        socket.submit(EpollIoOps.EPOLLIN);
-        handler.run(CONTEXT);
-        socket.submit(EpollIoOps.NONE);
-        handler.run(CONTEXT);
-        socket.submit(EpollIoOps.EPOLLOUT);
-        handler.run(CONTEXT);
-
-        assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET, EpollIoOps.EPOLLOUT);
-    }
-
-    /** Which forgets it by itself. */
-    @Test
-    void aSocketIsNotTakenOutOfEpollBeforeItIsClosed() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        handler.register((EpollIoHandle) channel.unsafe()).cancel();
-        try {
-            assertThat(kernel.registered().fd().isOpen()).isFalse();
-            assertThat(kernel.registered().fd().intValue())
-                    .isEqualTo(channel.fd().intValue());
-        } finally {
-            channel.unsafe().closeForcibly();
+        group = new MultiThreadIoEventLoopGroup(
+                1, WrappedHandler.factory(EpollIoHandler.newFactory(), (epoll, executor) -> {
+                    Kernel made = new Kernel(epoll);
+                    kernel = made;
+                    return new EpollHandler(made);
+                }));
+        loop = group.next();
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            channel = new Bootstrap()
+                    .group(loop)
+                    .channel(EpollSocketChannel.class)
+                    .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                    .handler(reader)
+                    .connect(server.getLocalSocketAddress())
+                    .sync()
+                    .channel();
+            peer = server.accept();
         }
+        turns();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        peer.close();
+        group.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
+    }
+
+    private Kernel kernel() {
+        return Objects.requireNonNull(kernel);
+    }
+
+    /** Lets the loop look at its sockets: it does before each of these tasks. */
+    private void turns() throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            loop.submit(() -> {}).sync();
+        }
+    }
+
+    private void read(boolean wanted) {
+        channel.config().setAutoRead(wanted);
+    }
+
+    /** Has something done by the peer while the loop is busy: it hears of it all at once. */
+    private void atOnce(Action action) throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        loop.execute(done::join);
+        try {
+            action.run();
+        } finally {
+            done.complete(null);
+        }
+    }
+
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    @Test
+    void theKernelIsToldOnlyTheLastOfSeveralWishes() throws Exception {
+        loop.submit(() -> {
+                    kernel().told.clear();
+                    read(false);
+                    read(true);
+                    read(false);
+                })
+                .sync();
+        turns();
+        assertThat(kernel().told).hasSize(1);
+    }
+
+    @Test
+    void theKernelIsNotToldAWishThatIsTakenBack() throws Exception {
+        loop.submit(() -> {
+                    kernel().told.clear();
+                    read(false);
+                    read(true);
+                })
+                .sync();
+        turns();
+        assertThat(kernel().told).isEmpty();
+        peer.getOutputStream().write(1);
+        reader.await(1);
+    }
+
+    @Test
+    void aConnectionThatIsNotReadMayBeWrittenAndReadOn() throws Exception {
+        loop.submit(() -> read(false)).sync();
+        turns();
+        channel.writeAndFlush(channel.alloc().directBuffer(WRITTEN).writeZero(WRITTEN));
+        assertThat(peer.getInputStream().readNBytes(WRITTEN)).hasSize(WRITTEN);
+        peer.getOutputStream().write(new byte[MANY]);
+        turns();
+        assertThat(reader.received).isZero();
+        loop.submit(() -> read(true)).sync();
+        reader.await(MANY);
+    }
+
+    /** The kernel forgets it by itself then, which is a call less. */
+    @Test
+    void aConnectionIsNotTakenOutOfEpollBeforeItIsClosed() throws Exception {
+        channel.close().sync();
+        turns();
+        assertThat(kernel().openWhenTakenOut).containsExactly(false);
+        assertThat(peer.getInputStream().read()).isEqualTo(-1);
     }
 
     /** Since others may have the socket, too, for whom it is not closed. */
     @Test
     void aListeningSocketIsTakenOutOfEpoll() throws Exception {
-        EpollServerSocketChannel channel = new EpollServerSocketChannel();
-        handler.register((EpollIoHandle) channel.unsafe()).cancel();
-        try {
-            assertThat(kernel.registered().fd().isOpen()).isTrue();
-        } finally {
-            channel.unsafe().closeForcibly();
-        }
+        new ServerBootstrap()
+                .group(group)
+                .channel(EpollServerSocketChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter())
+                .bind(InetAddress.getLoopbackAddress(), 0)
+                .sync()
+                .channel()
+                .close()
+                .sync();
+        turns();
+        assertThat(kernel().openWhenTakenOut).containsExactly(true);
     }
 
     @Test
     void aConnectionThatEpollDoesNotTakeIsClosed() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        IoRegistration refused = handler.register((EpollIoHandle) channel.unsafe());
-        kernel.refuses = true;
-        refused.submit(EpollIoOps.EPOLLIN);
-        handler.run(CONTEXT);
-        assertThat(channel.isOpen()).isFalse();
+        kernel().refuses = true;
+        loop.submit(() -> read(false)).sync();
+        assertThat(channel.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The kernel tells it once, unless it is asked anew; and what it still has may be read until then. */
+    /** The kernel tells it once, unless it is asked anew. */
     @Test
-    void aResetThatComesAsReadingPausesIsToldAgain() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        IoRegistration registration = pausingAtEachEvent(channel);
-        handler.run(CONTEXT);
-        kernel.registered().handle(registration, RESET);
-        assertThat(channel.isOpen()).isTrue();
-
-        handler.run(CONTEXT);
-        assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET);
-        kernel.registered().handle(registration, RESET);
-        assertThat(channel.isOpen()).isFalse();
-    }
-
-    /** It may have answered before, and the answer waits in the kernel for whoever reads on. */
-    @Test
-    void aResetOfAPausedUpstreamIsLeftToBeRead() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        HalfClose.survivesWrites(channel, true);
-        IoRegistration registration = pausingAtEachEvent(channel);
-        handler.run(CONTEXT);
-        registration.submit(EpollIoOps.NONE);
-        handler.run(CONTEXT);
-        kernel.registered().handle(registration, RESET);
-        try {
-            assertThat(channel.isOpen()).isTrue();
-            registration.submit(EpollIoOps.EPOLLIN);
-            handler.run(CONTEXT);
-            assertThat(kernel.told).containsExactly(READING, EpollIoOps.EPOLLET, READING);
-        } finally {
-            channel.unsafe().closeForcibly();
-        }
+    void aResetThatComesAsReadingPausesClosesTheConnection() throws Exception {
+        reader.pauses = true;
+        atOnce(this::sendAndReset);
+        assertThat(channel.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(reader.received).isBetween(1, MANY - 1);
     }
 
     @Test
-    void aPauseOfAMomentLetsWhatCameBeforeAResetBeRead() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        IoRegistration registration = pausingAtEachEvent(channel);
-        handler.run(CONTEXT);
-        kernel.registered().handle(registration, RESET);
-        registration.submit(EpollIoOps.EPOLLIN);
-        handler.run(CONTEXT);
-        try {
-            assertThat(channel.isOpen()).isTrue();
-            assertThat(kernel.told).containsExactly(READING, READING);
-        } finally {
-            channel.unsafe().closeForcibly();
-        }
+    void whatCameBeforeAResetIsReadAfterAPauseOfAMoment() throws Exception {
+        reader.pauses = true;
+        reader.readsOnSoon = true;
+        atOnce(this::sendAndReset);
+        assertThat(channel.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(reader.received).isEqualTo(MANY);
+    }
+
+    private void sendAndReset() throws IOException {
+        peer.getOutputStream().write(new byte[MANY]);
+        peer.setSoLinger(true, 0);
+        peer.close();
     }
 
     @Test
     void aFinIsReadInTheTurnOfWhatCameBeforeIt() throws Exception {
-        List<EpollIoOps> handled = new ArrayList<>();
-        IoRegistration registration = handler.register(new Silent() {
-            @Override
-            public void handle(IoRegistration from, IoEvent event) {
-                handled.add(((EpollIoEvent) event).ops());
-            }
+        atOnce(() -> {
+            peer.getOutputStream().write(1);
+            peer.shutdownOutput();
         });
-        registration.submit(EpollIoOps.EPOLLIN);
-        kernel.registered().handle(registration, FIN);
-        assertThat(handled).containsExactly(EpollIoOps.EPOLLIN, EpollIoOps.EPOLLIN);
+        assertThat(reader.endedInTurn.get(20, TimeUnit.SECONDS)).isEqualTo(reader.lastReadInTurn);
     }
 
     @Test
     void aFinIsNotReadWhereReadingPauses() throws Exception {
-        EpollSocketChannel channel = new EpollSocketChannel();
-        IoRegistration registration = pausingAtEachEvent(channel);
-        kernel.registered().handle(registration, FIN); // a second time, it would be told of nothing that is asked
-        handler.run(CONTEXT);
-        try {
-            assertThat(kernel.told).containsExactly(EpollIoOps.EPOLLET);
-        } finally {
-            channel.unsafe().closeForcibly();
+        reader.pauses = true;
+        atOnce(() -> {
+            peer.getOutputStream().write(new byte[MANY]);
+            peer.shutdownOutput();
+        });
+        reader.await(1);
+        turns();
+        assertThat(reader.received).isLessThan(MANY);
+        assertThat(reader.endedInTurn).isNotDone();
+        reader.pauses = false;
+        loop.submit(() -> read(true)).sync();
+        reader.endedInTurn.get(20, TimeUnit.SECONDS);
+        assertThat(reader.received).isEqualTo(MANY);
+    }
+
+    /** Written by the loop only. */
+    private final class Reader extends ChannelInboundHandlerAdapter {
+        private final CompletableFuture<Long> endedInTurn = new CompletableFuture<>();
+        private volatile boolean pauses;
+        private volatile boolean readsOnSoon;
+        private volatile int received;
+        private volatile long lastReadInTurn;
+
+        @Override
+        @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread writes
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            received += ((ByteBuf) message).readableBytes();
+            ((ByteBuf) message).release();
+            lastReadInTurn = kernel().turns;
+            if (pauses) {
+                read(false);
+                if (readsOnSoon) {
+                    pauses = false;
+                    ctx.executor().execute(() -> read(true));
+                }
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof ChannelInputShutdownEvent) {
+                endedInTurn.complete(kernel().turns);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close();
+        }
+
+        /** Waits until so many bytes have been read. */
+        void await(int bytes) throws InterruptedException {
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (received < bytes) {
+                assertThat(System.nanoTime()).as("%s bytes came", received).isLessThan(deadline);
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
         }
     }
 
-    /** Registers a channel that reads, and stops reading when anything happens. */
-    private IoRegistration pausingAtEachEvent(EpollSocketChannel channel) throws Exception {
-        IoRegistration[] registration = new IoRegistration[1];
-        Object reading = Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {EpollIoHandle.class, Channel.Unsafe.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals("handle")) {
-                        registration[0].submit(EpollIoOps.EPOLLRDHUP);
-                        return null;
-                    }
-                    return method.invoke(channel.unsafe(), arguments);
-                });
-        registration[0] = handler.register((EpollIoHandle) reading);
-        registration[0].submit(EpollIoOps.EPOLLIN);
-        return registration[0];
-    }
-
-    /** A handle that no event comes to. */
-    private static class Silent implements EpollIoHandle {
-        private final FileDescriptor descriptor = new FileDescriptor(1);
-
-        @Override
-        public FileDescriptor fd() {
-            return descriptor;
-        }
-
-        @Override
-        public void handle(IoRegistration registration, IoEvent event) {}
-
-        @Override
-        public void close() {}
-    }
-
-    /** Stands for Netty's handler, which would pass on to epoll what it is told. */
+    /** Netty's handler, which passes on to epoll what it is told; records that. */
     private static final class Kernel implements IoHandler {
-        private final List<IoOps> told = new ArrayList<>();
-        private @Nullable IoHandle last;
-        private boolean refuses;
+        private final IoHandler epoll;
+        private final List<IoOps> told = new CopyOnWriteArrayList<>();
+        private final List<Boolean> openWhenTakenOut = new CopyOnWriteArrayList<>();
+        private volatile boolean refuses;
+        private long turns; // of the loop, which alone knows
 
-        EpollIoHandle registered() {
-            return (EpollIoHandle) Objects.requireNonNull(last);
+        Kernel(IoHandler epoll) {
+            this.epoll = epoll;
         }
 
         @Override
-        public IoRegistration register(IoHandle handle) {
-            last = handle;
+        public IoRegistration register(IoHandle handle) throws Exception {
+            IoRegistration registration = epoll.register(handle);
             return new IoRegistration() {
                 @Override
-                @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+                @SuppressWarnings("TypeParameterUnusedInFormals") // the interface's
                 public <T> T attachment() {
-                    return (T) told;
+                    return registration.attachment();
                 }
 
                 @Override
@@ -275,32 +315,53 @@ class EpollHandlerTest {
                         throw new UncheckedIOException(new IOException("made by the test"));
                     }
                     told.add(ops);
-                    return 1;
+                    return registration.submit(ops);
                 }
 
                 @Override
                 public boolean isValid() {
-                    return true;
+                    return registration.isValid();
                 }
 
                 @Override
                 public boolean cancel() {
-                    return true;
+                    if (registration.isValid()) { // Netty does it twice
+                        openWhenTakenOut.add(((EpollIoHandle) handle).fd().isOpen());
+                    }
+                    return registration.cancel();
                 }
             };
         }
 
         @Override
-        public int run(IoHandlerContext context) {
-            return 0;
+        public void initialize() {
+            epoll.initialize();
         }
 
         @Override
-        public void wakeup() {}
+        public int run(IoHandlerContext context) {
+            turns++;
+            return epoll.run(context);
+        }
+
+        @Override
+        public void prepareToDestroy() {
+            epoll.prepareToDestroy();
+        }
+
+        @Override
+        public void destroy() {
+            epoll.destroy();
+        }
+
+        @Override
+        public void wakeup() {
+            epoll.wakeup();
+        }
 
         @Override
         public boolean isCompatible(Class<? extends IoHandle> handleType) {
-            return true;
+            return epoll.isCompatible(handleType);
         }
     }
 }
