@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.config.AccessLogTemplate;
 import dev.gateway.message.FieldName;
@@ -374,6 +375,19 @@ class AccessLogTest {
                 }
             }
         };
+        CountDownLatch wroteAgain = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> told = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                if (event.getFormattedMessage().contains("can be written again")) {
+                    wroteAgain.countDown();
+                }
+            }
+        };
+        told.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(LogWriter.class);
+        logger.setLevel(Level.INFO);
+        logger.addAppender(told);
         LogWriter log = new LogWriter(new StreamDestination(out), new LogWriter.Limits(1, 10), dropped);
         log.offer(new byte[] {1}, 1, 1);
         assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
@@ -385,6 +399,10 @@ class AccessLogTest {
         freed.countDown();
         closing.join();
         assertThat(closed).isTrue();
+        // It was let go of: what it says of that must not come amid another test.
+        assertThat(wroteAgain.await(20, TimeUnit.SECONDS)).isTrue();
+        logger.detachAppender(told);
+        logger.setLevel(null);
     }
 
     @Test
