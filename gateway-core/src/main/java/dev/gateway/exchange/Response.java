@@ -86,7 +86,9 @@ final class Response {
             return;
         }
         exchange.record.status = head.status();
-        exchange.record.responseFields = head.fields();
+        if (exchange.held.tryAdd(head.fields().heldBytes())) {
+            exchange.record.responseFields = head.fields(); // for the log, which can do without
+        }
         exchange.record.respondedNanos = exchange.handler.wheel.nanoTime();
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {

@@ -9,6 +9,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
@@ -70,6 +71,34 @@ class OverloadedExchangeTest extends ExchangeRig {
         opener.last().succeed();
         opener.last().events.onHead(response(200), true);
         assertThat(budget.held()).isZero();
+    }
+
+    /** Its client may take long to read it, and the log may have some of its fields. */
+    @Test
+    void aResponsesHeadIsChargedUntilTheExchangeEnds() {
+        route();
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        long before = budget.held();
+        ResponseHead head = response(200);
+        head.fields().add(FieldName.SET_COOKIE, "c".repeat(4000));
+        opener.last().events.onHead(head, false);
+        assertThat(budget.held()).isGreaterThan(before + 4000);
+        opener.last().events.onData(bytes("ok"), true);
+        assertThat(record().responseFields).isSameAs(head.fields());
+    }
+
+    @Test
+    void aResponsesHeadForWhichThereIsNoRoomIsForwardedAndNotKept() {
+        route();
+        handler().onRequest(client, head("GET", "/"), true);
+        opener.last().succeed();
+        ResponseHead head = response(200);
+        head.fields().add(FieldName.SET_COOKIE, "c".repeat((int) CAPACITY));
+        opener.last().events.onHead(head, false);
+        opener.last().events.onData(bytes("ok"), true);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(record().responseFields).isNull();
     }
 
     /** A window bounds the bytes, not the pieces; each takes room on the heap besides its bytes. */
