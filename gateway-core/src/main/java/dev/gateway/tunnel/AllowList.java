@@ -96,7 +96,6 @@ public record AllowList(Set<Integer> ports, List<String> allow, Set<String> notP
             }
             below.forEach((domain, found) -> {
                 if (found.size() >= ENOUGH && hasOneOwner(domain)) {
-                    found.forEach(lines::remove);
                     lines.remove(domain);
                     lines.add("." + domain);
                 }

@@ -39,6 +39,8 @@ class AllowListTest {
         "a.x.example.org b.x.example.org c.x.example.org y.example.org z.example.org, .example.org",
         "a.x.example.org b.y.example.org c.z.example.org, a.x.example.org b.y.example.org c.z.example.org",
         "a.e.org b.e.org c.e.org d.x.e.org, .e.org",
+        "api.example.org static-2.example.org www.example.org, .example.org",
+        "api.x.example.org b.x.example.org cdn1.x.example.org yy.example.org z.example.org, .example.org",
         "intranet printer router, intranet printer router",
     })
     void domainsStandForNamesWhereThereAreEnough(String names, String lines) {
