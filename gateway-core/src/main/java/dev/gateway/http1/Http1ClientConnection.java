@@ -135,7 +135,6 @@ public final class Http1ClientConnection extends Http1Connection {
     public void channelInactive(ChannelHandlerContext ctx) {
         endInput(); // a transport without half-closure has not said so before
         lost("the upstream closed the connection");
-        ctx.fireChannelInactive();
     }
 
     @Override
@@ -322,7 +321,6 @@ public final class Http1ClientConnection extends Http1Connection {
                 listener.onReusable(this, input.keepAliveMillis());
             }
         }
-        ctx.fireChannelReadComplete();
     }
 
     private void onBatchEnd() {
@@ -339,7 +337,6 @@ public final class Http1ClientConnection extends Http1Connection {
         if (open != null && ctx.channel().isWritable()) {
             open.events().onWritable(); // also after the request's last part, for which credit may still be owed
         }
-        ctx.fireChannelWritabilityChanged();
     }
 
     // ---- output, called by the stream ----

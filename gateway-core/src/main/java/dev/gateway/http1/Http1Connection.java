@@ -82,7 +82,6 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
             endInput();
         }
         inputEnding |= HalfClose.isInputEnding(event);
-        ctx.fireUserEventTriggered(event);
     }
 
     /** The peer has sent FIN, or has closed the connection. */

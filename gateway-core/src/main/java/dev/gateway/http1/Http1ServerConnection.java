@@ -49,10 +49,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
     private @Nullable TunnelHalf tunnel; // that the connection has become
-    private boolean opened;
     private boolean reading; // between channelRead and channelReadComplete
 
-    /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel. */
+    /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel, which is open by then. */
     public Http1ServerConnection(
             ConnectionInfo info,
             RequestHandler handler,
@@ -86,29 +85,13 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         super.handlerAdded(ctx);
         lingering = new Lingering(ctx.channel(), timers);
         output = new ServerOutput(ctx, this, timers, settings.responseWriteIdleMillis());
-        if (ctx.channel().isActive()) {
-            open();
-        }
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext ctx) {
-        open();
-        ctx.fireChannelActive();
-    }
-
-    private void open() {
-        if (!opened) {
-            opened = true;
-            patience.waitForRequest();
-            leave.begin(settings.maxConnectionAgeMillis());
-        }
+        patience.waitForRequest();
+        leave.begin(settings.maxConnectionAgeMillis());
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         closed(Failure.of(Cause.CLIENT_CLOSED, "the client closed the connection"));
-        ctx.fireChannelInactive();
     }
 
     @Override
@@ -203,7 +186,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     public void channelReadComplete(ChannelHandlerContext ctx) {
         reading = false;
         onBatchEnd();
-        ctx.fireChannelReadComplete();
     }
 
     private void onBatchEnd() {
@@ -355,7 +337,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private void fail(Http1ServerStream open, Failure failure) {
         input.dropBody();
         leave.takeNoMore();
-        patience.cancel();
         StreamEvents events = open.events();
         open.setEvents(null);
         if (events != null) {
@@ -378,10 +359,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
         if (input.isWithinHead()) {
             refuse(null, false, Failure.of(Cause.CLIENT_TIMEOUT, "the request head did not come in time"));
-            output.flush();
         } else if (input.state() == State.BODY && open != null) {
             fail(open, Failure.of(Cause.CLIENT_TIMEOUT, "the request body did not come in time"));
-            output.flush();
         } else {
             if (input.state() == State.HEAD && !leave.isDraining()) {
                 observer.onIdleClosed();
@@ -529,7 +508,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
 
     /** Both the request and its response have ended: on to the next request. */
     private void next() {
-        credit.reset();
         credit.release();
         if (leave.isDraining() || (isInputEnded() && input.isEmpty())) {
             finish();
@@ -553,7 +531,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         }
         // Closing with bytes unread would send a TCP reset, which destroys what the client has not read yet.
         input.drop();
-        credit.reset();
         credit.release();
         patience.cancel();
         lingering.begin(output.shutdown());
@@ -582,7 +559,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
                 input.process();
             }
         }
-        ctx.fireChannelWritabilityChanged();
     }
 
     // ---- ending from our side ----
@@ -643,7 +619,6 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
             ctx.channel().close(); // also if it had ended before, and what it wrote has not left yet
         } else if (open != null && isOfUse()) {
             fail(open, failure);
-            output.flush();
         } else {
             ctx.close();
         }

@@ -130,10 +130,9 @@ final class RequestInput {
         unread.release();
     }
 
-    /** Nothing follows, and what was read is somebody else's. */
+    /** Returns what was read, which is somebody else's from here on. */
     @Nullable
     ByteBuf takeOver() {
-        close();
         return unread.takeAll();
     }
 
@@ -151,18 +150,18 @@ final class RequestInput {
             return;
         }
         processing = true;
-        boolean more = true;
-        for (ByteBuf in = unread.peek(); more && in != null; in = unread.peek()) {
-            more = switch (state) {
-                case HEAD -> connection.takesRequests() ? readHead(in) : leave(in);
+        ByteBuf in = unread.peek();
+        while (in != null && !isLeft()) {
+            switch (state) {
+                case HEAD -> readHead(in);
                 case BODY -> readBody(in);
                 case DROPPED -> drop(in);
-                case WAITING -> leave(in);
-                case CLOSED -> {
-                    unread.release();
-                    yield false;
-                }
-            };
+                case WAITING, CLOSED -> unread.release(); // closed: it is nobody's
+            }
+            in = unread.peek();
+        }
+        if (in != null && in.readableBytes() > MAX_PIPELINED) {
+            connection.credit.hold();
         }
         processing = false;
         connection.onProcessed();
@@ -174,17 +173,14 @@ final class RequestInput {
     }
 
     /**
-     * Leaves requests unread while another is being answered, and while the client does not read the answers to those
-     * before: each would add to what waits for it.
+     * Whether what was read is left alone: requests while another is being answered, and while the client does not read the
+     * answers to those before, as each would add to what waits for it.
      */
-    private boolean leave(ByteBuf in) {
-        if (in.readableBytes() > MAX_PIPELINED) {
-            connection.credit.hold();
-        }
-        return false;
+    private boolean isLeft() {
+        return state == State.WAITING || (state == State.HEAD && !connection.takesRequests());
     }
 
-    private boolean readHead(ByteBuf in) {
+    private void readHead(ByteBuf in) {
         boolean started = parser.isStarted();
         headNanos = started ? headNanos : 0;
         Progress progress = parser.parse(in);
@@ -197,25 +193,21 @@ final class RequestInput {
             }
             if (!collected.tryGrowTo(parser.heldBytes())) {
                 connection.onNoRoomForHead();
-                return true;
             }
-            return false;
+            return;
         }
         collected.release();
         RequestHead head = parser.head();
         if (progress == Progress.REFUSED || head == null) {
-            connection.onMalformedHead(head, head != null && parser.isHttp10(), parser.violation());
-            return true;
+            connection.onMalformedHead(head, parser.isHttp10(), parser.violation());
+            return;
         }
         connection.onHeadRead();
         boolean mayUpgrade = mayUpgrade(head);
-        if (first && mayUpgrade && connection.upgrade(head, in)) {
-            unread.release();
-            return false;
+        if (!first || !mayUpgrade || !connection.upgrade(head, in)) {
+            first = false;
+            begin(head, mayUpgrade);
         }
-        first = false;
-        begin(head, mayUpgrade);
-        return true;
     }
 
     /** Whether a wish for another protocol counts, as far as the message goes. */
@@ -233,7 +225,6 @@ final class RequestInput {
             body.start(parser.isChunked() ? Framing.CHUNKED : Framing.FIXED, head.contentLength());
             state = State.BODY;
         } else {
-            body.start(Framing.NONE, 0);
             state = State.WAITING; // also for CONNECT: what follows its head belongs to the tunnel, once there is one
         }
         Http1ServerStream open = new Http1ServerStream(
@@ -246,39 +237,34 @@ final class RequestInput {
         connection.begin(open, head, hasBody);
     }
 
-    private boolean readBody(ByteBuf in) {
+    private void readBody(ByteBuf in) {
         int length = body.next(in);
         if (length > 0) {
             if (!connection.onBodyBytes()) {
-                return discard(in, length);
+                discard(in, length);
+                return;
             }
             boolean last = body.framing() == Framing.FIXED && body.remaining() == 0;
             if (last) {
                 state = State.WAITING;
             }
             connection.onBody(unread.take(in, length), last);
-            return true;
+            return;
         }
-        return switch (body.progress()) {
+        switch (body.progress()) {
             case MORE -> {
-                boolean room = collected.tryGrowTo(body.heldBytes());
-                if (!room) {
+                if (!collected.tryGrowTo(body.heldBytes())) {
                     connection.onNoRoomForTrailers();
                 }
-                yield !room;
             }
-            case REFUSED -> {
-                connection.onMalformedBody(body.violation());
-                yield true;
-            }
+            case REFUSED -> connection.onMalformedBody(body.violation());
             case COMPLETE -> {
                 Fields trailers = body.trailers();
                 body.forget();
                 collected.release();
                 endBody(trailers);
-                yield true;
             }
-        };
+        }
     }
 
     private void endBody(@Nullable Fields trailers) {
@@ -286,7 +272,7 @@ final class RequestInput {
         connection.onBodyEnd(trailers);
     }
 
-    private boolean discard(ByteBuf in, int length) {
+    private void discard(ByteBuf in, int length) {
         in.skipBytes(length);
         discarded += length;
         if (body.progress() == Progress.COMPLETE) {
@@ -294,13 +280,11 @@ final class RequestInput {
         } else if (discarded > MAX_DISCARDED) {
             connection.finish();
         }
-        return true;
     }
 
-    private boolean drop(ByteBuf in) {
+    private void drop(ByteBuf in) {
         int bytes = in.readableBytes();
         unread.release();
         connection.lingering.onDropped(bytes);
-        return false;
     }
 }
