@@ -24,8 +24,12 @@ final class CountedMemory {
         return allocator.directBuffer(bytes.length).writeBytes(bytes);
     }
 
+    /** Returns how many bytes nobody has released. */
+    long held() {
+        return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
+    }
+
     void assertNothingLeft() {
-        assertEquals(
-                0, allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory(), "bytes not released");
+        assertEquals(0, held(), "bytes not released");
     }
 }

@@ -41,7 +41,7 @@ final class Downstream implements RequestHandler {
     final List<Received> requests = new ArrayList<>();
     final List<String> violations = new ArrayList<>();
     final Http1ServerConnection connection;
-    private final CountedMemory memory;
+    final CountedMemory memory;
     private final Account account;
     int flushes;
     int idleCloses;

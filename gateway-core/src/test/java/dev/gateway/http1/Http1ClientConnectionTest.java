@@ -334,6 +334,7 @@ class Http1ClientConnectionTest {
         assertTrue(exchange.heads.isEmpty());
         assertEquals(RetrySafety.ALWAYS, failure(exchange).retry());
         assertTrue(failure(exchange).stale());
+        assertEquals("[unsolicited_response]", upstream.violations.toString());
         assertFalse(upstream.channel.isOpen());
     }
 

@@ -13,9 +13,11 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -85,6 +87,7 @@ class Http1ClientEndTest {
         upstream.connection.end(ENDED);
         assertEquals(ENDED, exchange.reset);
         assertFalse(upstream.channel.isOpen());
+        assertEquals(CloseCause.REQUEST, upstream.connection.closeCause());
         assertEquals(0, upstream.stale);
     }
 
@@ -114,6 +117,7 @@ class Http1ClientEndTest {
         exchange.stream().reset(ENDED);
         assertNull(exchange.reset);
         assertFalse(upstream.channel.isOpen());
+        assertEquals(CloseCause.REQUEST, upstream.connection.closeCause());
         assertEquals(1, upstream.closed);
         exchange.stream().head(Upstream.request("GET", -1), true);
         exchange.stream().data(Buffers.of("late"), true);
@@ -171,6 +175,77 @@ class Http1ClientEndTest {
         assertEquals("", upstream.sent());
     }
 
+    @Test
+    void aTunnelIsEndedOnce() {
+        Received exchange = upstream.open();
+        exchange.stream().head(Upstream.request("CONNECT", -1), false);
+        exchange.stream().flush();
+        upstream.respond("HTTP/1.1 200 OK\r\n\r\n");
+        assertEquals(200, exchange.heads.get(0).status());
+        assertFalse(upstream.connection.isIdle());
+        upstream.connection.end(ENDED);
+        assertEquals(Cause.UPSTREAM_RESET_IN_BODY, failure(exchange).cause());
+        assertEquals(CloseCause.TUNNEL, upstream.connection.closeCause());
+        assertEquals(1, upstream.closed);
+    }
+
+    @Test
+    void bytesForATunnelThatNeverOpensAreReleased() {
+        for (boolean ours : new boolean[] {true, false}) {
+            Upstream refusing = new Upstream();
+            Received exchange = refusing.open();
+            exchange.stream().head(Upstream.request("CONNECT", -1), false);
+            ByteBuf early = Buffers.of("early");
+            exchange.stream().data(early, false);
+            exchange.stream().flush();
+            if (ours) {
+                exchange.stream().reset(ENDED);
+            } else {
+                refusing.channel.close();
+            }
+            assertEquals(0, early.refCnt());
+            refusing.finish();
+        }
+        upstream.get();
+    }
+
+    @Test
+    void theEndOfWhatWasSentAheadIsThatOfItsDirection() {
+        HalfClosableChannel channel = new HalfClosableChannel();
+        Upstream tunnelling = new Upstream(Http1ClientSettings.DEFAULT, channel);
+        Received exchange = tunnelling.open();
+        exchange.stream().head(Upstream.request("CONNECT", -1), false);
+        exchange.stream().data(Buffers.of("ear"), false);
+        exchange.stream().data(Buffers.of("ly"), true);
+        exchange.stream().flush();
+        assertFalse(channel.isOutputShutdown());
+        assertTrue(tunnelling.sent().endsWith("\r\n\r\n"));
+        tunnelling.respond("HTTP/1.1 200 OK\r\n\r\n");
+        assertEquals("early", tunnelling.sent());
+        assertTrue(channel.isOutputShutdown());
+        assertTrue(channel.isOpen());
+        tunnelling.finish();
+        upstream.get();
+    }
+
+    @Test
+    void aBodyThatIsKnownToBeEmptyHasALength() {
+        Received exchange = upstream.open();
+        exchange.stream().head(Upstream.request("PUT", 0), false);
+        exchange.stream().data(Buffers.of(""), true);
+        exchange.stream().flush();
+        assertEquals("PUT /p?q HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\n\r\n", upstream.sent());
+        upstream.respond(OK);
+        assertEquals(1, upstream.reusable);
+    }
+
+    /** What the upstream still says may be why it does not want the request. */
+    @Test
+    void aFailedWriteDoesNotCloseTheChannelByItself() {
+        assertFalse(upstream.channel.config().isAutoClose());
+        assertNull(upstream.get().reset);
+    }
+
     // ---- from the upstream's
 
     @Test
@@ -190,6 +265,7 @@ class Http1ClientEndTest {
         fin();
         assertNull(exchange.reset);
         assertFalse(upstream.channel.isOpen());
+        assertEquals(CloseCause.ENDPOINT, upstream.connection.closeCause());
         assertEquals(1, upstream.closed);
     }
 

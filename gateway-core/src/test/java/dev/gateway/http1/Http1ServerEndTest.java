@@ -13,6 +13,9 @@ import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,6 +119,9 @@ class Http1ServerEndTest {
         pend(GET + GET);
         client.channel.close();
         assertEquals(Cause.CLIENT_CLOSED, reset());
+        assertEquals(
+                "the client closed the connection",
+                Objects.requireNonNull(client.last().reset).detail());
         client.last().reset = null;
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 5), false);
         client.last().stream.data(Buffers.of("hello"), true);
@@ -374,6 +380,88 @@ class Http1ServerEndTest {
         head(0);
         assertEquals(OK_CLOSE, client.sent());
         assertEquals(1, client.requests.size());
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
+    void aYoungConnectionThatClosesWaitsForNothing() {
+        Downstream young = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 2_000, 0, false, null));
+        young.send(GET);
+        assertEquals(OK, young.sent());
+        young.finish();
+    }
+
+    // ---- bodies
+
+    @Test
+    void aBodyThatNeverBeginsIs408() {
+        pend(post("Content-Length: 10"));
+        client.clock.advance(1_900);
+        assertNull(client.last().reset);
+        client.clock.advance(200);
+        assertEquals(Cause.CLIENT_TIMEOUT, reset());
+        assertTrue(client.sent().startsWith("HTTP/1.1 408 "));
+        assertFalse(client.channel.isOpen());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: 3\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"})
+    void onceTheBodyIsThereTheClientOwesNothing(String body) {
+        pend("POST / HTTP/1.1\r\nHost: a.test\r\n" + body);
+        assertTrue(client.last().complete);
+        client.clock.advance(10_000);
+        assertNull(client.last().reset);
+        head(0);
+        assertEquals(OK, client.sent());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aClientThatSendsItsBodyUntoldIsWaitedForNoMore() {
+        pend(post("Content-Length: 10\r\nExpect: 100-continue") + "abc");
+        client.clock.advance(2_100);
+        assertEquals(Cause.CLIENT_TIMEOUT, reset());
+    }
+
+    @Test
+    void aClientThatSentItsBodyUntoldKeepsItsConnection() {
+        client.send(post("Content-Length: 3\r\nExpect: 100-continue") + "abc");
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", client.sent());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void aClientThatIsReadAgainHasItsTime() {
+        client.consuming = false;
+        client.send(post("Content-Length: 1000000") + "x".repeat(300_000));
+        client.clock.advance(10_000);
+        client.last().stream.consumed(300_000);
+        assertTrue(client.channel.config().isAutoRead());
+        assertNull(client.last().reset);
+        client.clock.advance(2_100);
+        assertEquals(Cause.CLIENT_TIMEOUT, reset());
+    }
+
+    @Test
+    void aCoreIsToldOnceForAllThatWasReadTogether() {
+        pend(post("Transfer-Encoding: chunked"));
+        int before = client.last().readCompletes;
+        client.send("1\r\nx\r\n1\r\ny\r\n");
+        assertEquals(before + 1, client.last().readCompletes);
+        assertEquals("xy", client.last().body.toString());
+    }
+
+    /** It has been told that the request failed, and knows how it answers. */
+    @Test
+    void aCoreThatAnswersAFailedRequestWronglyIsNotToldAgain() {
+        List<Cause> told = new ArrayList<>();
+        client.answerReset = request -> {
+            told.add(reset());
+            request.stream.head(new ResponseHead(400, null, new Fields(), 1), false);
+            request.stream.data(Buffers.of("too long"), true);
+        };
+        pend(post("Transfer-Encoding: chunked") + "zz");
+        assertEquals(List.of(Cause.CLIENT_PROTOCOL_ERROR), told);
         assertFalse(client.channel.isOpen());
     }
 

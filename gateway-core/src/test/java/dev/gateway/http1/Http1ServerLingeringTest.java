@@ -2,11 +2,14 @@ package dev.gateway.http1;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -120,6 +123,7 @@ class Http1ServerLingeringTest {
         answer();
         assertEquals(OK_CLOSE, client.sent());
         assertLingers();
+        assertEquals(0, client.memory.held());
         assertEquals(1, client.requests.size());
     }
 
@@ -176,5 +180,75 @@ class Http1ServerLingeringTest {
         assertEquals("[bad_chunk_size]", client.violations.toString());
         assertEquals(1, client.requests.size());
         assertEquals("", client.sent());
+    }
+
+    /** What is left of its request was read together with what is wrong with it. */
+    @Test
+    void aBrokenRequestIsRefusedOnceAndItsRefusalWaits() {
+        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> 100);
+        client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nzz\r\nzz\r\n");
+        assertEquals("[bad_chunk_size]", client.violations.toString());
+        assertEquals("", client.sent());
+        client.clock.advance(150);
+        assertTrue(client.sent().startsWith("HTTP/1.1 400 "));
+        assertLingers();
+    }
+
+    /** All of the request is there, so there is nothing to wait for. */
+    @Test
+    void aRequestThatIsEndedIsNotWaitedFor() {
+        client.answer = request -> {};
+        client.send(GET);
+        client.connection.end(Failure.of(Cause.ADMIN_CLOSED, "ended by the test"));
+        assertTrue(client.sent().startsWith("HTTP/1.1 503 "));
+        assertFalse(channel.isOpen());
+    }
+
+    private void openTunnel() {
+        client.answer = request -> {};
+        client.send("CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n\r\n");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), false);
+        assertEquals("HTTP/1.1 200 OK\r\n\r\n", client.sent());
+        assertFalse(channel.isOutputShutdown());
+    }
+
+    @Test
+    void trailersAreTheEndOfOneDirectionOfATunnel() {
+        openTunnel();
+        client.last().stream.trailers(new Fields());
+        assertLingers();
+        assertEquals("", client.sent());
+    }
+
+    @Test
+    void aTunnelIsReset() {
+        openTunnel();
+        client.last().stream.reset(Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "made by the test"));
+        assertFalse(channel.isOpen());
+        assertNull(client.last().reset);
+    }
+
+    @Test
+    void aTunnelWhoseBytesNobodyTakesIsReadNoMoreUntilSomebodyDoes() {
+        openTunnel();
+        client.consuming = false;
+        client.send("x".repeat(300_000));
+        assertFalse(channel.config().isAutoRead());
+        client.last().stream.consumed(300_000);
+        assertTrue(channel.config().isAutoRead());
+    }
+
+    @Test
+    void aTunnelWhoseFirstWordIsItsLastIsHalfClosed() {
+        client.answer = request -> {};
+        client.send("CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n\r\n");
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), -1), true);
+        assertEquals("HTTP/1.1 200 OK\r\n\r\n", client.sent());
+        assertLingers();
+        client.send("up");
+        assertEquals("up", client.last().body.toString());
+        client.fin();
+        assertTrue(client.last().complete);
+        assertFalse(channel.isOpen());
     }
 }

@@ -85,6 +85,14 @@ class Http1ServerMemoryTest {
     }
 
     @Test
+    void aHeadWhoseClientGoesIsChargedNoMore() {
+        client.send(GET.substring(0, 20));
+        assertCharged(20);
+        client.channel.close();
+        assertEquals(0, account.held());
+    }
+
+    @Test
     void aHeadWithoutRoomIsRefusedOnceAndForAll() {
         othersHoldEverything();
         client.answerRefused = request -> {};

@@ -165,7 +165,97 @@ class ServerOutputTest {
         assertTrue(client.last().stream.isWritable());
     }
 
+    @Test
+    void aRequestBehindThoseThatFilledTheChannelIsReadToItsEnd() {
+        Blockade blockade = new Blockade(client.channel);
+        client.answer = request -> {
+            request.stream.head(new ResponseHead(200, null, new Fields(), 100_000), false);
+            request.stream.data(Buffers.of(new byte[100_000]), true);
+            request.stream.flush();
+        };
+        client.send(GET + "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100000\r\n\r\n" + "x".repeat(80_000));
+        assertEquals(1, client.requests.size());
+        assertFalse(client.channel.config().isAutoRead());
+        blockade.lift();
+        assertEquals(2, client.requests.size());
+        assertEquals(80_000, client.last().body.length());
+        assertTrue(client.channel.config().isAutoRead());
+    }
+
+    @Test
+    void whatAClientSendsThatTakesNoLastResponseIsNotKept() {
+        new Blockade(client.channel);
+        client.send("GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n");
+        long waiting = client.memory.held();
+        client.send("x".repeat(10_000));
+        client.send(GET);
+        assertEquals(waiting, client.memory.held());
+        assertEquals(1, client.requests.size());
+        assertTrue(client.channel.isOpen());
+    }
+
+    @Test
+    void pipelinedRequestsThatAreAnsweredTogetherAreSentTogether() {
+        client.answer = request -> {};
+        client.send(GET + GET + GET);
+        client.answer = Downstream::echo;
+        Downstream.echo(client.last());
+        assertEquals(3, client.requests.size());
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".repeat(3), client.sent());
+        assertEquals(1, client.flushes);
+    }
+
     // ---- framing
+
+    /** A length that is right stays where it stands, any other gives way to the right one. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "5 | 5 | A: b;Content-Length: 5;C: d",
+                "0 | 0 | A: b;Content-Length: 0;C: d",
+                "5 | 7 | A: b;C: d;Content-Length: 5",
+                "0 | 7 | A: b;C: d;Content-Length: 0",
+                "5 | x | A: b;C: d;Content-Length: 5",
+                "-1 | 5 | A: b;C: d;Transfer-Encoding: chunked",
+                "-1 | x | A: b;C: d;Transfer-Encoding: chunked",
+            })
+    void aHeadHasOneLength(long length, String said, String lines) {
+        Fields fields = new Fields();
+        fields.add(FieldName.of("A"), "b");
+        fields.add(FieldName.CONTENT_LENGTH, said);
+        fields.add(FieldName.of("C"), "d");
+        client.answer = request -> request.stream.head(new ResponseHead(200, null, fields, length), false);
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\n" + lines.replace(";", "\r\n") + "\r\n\r\n", client.sent());
+    }
+
+    @Test
+    void aLengthThatIsSaidTwiceIsSentOnce() {
+        Fields fields = new Fields();
+        fields.add(FieldName.CONTENT_LENGTH, "5");
+        fields.add(FieldName.CONTENT_LENGTH, "5");
+        client.answer = request -> request.stream.head(new ResponseHead(200, null, fields, 5), false);
+        client.send(GET);
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", client.sent());
+    }
+
+    /** Chunks would be taken for the body. */
+    @ParameterizedTest
+    @CsvSource({"1.0, false", "1.1, true"})
+    void aRefusalIsFramedAsItsClientUnderstands(String version, boolean chunks) {
+        client.answerRefused = request -> {
+            request.stream.head(new ResponseHead(400, null, new Fields(), -1), false);
+            request.stream.data(Buffers.of("no"), true);
+            request.stream.flush();
+        };
+        client.send("GET / HTTP/" + version + "\r\nHost: a.test\r\nContent-Length: 1x\r\n\r\n");
+        String body = chunks
+                ? "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nno\r\n0\r\n\r\n"
+                : "Connection: close\r\n\r\nno";
+        assertEquals("HTTP/1.1 400 Bad Request\r\n" + body, client.sent());
+        assertFalse(client.channel.isOpen());
+    }
 
     @ParameterizedTest
     @ValueSource(longs = {0, 9, 10, 99, 100, 1234567890, Long.MAX_VALUE})

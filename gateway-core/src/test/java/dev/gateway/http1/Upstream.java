@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A client connection on an embedded channel, with a keeper and exchanges that record what they are told. */
 final class Upstream implements Http1ClientConnection.Listener {
-    final EmbeddedChannel channel = new EmbeddedChannel();
-    private final CountedMemory memory = new CountedMemory(channel);
-    final TestClock clock = new TestClock(channel);
+    final EmbeddedChannel channel;
+    private final CountedMemory memory;
+    final TestClock clock;
     final List<String> violations = new ArrayList<>();
     final Http1ClientConnection connection;
     int socketErrors;
@@ -34,6 +34,13 @@ final class Upstream implements Http1ClientConnection.Listener {
     }
 
     Upstream(Http1ClientSettings settings) {
+        this(settings, new EmbeddedChannel());
+    }
+
+    Upstream(Http1ClientSettings settings, EmbeddedChannel channel) {
+        this.channel = channel;
+        this.memory = new CountedMemory(channel);
+        this.clock = new TestClock(channel);
         ConnectionObserver observer = new ConnectionObserver() {
             @Override
             public void onViolation(String kind) {
