@@ -80,12 +80,4 @@ public final class ConnectPolicy {
     public Settings settings() {
         return settings;
     }
-
-    HostRules allow() {
-        return allow;
-    }
-
-    HostRules deny() {
-        return deny;
-    }
 }

@@ -426,6 +426,8 @@ class AddressRulesTest {
         assertThat(mayDial(rules, "public.example", "64:ff9b::5db8:d822", 443)).isFalse();
         assertThat(mayDial(rules, "x.example", "93.184.217.1", 443)).isTrue();
         assertThat(mayDial(rules, "localhost", "127.0.0.1", 443)).isTrue();
+        assertThat(rules.refuse("public.example", address("93.184.216.34"), 443))
+                .isEqualTo("93.184.216.34 is in a block that is denied");
     }
 
     @Test
@@ -433,7 +435,7 @@ class AddressRulesTest {
         own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
         AddressRules rules = new AddressRules(settings(false, List.of(), List.of()), own, tally);
 
-        assertThat(mayDial(rules, "localhost", "127.0.0.1", 9901)).isFalse();
+        assertThat(rules.refuse("localhost", address("127.0.0.1"), 9901)).isEqualTo("127.0.0.1 is this gateway itself");
         assertThat(mayDial(rules, "localhost", "127.0.0.1", 9902)).isTrue();
         assertThat(mayDial(rules, "metadata", "169.254.169.254", 80)).isTrue();
     }
