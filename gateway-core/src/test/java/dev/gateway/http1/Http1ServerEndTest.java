@@ -416,6 +416,26 @@ class Http1ServerEndTest {
         assertTrue(client.channel.isOpen());
     }
 
+    /** Clients of HTTP/1.0 wait for no 100. */
+    @Test
+    void aClientOfHttp10IsNotWaitedForWhateverItExpects() {
+        pend("POST / HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+        client.clock.advance(2_100);
+        assertEquals(Cause.CLIENT_TIMEOUT, reset());
+    }
+
+    @Test
+    void aConnectThatIsRedirectedIsNoTunnel() {
+        pend(CONNECT);
+        client.last().stream.head(new ResponseHead(300, null, new Fields(), 0), true);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 300 Multiple Choices\r\nContent-Length: 0\r\n\r\n", client.sent());
+        assertEquals("test", client.last().stream.connection().listenerName());
+        client.answer = Downstream::echo;
+        client.send(GET);
+        assertEquals(OK, client.sent());
+    }
+
     @Test
     void aClientThatSendsItsBodyUntoldIsWaitedForNoMore() {
         pend(post("Content-Length: 10\r\nExpect: 100-continue") + "abc");

@@ -10,6 +10,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Buffers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +65,19 @@ class Http1ServerLingeringTest {
         assertFalse(channel.isOpen());
         assertEquals("", client.sent());
         assertEquals(0, client.idleCloses);
+    }
+
+    /** The rest might have come while the response was sent. */
+    @Test
+    void aResponseWithABodyLeavesTheClientTimeForItsOwn() {
+        postMuch();
+        client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
+        client.last().stream.flush();
+        assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", client.sent());
+        assertFalse(channel.isOutputShutdown());
+        client.last().stream.data(Buffers.of("ok"), true);
+        assertEquals("ok", client.sent());
+        assertLingers();
     }
 
     @Test
