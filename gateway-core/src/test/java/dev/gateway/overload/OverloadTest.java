@@ -2,8 +2,13 @@ package dev.gateway.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.gateway.overload.Overload.Refusing;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class OverloadTest {
     private final Overload overload = new Overload();
@@ -74,5 +79,48 @@ class OverloadTest {
         assertThat(at(0.1)).isEqualTo(Refusing.REQUESTS);
         files.level = 0.1;
         assertThat(at(0.1)).isEqualTo(Refusing.NOTHING);
+    }
+
+    @Test
+    void exactlyAtALimitNothingMoreIsRefused() {
+        assertThat(at(Overload.CONNECTIONS)).isEqualTo(Refusing.NOTHING);
+        assertThat(at(Overload.REQUESTS)).isEqualTo(Refusing.CONNECTIONS);
+    }
+
+    @Test
+    void whatItLooksAtIsToldWithTheLevelOfTheLastReview() {
+        files.level = 0.25;
+        at(0.5);
+        heap.level = 0.75; // not reviewed yet
+        assertThat(overload.sources()).containsExactly(heap, files);
+        assertThat(overload.level(heap)).isEqualTo(0.5);
+        assertThat(overload.level(files)).isEqualTo(0.25);
+        assertThat(overload.level(new Source("unknown"))).isZero();
+    }
+
+    @Test
+    void theLogSaysOnceWhatIsShortAndWhatIsRefused() {
+        Logger logger = (Logger) LoggerFactory.getLogger(Overload.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.setLevel(Level.INFO);
+        logger.addAppender(logged);
+        try {
+            files.level = 0.3;
+            for (double level : new double[] {0.5, 0.86, 0.87, 0.95, 0.95, 0.86, 0.5, 0.99, 0.1}) {
+                at(level);
+            }
+        } finally {
+            logger.detachAppender(logged);
+            logger.setLevel(null);
+        }
+        assertThat(logged.list.stream().map(ILoggingEvent::getFormattedMessage))
+                .containsExactly(
+                        "Overload: heap is 86 % in use; new connections are refused",
+                        "Overload: heap is 95 % in use; new connections and requests are refused",
+                        "Overload is over for requests",
+                        "Overload is over for connections",
+                        "Overload: heap is 99 % in use; new connections and requests are refused",
+                        "Overload is over for connections and requests");
     }
 }
