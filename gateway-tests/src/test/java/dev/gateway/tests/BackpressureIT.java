@@ -36,8 +36,8 @@ class BackpressureIT {
 
     /** Returns how much of a body may have left its sender while nobody receives it. */
     private static long onTheWay(Pairing pairing) {
-        long sidesOfHttp1 = (pairing.client.isHttp2() ? 0 : 1) + (pairing.upstreamIsHttp2() ? 0 : 1);
-        return HELD + sidesOfHttp1 * IN_THE_KERNEL;
+        int sidesOfHttp1 = (pairing.client.isHttp2() ? 0 : 1) + (pairing.upstreamIsHttp2() ? 0 : 1);
+        return HELD + (long) sidesOfHttp1 * IN_THE_KERNEL;
     }
 
     @ParameterizedTest
