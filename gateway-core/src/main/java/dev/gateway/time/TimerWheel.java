@@ -97,7 +97,7 @@ public final class TimerWheel {
         held = false;
     }
 
-    /** Returns the time of day in milliseconds since 1970, up to one old. */
+    /** Returns the time of day in milliseconds since 1970, up to one millisecond old. */
     public long wallMillis() {
         long now = nanoTime();
         if (now - wallReadNanos >= WALL_NANOS) {

@@ -157,7 +157,7 @@ class ClockJumpIT {
         Path file = gateway.directory().resolve("access.log");
         gateway.await("a line that tells the time", () -> {
             try {
-                ask(client); // again, since an event loop looks at the clock once a second
+                ask(client); // again, since an event loop keeps what it has read of the clock for a millisecond
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
