@@ -173,7 +173,8 @@ class RaceTest {
 
     @Test
     void everyAddressThatFailedIsTold() throws Exception {
-        int port = listen("127.0.0.9", 0);
+        int port = refusing("127.0.0.1", 0);
+        refusing("::1", port);
         dns.answers(HOST, "127.0.0.1", "::1");
         assertThat(run(port).failure())
                 .startsWith("CONNECT_FAILED ")
@@ -244,6 +245,14 @@ class RaceTest {
         ServerSocket server = new ServerSocket(port, 64, InetAddress.getByName(address));
         open.add(server);
         return server.getLocalPort();
+    }
+
+    /** Has the kernel refuse connections: the port is taken, and nobody listens. */
+    private int refusing(String address, int port) throws IOException {
+        SocketChannel taken = SocketChannel.open();
+        open.add(taken);
+        taken.bind(new InetSocketAddress(InetAddress.getByName(address), port));
+        return taken.socket().getLocalPort();
     }
 
     /** Lets nobody connect, by having more who wait than the kernel keeps for one who does not accept. */
