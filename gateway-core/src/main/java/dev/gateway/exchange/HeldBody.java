@@ -1,9 +1,6 @@
 package dev.gateway.exchange;
 
 import dev.gateway.overload.Cost;
-import dev.gateway.overload.Stalled;
-import dev.gateway.stream.Cause;
-import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
@@ -17,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class HeldBody {
     private final Exchange exchange;
     private @Nullable ArrayDeque<ByteBuf> buffers;
-    private @Nullable Waiting waiting;
+    private @Nullable StalledBody waiting; // made with the first piece
     private long bytes;
     private long charged;
 
@@ -33,13 +30,18 @@ final class HeldBody {
         charged += Cost.PIECE;
         if (buffers == null) {
             buffers = new ArrayDeque<>(4);
-            waiting = new Waiting();
         }
-        if (waiting != null) {
-            waiting.stall();
-        }
-        bytes += data.readableBytes();
         buffers.add(data);
+        bytes += data.readableBytes();
+        StalledBody made = waiting;
+        if (made == null) {
+            made = new StalledBody(
+                    exchange,
+                    () -> bytes,
+                    "direct memory ran low, and the request's body could not be passed on yet");
+            waiting = made;
+        }
+        made.stall();
         return true;
     }
 
@@ -54,18 +56,14 @@ final class HeldBody {
         if (first != null) {
             bytes -= first.readableBytes();
             if (isEmpty()) {
-                resume();
+                if (waiting != null) {
+                    waiting.resume();
+                }
                 exchange.held.remove(charged);
                 charged = 0;
             }
         }
         return first;
-    }
-
-    private void resume() {
-        if (waiting != null) {
-            waiting.resume();
-        }
     }
 
     /** Returns all of it as one buffer, which stays held. */
@@ -91,29 +89,9 @@ final class HeldBody {
 
     /** The exchange is over, and charged for nothing any more. */
     void discard() {
-        resume();
         charged = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {
             data.release();
-        }
-    }
-
-    /** A client whose bytes nobody takes yet. */
-    private final class Waiting extends Stalled.Holder {
-        @Override
-        protected long held() {
-            return bytes;
-        }
-
-        @Override
-        protected Object culprit() {
-            return exchange.record.connection;
-        }
-
-        @Override
-        protected void cut() {
-            exchange.fail(Failure.of(
-                    Cause.OVERLOAD, "direct memory ran low, and the request's body could not be passed on yet"));
         }
     }
 }

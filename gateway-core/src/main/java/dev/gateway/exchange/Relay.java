@@ -1,9 +1,6 @@
 package dev.gateway.exchange;
 
 import dev.gateway.message.Fields;
-import dev.gateway.overload.Stalled;
-import dev.gateway.stream.Cause;
-import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +15,7 @@ final class Relay {
     private int owed; // bounded by what the source sends without credit
     private boolean unflushed;
     private final Exchange exchange;
-    private @Nullable Waiting waiting; // made when the sink had no room for the first time
+    private @Nullable StalledBody waiting; // made when the sink had no room for the first time
 
     Relay(Exchange exchange) {
         this.exchange = exchange;
@@ -100,9 +97,9 @@ final class Relay {
         if (exchange.state.isDone()) {
             return; // what it has handed over is the sink's alone
         }
-        Waiting made = waiting;
+        StalledBody made = waiting;
         if (made == null) {
-            made = new Waiting();
+            made = new StalledBody(exchange, () -> owed, "direct memory ran low, and what was sent was not taken");
             waiting = made;
         }
         made.stall();
@@ -112,24 +109,6 @@ final class Relay {
     void end() {
         if (waiting != null) {
             waiting.resume();
-        }
-    }
-
-    /** What the sink does not take. */
-    private final class Waiting extends Stalled.Holder {
-        @Override
-        protected long held() {
-            return owed;
-        }
-
-        @Override
-        protected Object culprit() {
-            return exchange.record.connection;
-        }
-
-        @Override
-        protected void cut() {
-            exchange.fail(Failure.of(Cause.OVERLOAD, "direct memory ran low, and what was sent was not taken"));
         }
     }
 
