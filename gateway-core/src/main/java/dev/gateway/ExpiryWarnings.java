@@ -21,7 +21,7 @@ final class ExpiryWarnings {
     /**
      * Makes it; of those that are used now, the validation of the configuration has warned.
      *
-     * @param clock returns nanoseconds: a day is one though the time of day is set anew
+     * @param clock a monotonic clock in nanoseconds, which a change of the time of day does not move
      */
     ExpiryWarnings(LongSupplier clock) {
         this.clock = clock;

@@ -36,9 +36,7 @@ final class HeldBody {
         StalledBody made = waiting;
         if (made == null) {
             made = new StalledBody(
-                    exchange,
-                    () -> bytes,
-                    "direct memory ran low, and the request's body could not be passed on yet");
+                    exchange, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
             waiting = made;
         }
         made.stall();

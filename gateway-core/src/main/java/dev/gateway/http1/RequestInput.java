@@ -156,7 +156,7 @@ final class RequestInput {
                 case HEAD -> readHead(in);
                 case BODY -> readBody(in);
                 case DROPPED -> drop(in);
-                case WAITING, CLOSED -> unread.release(); // closed: it is nobody's
+                case WAITING, CLOSED -> unread.release(); // only CLOSED comes here: isLeft() stops at WAITING
             }
             in = unread.peek();
         }

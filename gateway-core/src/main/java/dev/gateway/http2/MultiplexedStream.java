@@ -44,8 +44,7 @@ abstract class MultiplexedStream implements Stream {
     private WindowGrowth.@Nullable Need need; // null until then
     private int untaken; // bytes handed on that were not consumed yet, unless it has failed
     private int tinyHeld; // tiny pieces handed on since the last credit
-    private int
-            shortHeld; // short pieces handed on since the last credit, of which those beyond FREE_PIECES are charged
+    private int shortHeld; // short pieces handed on since the last credit; those beyond FREE_PIECES are charged
     private int unsent; // bytes handed over and not written to the channel
     private boolean localEnded; // we were handed the last of what we send
     private boolean remoteEnded;

@@ -58,7 +58,7 @@ public final class SelfSigned {
         return files;
     }
 
-    /** Whether nobody else can have chosen what is in a file, so that nobody else has the key. */
+    /** Whether only root or the user of this process can have written a file. Otherwise another user may have the key. */
     private static boolean isOurs(Path file) throws IOException {
         Path process = Path.of("/proc/self");
         if (!file.getFileSystem().supportedFileAttributeViews().contains(UNIX) || !Files.exists(process)) {

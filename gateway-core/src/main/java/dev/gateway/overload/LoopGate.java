@@ -30,8 +30,7 @@ public final class LoopGate {
     private final Overload overload;
     private final @Nullable LoopBudget budget;
     private final @Nullable RefusalPace pace;
-    private final RefusalPace exchanging =
-            new RefusalPace(EXCHANGE_NANOS); // of connections that take the place of others
+    private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
     private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
     private boolean full; // there was no room for the connection accepted last
     private long fullNanos; // since when

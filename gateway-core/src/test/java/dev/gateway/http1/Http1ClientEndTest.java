@@ -32,7 +32,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How an upstream connection ends, and what its exchange and whoever keeps it are told. */
+/** How an upstream connection ends, and what its exchange and its pool are told. */
 @SuppressWarnings("StringConcatToTextBlock") // the line ends matter
 class Http1ClientEndTest {
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

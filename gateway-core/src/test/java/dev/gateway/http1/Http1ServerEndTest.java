@@ -236,7 +236,7 @@ class Http1ServerEndTest {
         assertFalse(client.channel.isOpen());
     }
 
-    // ---- whoever operates the gateway
+    // ---- the operator
 
     @Test
     void anIdleConnectionIsEndedWithoutAWord() {

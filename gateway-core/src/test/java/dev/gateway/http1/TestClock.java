@@ -36,7 +36,7 @@ final class TestClock {
         }
     }
 
-    /** Whoever has ended waits for nothing. */
+    /** Asserts that no timer is armed any more. */
     void assertNothingArmed() {
         advance(2 * TimerWheel.TICK_MILLIS);
         assertEquals(-1, loop.runScheduledPendingTasks(), "a timer is left");

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of real connections, and how often the kernel is told of the events that one waits for. */
+/** Reads, writes and ends of real connections, and how often the handler calls epoll_ctl for one. */
 @Timeout(60)
 class EpollHandlerTest {
     private static final int MANY = 10_000; // more than one read takes
@@ -194,7 +194,7 @@ class EpollHandlerTest {
         assertThat(channel.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The kernel tells it once, unless it is asked anew. */
+    /** epoll reports a reset once, and again only after another call of epoll_ctl. */
     @Test
     void aResetThatComesAsReadingPausesClosesTheConnection() throws Exception {
         reader.pauses = true;
@@ -250,7 +250,7 @@ class EpollHandlerTest {
         private volatile boolean pauses;
         private volatile boolean readsOnSoon;
         private int sum;
-        private volatile int received; // the same, for whoever asks
+        private volatile int received; // a copy of sum for other threads
         private volatile long lastReadInTurn;
 
         @Override

@@ -101,7 +101,7 @@ final class ConnectAuthChecks {
         return tls != null && tls.clientAuth() != TlsConfig.ClientAuth.NONE;
     }
 
-    /** All ways to prove an identity lead to the same names, so whoever signs certificates can name a user. */
+    /** Warns of users in policies: a certificate authority could issue a certificate with the name of one. */
     private void namesakes(Set<String> users) {
         for (Policy policy : entry.policies()) {
             for (String identity : policy.identities()) {

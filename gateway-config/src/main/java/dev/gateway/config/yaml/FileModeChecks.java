@@ -47,7 +47,7 @@ final class FileModeChecks {
                         key + ": every user of this machine may write " + file + ": 'chmod o-w' prevents that");
             }
         } catch (InvalidException | InvalidPathException | IOException | UnsupportedOperationException e) {
-            // whoever reads the file says what is wrong with it
+            // another check reads the file and reports this
         }
     }
 }
