@@ -65,7 +65,7 @@ final class Loops {
     private final ScheduledExecutorService housekeeping = new Housekeeping();
     private final AdminWork adminWork = new AdminWork();
     private final DirectMemoryGuard directMemory;
-    private final LeftBehind leftBehind = new LeftBehind(NativeHeap::trim);
+    private final LeftBehind leftBehind = new LeftBehind(this::gatherMemory, NativeHeap::trim);
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
@@ -270,6 +270,10 @@ final class Loops {
         directMemory.trim(transport::trimMemory);
         directMemory.gather(transport::pinnedMemory, transport::gatherMemory);
         leftBehind.review(DirectMemory.used());
+    }
+
+    private void gatherMemory() {
+        transport.loops().forEach(loop -> loop.execute(transport::gatherMemory));
     }
 
     /** Has it told again and again that all loops do what they are given, three times within some time. */

@@ -3,9 +3,10 @@ package dev.gateway.overload;
 import java.util.function.BooleanSupplier;
 
 /**
- * Gives memory back to the system that buffers have left behind. What Netty frees, the C library keeps for what may come
- * next; after an attack that is most of what the process takes. Reviewed once a second by one thread: when buffers have
- * taken much less than before for some seconds, the library is asked to let go. While they come and go, it is not.
+ * Gives memory back to the system that buffers have left behind. Event loops keep some of it ready, in chunks that hold
+ * little else, and what Netty frees, the C library keeps for what may come next; after an attack that is most of what the
+ * process takes. Reviewed once a second by one thread: when buffers have taken much less than before for some seconds, the
+ * event loops are asked to let go, and then the library. While buffers come and go, nobody is.
  */
 public final class LeftBehind {
     /** Less is not worth it. */
@@ -14,6 +15,7 @@ public final class LeftBehind {
     /** For so many reviews little must have been taken. */
     static final int CALM = 5;
 
+    private final Runnable gather;
     private final BooleanSupplier giveBack;
     private boolean possible = true;
     private long most; // since memory was given back
@@ -22,9 +24,11 @@ public final class LeftBehind {
     /**
      * Makes it.
      *
+     * @param gather asks the event loops to free what they keep ready
      * @param giveBack asks the C library to let go of what it does not use; false if it cannot
      */
-    public LeftBehind(BooleanSupplier giveBack) {
+    public LeftBehind(Runnable gather, BooleanSupplier giveBack) {
+        this.gather = gather;
         this.giveBack = giveBack;
     }
 
@@ -37,10 +41,12 @@ public final class LeftBehind {
         most = Math.max(most, used);
         boolean much = most - used >= LEAST && used <= most / 2;
         calm = much ? calm + 1 : 0;
-        if (calm > CALM && possible) {
+        if (calm == CALM) {
+            gather.run();
+        } else if (calm > CALM) {
             calm = 0;
             most = used;
-            possible = giveBack.getAsBoolean();
+            possible = possible && giveBack.getAsBoolean();
         }
     }
 }

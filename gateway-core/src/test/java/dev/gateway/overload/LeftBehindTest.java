@@ -7,9 +7,11 @@ import org.junit.jupiter.api.Test;
 class LeftBehindTest {
     private static final long MIB = 1 << 20;
 
+    private int gathered;
     private int given;
     private boolean possible = true;
-    private final LeftBehind left = new LeftBehind(() -> {
+    private final LeftBehind left = new LeftBehind(() -> gathered++, () -> {
+        assertThat(gathered).as("event loops let go first").isGreaterThan(given);
         given++;
         return possible;
     });
@@ -23,7 +25,10 @@ class LeftBehindTest {
     @Test
     void givesBackOnceWhenBuffersHaveTakenMuchLessForSomeSeconds() {
         review(10, 100 * MIB);
-        review(LeftBehind.CALM, 5 * MIB);
+        review(LeftBehind.CALM - 1, 5 * MIB);
+        assertThat(gathered).isZero();
+        review(1, 5 * MIB);
+        assertThat(gathered).isOne();
         assertThat(given).isZero();
         review(1, 5 * MIB);
         assertThat(given).isOne();
@@ -31,6 +36,7 @@ class LeftBehindTest {
         assertThat(given).isOne();
         review(1, 50 * MIB);
         review(100, 4 * MIB);
+        assertThat(gathered).isEqualTo(2);
         assertThat(given).isEqualTo(2);
     }
 
@@ -38,9 +44,10 @@ class LeftBehindTest {
     void doesNothingWhileBuffersComeAndGo() {
         for (int i = 0; i < 100; i++) {
             review(1, 100 * MIB);
-            review(LeftBehind.CALM, 5 * MIB);
+            review(LeftBehind.CALM - 1, 5 * MIB);
         }
         review(100, 60 * MIB);
+        assertThat(gathered).isZero();
         assertThat(given).isZero();
     }
 
@@ -48,6 +55,7 @@ class LeftBehindTest {
     void doesNothingForLittle() {
         review(1, 9 * MIB);
         review(100, 2 * MIB);
+        assertThat(gathered).isZero();
         assertThat(given).isZero();
     }
 
