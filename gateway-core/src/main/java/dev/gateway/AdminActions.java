@@ -19,21 +19,21 @@ final class AdminActions {
     private static final String DRAIN = ":drain";
     private static final String UNDRAIN = ":undrain";
 
-    private final Gateway gateway;
+    private final Operations operations;
     private final LogLevels levels;
     private final EndpointDrain endpoints;
 
-    AdminActions(Gateway gateway, LogLevels levels, EndpointDrain endpoints) {
-        this.gateway = gateway;
+    AdminActions(Operations operations, LogLevels levels, EndpointDrain endpoints) {
+        this.operations = operations;
         this.levels = levels;
         this.endpoints = endpoints;
     }
 
     /** Adds them to the pages. */
     void addTo(AdminPages pages) {
-        pages.act("/reload", asked -> gateway.reload("requested by " + asked.asker()));
-        pages.act("/drain", asked -> begin("drain", asked, gateway::drainAndStay, "draining; /ready tells how far"));
-        pages.act("/quit", asked -> begin("quit", asked, gateway::drain, "draining, then ending"));
+        pages.act("/reload", asked -> operations.reload("requested by " + asked.asker()));
+        pages.act("/drain", asked -> begin("drain", asked, operations::drainAndStay, "draining; /ready tells how far"));
+        pages.act("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
         pages.act("/endpoints/", this::endpoint);
         pages.act("/log-level", this::logLevel);
         pages.show("/log-level", asked -> Content.json(Json.write(levels.levels())));

@@ -2,6 +2,7 @@ package dev.gateway;
 
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.GatewayConfig;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ final class AdminOptions {
         if (config == null) {
             return new AdminClient(address == null ? DEFAULT : address, tokenFile);
         }
-        GatewayConfig loaded = Main.load(config, err);
+        GatewayConfig loaded = CommandSupport.load(config, err);
         if (loaded == null) {
             return null;
         }
@@ -61,6 +62,30 @@ final class AdminOptions {
         }
         return new AdminClient(
                 address == null ? address(admin) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
+    }
+
+    /** Prints a page, or why there is none; returns the exit code. */
+    int print(String page, PrintWriter out, PrintWriter err) {
+        try {
+            AdminClient client = client(err);
+            if (client == null) {
+                return CommandSupport.INVALID_CONFIG;
+            }
+            AdminClient.Answer answer = client.get(page);
+            boolean good = answer.status() == 200;
+            (good ? out : err).print(answer.body());
+            (good ? out : err).flush();
+            if (answer.status() == 401) {
+                err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
+            }
+            return good ? CommandSupport.OK : CommandSupport.UNAVAILABLE;
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            return CommandSupport.UNAVAILABLE;
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return CommandSupport.USAGE;
+        }
     }
 
     private static String address(AdminConfig admin) {

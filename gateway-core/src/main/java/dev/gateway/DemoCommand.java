@@ -63,15 +63,15 @@ final class DemoCommand implements Callable<Integer> {
         if (level != null) {
             Logging.level(level);
         }
-        PrintWriter out = Main.out(spec);
-        PrintWriter err = Main.err(spec);
-        GatewayConfig config = Main.report(file == null ? quickstart() : ConfigLoader.load(file), err);
+        PrintWriter out = CommandSupport.out(spec);
+        PrintWriter err = CommandSupport.err(spec);
+        GatewayConfig config = CommandSupport.report(file == null ? quickstart() : ConfigLoader.load(file), err);
         if (config == null) {
-            return Main.INVALID_CONFIG;
+            return CommandSupport.INVALID_CONFIG;
         }
         if (upstreamPort < 0 || upstreamPort > 65535) {
             err.println("--upstream-port: expected a port from 0 to 65535, not " + upstreamPort);
-            return Main.USAGE;
+            return CommandSupport.USAGE;
         }
         DemoUpstream upstream;
         try {
@@ -82,7 +82,7 @@ final class DemoCommand implements Callable<Integer> {
                         "cannot start: port " + upstreamPort + " of 127.0.0.1, which the demo upstream needs, is taken:"
                                 + " stop what listens there, or choose another port with --upstream-port and a --config whose"
                                 + " upstream has it");
-                return Main.CANNOT_START;
+                return CommandSupport.CANNOT_START;
             }
             throw e;
         }

@@ -79,14 +79,14 @@ final class ExplainCommand implements Callable<Integer> {
         Path file = admin.config();
         return file != null && !admin.hasAddress()
                 ? explain(file)
-                : StatsCommand.print(admin, page(), Main.out(spec), Main.err(spec));
+                : admin.print(page(), CommandSupport.out(spec), CommandSupport.err(spec));
     }
 
     private int explain(Path file) {
-        PrintWriter err = Main.err(spec);
-        GatewayConfig config = Main.load(file, err);
+        PrintWriter err = CommandSupport.err(spec);
+        GatewayConfig config = CommandSupport.load(file, err);
         if (config == null) {
-            return Main.INVALID_CONFIG;
+            return CommandSupport.INVALID_CONFIG;
         }
         Explanation explanation;
         try {
@@ -95,11 +95,11 @@ final class ExplainCommand implements Callable<Integer> {
             explanation = new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own(config)).explain(question);
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());
-            return Main.USAGE;
+            return CommandSupport.USAGE;
         }
-        Main.out(spec).print(json ? Json.write(explanation.json()) : ExplanationText.of(explanation));
-        Main.out(spec).flush();
-        return Main.OK;
+        CommandSupport.out(spec).print(json ? Json.write(explanation.json()) : ExplanationText.of(explanation));
+        CommandSupport.out(spec).flush();
+        return CommandSupport.OK;
     }
 
     /** Returns where the gateway would listen on this machine, as far as the configuration tells. */

@@ -9,19 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A running gateway: everything between its start and the end of its drain. Safe from any thread but event loops. */
-public final class Gateway implements AutoCloseable {
-    private static final Logger log = LoggerFactory.getLogger(Gateway.class);
-    private static final int START_PATIENCE_SECONDS = 2; // once a signal has come
-
-    private final Metrics metrics = new Metrics(version());
+public final class Gateway implements Operations, AutoCloseable {
+    private final Metrics metrics = new Metrics(BuildInfo.version());
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
     private final Listeners listeners;
@@ -79,8 +71,13 @@ public final class Gateway implements AutoCloseable {
         return start(config, file, Surroundings.shared());
     }
 
-    /** Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some surroundings. */
-    static Gateway start(GatewayConfig config, ConfigFile file, Surroundings surroundings) throws StartException {
+    /**
+     * Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some surroundings.
+     *
+     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     */
+    public static Gateway start(GatewayConfig config, ConfigFile file, Surroundings surroundings)
+            throws StartException {
         return start(new Gateway(config, file, surroundings), config);
     }
 
@@ -122,11 +119,7 @@ public final class Gateway implements AutoCloseable {
         thread.run(() -> generations.advance(next));
     }
 
-    /**
-     * Reads the configuration's file again and lets it take over, if it can.
-     *
-     * @param reason for the log
-     */
+    @Override
     public CompletableFuture<Outcome> reload(String reason) {
         return reloads == null
                 ? CompletableFuture.completedFuture(
@@ -180,14 +173,15 @@ public final class Gateway implements AutoCloseable {
      * so that whoever sends traffic here can notice; then no more are accepted, and what runs is finished, at the latest
      * until {@code drain.timeout}. Returns when everything has ended; a second call waits for the first.
      */
+    @Override
     public void drain() {
         systemd.stopping(generations.required().config.drain().timeout());
         lifecycle.drain();
         lifecycle.stop();
     }
 
-    /** Does the same but that the admin listener, and the process, stay. */
-    void drainAndStay() {
+    @Override
+    public void drainAndStay() {
         systemd.changed("Draining");
         lifecycle.drain();
         systemd.changed("Drained");
@@ -205,7 +199,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     /** Tells whoever started the process that it serves, and from now on again and again that it lives. */
-    void tellReady() {
+    public void tellReady() {
         if (reloads != null) {
             systemd.ready(reloads.status());
         }
@@ -220,54 +214,12 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Drains when the process is told to end, as by SIGTERM, and ends it with exit code 0. A JVM that a signal ends
-     * exits with 143 unless a hook halts it first; the alternative, {@code sun.misc.Signal}, is not part of the platform.
-     * A second signal ends the process at once.
-     *
-     * @param starting completes with the gateway once it has started, with null if it cannot: a signal that comes
-     *     earlier waits for that, for a moment
-     */
-    static void closeOnTermination(CompletableFuture<@Nullable Gateway> starting) {
-        Runtime.getRuntime()
-                .addShutdownHook(new Thread(
-                        () -> {
-                            Signals.endAtOnce();
-                            Gateway gateway = awaitStart(starting);
-                            if (gateway != null) {
-                                gateway.drain();
-                                Logging.flush();
-                                Runtime.getRuntime().halt(0);
-                            }
-                        },
-                        "drain"));
-    }
-
-    /** Returns null if there is nothing to drain, or a start takes so long that it may never end. */
-    private static @Nullable Gateway awaitStart(CompletableFuture<@Nullable Gateway> starting) {
-        try {
-            return starting.get(START_PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            log.warn("Told to end while starting");
-            Logging.flush();
-            return null;
-        } catch (InterruptedException | ExecutionException e) {
-            return null;
-        }
-    }
-
-    /**
      * Reads the configuration again on SIGHUP, and opens the access log's file anew on SIGUSR1, where the JVM lets them be
      * heard; else they stop it.
      */
     public void listenToSignals() {
         Signals.on("HUP", "reloads", () -> reload("SIGHUP"));
         Signals.on("USR1", "reopens the access log", loops::reopenLog);
-    }
-
-    /** Returns the version of the build, {@code dev} if it does not come from one. */
-    public static String version() {
-        String version = Gateway.class.getPackage().getImplementationVersion();
-        return version == null ? "dev" : version;
     }
 
     private final class Health implements AdminPages.Health {

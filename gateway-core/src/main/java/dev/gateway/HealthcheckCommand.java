@@ -47,7 +47,7 @@ final class HealthcheckCommand implements Callable<Integer> {
         if (complaint.isEmpty()) {
             return Healthcheck.HEALTHY;
         }
-        Main.err(spec).println(url + ": " + complaint);
+        CommandSupport.err(spec).println(url + ": " + complaint);
         return Healthcheck.UNHEALTHY;
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
+import dev.gateway.config.yaml.Durations;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -86,7 +87,7 @@ final class LogLevels {
         }
         Future<?> end = timer.schedule(() -> goBack(target), time.toMillis(), TimeUnit.MILLISECONDS);
         temporary.put(target.getName(), new Temporary(before, end));
-        return what + " for " + RouteExplainer.duration(time);
+        return what + " for " + Durations.print(time);
     }
 
     private synchronized void goBack(Logger logger) {

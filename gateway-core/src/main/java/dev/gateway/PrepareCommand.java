@@ -60,7 +60,7 @@ final class PrepareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter err = Main.err(spec);
+        PrintWriter err = CommandSupport.err(spec);
         Path file = Files.createTempFile("gateway", ".yaml");
         try (ServerSocket upstream = new ServerSocket()) {
             upstream.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0));
@@ -69,11 +69,11 @@ final class PrepareCommand implements Callable<Integer> {
             serving.start();
             Files.writeString(file, CONFIG.formatted(upstream.getLocalPort()));
             ConfigFile source = new ConfigFile(file);
-            GatewayConfig config = Main.report(source.load(), err);
-            return config == null ? Main.INTERNAL_ERROR : rehearse(config, source);
+            GatewayConfig config = CommandSupport.report(source.load(), err);
+            return config == null ? CommandSupport.INTERNAL_ERROR : rehearse(config, source);
         } catch (StartException | IOException e) {
             err.println("cannot be prepared: " + e.getMessage());
-            return Main.CANNOT_START;
+            return CommandSupport.CANNOT_START;
         } finally {
             Files.delete(file);
         }
@@ -87,7 +87,7 @@ final class PrepareCommand implements Callable<Integer> {
             ask(Objects.requireNonNull(gateway.adminUrl()) + "ready", 1);
             gateway.drain();
         }
-        return Main.OK;
+        return CommandSupport.OK;
     }
 
     private static void ask(String url, int times) throws IOException {

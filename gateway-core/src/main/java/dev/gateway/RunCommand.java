@@ -96,16 +96,16 @@ final class RunCommand implements Callable<Integer> {
             Logging.level(level);
         }
         Logging.format(format);
-        PrintWriter err = Main.err(spec);
+        PrintWriter err = CommandSupport.err(spec);
         Path file = argument.get();
         if (file == null) {
             err.println(FileArgument.MISSING);
-            return Main.USAGE;
+            return CommandSupport.USAGE;
         }
         ConfigFile source = ConfigFile.ofProcess(file);
-        GatewayConfig config = Main.report(source.load(), err);
+        GatewayConfig config = CommandSupport.report(source.load(), err);
         return config == null
-                ? Main.INVALID_CONFIG
+                ? CommandSupport.INVALID_CONFIG
                 : serve(() -> Gateway.start(config, source, Surroundings.own(systemd())), err, gateway -> {
                     gateway.listenToSignals();
                     gateway.tellReady(); // now that signals are heard
@@ -132,7 +132,7 @@ final class RunCommand implements Callable<Integer> {
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
         CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
-        Gateway.closeOnTermination(starting); // before anybody can know that it serves
+        Termination.drainOnSignal(starting); // before anybody can know that it serves
         Gateway gateway;
         try {
             gateway = start.start();
@@ -140,12 +140,12 @@ final class RunCommand implements Callable<Integer> {
         } catch (StartException e) {
             Logging.flush(); // what led to it comes first
             err.println("cannot start: " + e.getMessage());
-            return Main.CANNOT_START;
+            return CommandSupport.CANNOT_START;
         } finally {
             starting.complete(null); // unless it has started
         }
         started.on(gateway);
         gateway.awaitStopped();
-        return Main.OK;
+        return CommandSupport.OK;
     }
 }

@@ -222,7 +222,7 @@ final class Telemetry {
                 headers == null ? Map.of() : HeadersFile.read(headers),
                 authorities == null ? null : InputFile.text(authorities, StandardCharsets.ISO_8859_1),
                 Assembly.millis(otlp.timeout()),
-                new Receiver.Service(otlp.serviceName(), Gateway.version(), instance));
+                new Receiver.Service(otlp.serviceName(), BuildInfo.version(), instance));
     }
 
     private SpanExport spans(Wanted wanted, Receiver receiver) {

@@ -42,28 +42,28 @@ final class TopCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        PrintWriter out = Main.out(spec);
-        PrintWriter err = Main.err(spec);
+        PrintWriter out = CommandSupport.out(spec);
+        PrintWriter err = CommandSupport.err(spec);
         if (!(interval >= 0.1 && interval <= 3600)) {
             err.println("--interval: expected 0.1 to 3600 seconds");
-            return Main.USAGE;
+            return CommandSupport.USAGE;
         }
         try {
             AdminClient client = admin.client(err);
             if (client == null) {
-                return Main.INVALID_CONFIG;
+                return CommandSupport.INVALID_CONFIG;
             }
             Document first = read(client);
             return once ? printOnce(client, first, out) : show(client, first, out);
         } catch (IOException e) {
             err.println(e.getMessage());
-            return Main.UNAVAILABLE;
+            return CommandSupport.UNAVAILABLE;
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());
-            return Main.USAGE;
+            return CommandSupport.USAGE;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Main.OK;
+            return CommandSupport.OK;
         }
     }
 
@@ -81,7 +81,7 @@ final class TopCommand implements Callable<Integer> {
         sleep();
         TopFrame.of(client.toString(), read(client), first, rows(), columns()).forEach(out::println);
         out.flush();
-        return Main.OK;
+        return CommandSupport.OK;
     }
 
     private int show(AdminClient client, Document first, PrintWriter out) throws InterruptedException {
@@ -105,7 +105,7 @@ final class TopCommand implements Callable<Integer> {
                 sleep();
             }
         }
-        return Main.OK;
+        return CommandSupport.OK;
     }
 
     private void sleep() throws InterruptedException {

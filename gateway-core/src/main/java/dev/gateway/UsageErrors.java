@@ -34,7 +34,7 @@ final class UsageErrors {
             err.println("Did you mean '" + meant + "'?");
         }
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
-        return Main.USAGE;
+        return CommandSupport.USAGE;
     }
 
     private static @Nullable String meant(CommandLine command, UnmatchedArgumentException error) {

@@ -243,7 +243,7 @@ class MainTest {
                 admin: {port: 0}
                 accessLog: {format: "off"}
                 """);
-        GatewayConfig config = Objects.requireNonNull(Main.load(file, new PrintWriter(err, true)));
+        GatewayConfig config = Objects.requireNonNull(CommandSupport.load(file, new PrintWriter(err, true)));
         String url;
         try (Gateway gateway = Gateway.start(config)) {
             url = gateway.adminUrl();
