@@ -1,4 +1,4 @@
-/** The process: start, reload, drain, and the one place that turns configuration into what runs. */
+/** The gateway as an object: start, reload, drain, close. */
 @NullMarked
 package dev.gateway;
 

@@ -32,8 +32,8 @@ class ArchitectureTest {
      */
     private static final Set<String> MAY_ASK_FOR_THE_TIME_OF_DAY = Set.of(
             // They write down when something happened, and keep nothing that depends on it.
-            "dev.gateway.ProcessLog",
-            "dev.gateway.Reloads",
+            "dev.gateway.process.ProcessLog",
+            "dev.gateway.runtime.Reloads",
             "dev.gateway.observe.Histogram", // of an exemplar
             "dev.gateway.observe.LastMinutes",
             "dev.gateway.observe.Metrics",
@@ -44,7 +44,7 @@ class ArchitectureTest {
             "dev.gateway.exchange.ExchangeHandler",
             "dev.gateway.time.TimerWheel",
             // Certificates end by it.
-            "dev.gateway.Certificates",
+            "dev.gateway.runtime.Certificates",
             "dev.gateway.config.yaml.ConfigLoader",
             "dev.gateway.net.ClientCertificates",
             "dev.gateway.net.SelfSigned",
@@ -159,11 +159,32 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule adminUses = mayUse("admin", "files", "observe", "upstream", "stream", "message");
 
+    /** Above the data plane all leads one way: the command line, the gateway, what it shows, what runs, its assembly. */
+    @ArchTest
+    static final ArchRule theCommandLineIsUsedByNobody = onlyUsedBy("cli");
+
+    @ArchTest
+    static final ArchRule statusIsUsedByTheGateway = onlyUsedBy("status", "dev.gateway");
+
+    @ArchTest
+    static final ArchRule explainIsUsedBy = onlyUsedBy("explain", "dev.gateway.status..", "dev.gateway.cli..");
+
+    @ArchTest
+    static final ArchRule runtimeIsUsedBy =
+            onlyUsedBy("runtime", "dev.gateway", "dev.gateway.status..", "dev.gateway.cli..");
+
+    @ArchTest
+    static final ArchRule assemblyIsUsedBy = onlyUsedBy(
+            "assembly", "dev.gateway", "dev.gateway.status..", "dev.gateway.explain..", "dev.gateway.runtime..");
+
+    @ArchTest
+    static final ArchRule processUses = mayUse("process", "net", "config.yaml", "observe");
+
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 
     @ArchTest
-    static final ArchRule onlyTheRootSeesConfiguration = noClasses()
+    static final ArchRule theDataPlaneKnowsNoConfiguration = noClasses()
             .that()
             .resideInAnyPackage(packages(
                     "message",
@@ -219,6 +240,17 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule noCycles =
             slices().matching("dev.gateway.(*)..").should().beFreeOfCycles();
+
+    private static ArchRule onlyUsedBy(String name, String... packages) {
+        String[] allowed = Arrays.copyOf(packages, packages.length + 1);
+        allowed[packages.length] = "dev.gateway." + name + "..";
+        return classes()
+                .that()
+                .resideInAPackage("dev.gateway." + name + "..")
+                .should()
+                .onlyBeAccessed()
+                .byAnyPackage(allowed);
+    }
 
     private static ArchRule mayUse(String name, String... others) {
         String[] allowed = Arrays.copyOf(packages(others), others.length + 1);

@@ -3,9 +3,9 @@ package dev.gateway.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.ConfigFile;
 import dev.gateway.Gateway;
 import dev.gateway.config.LoadResult;
+import dev.gateway.runtime.ConfigFile;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;

@@ -25,7 +25,7 @@ final class GatewayProcess implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                "dev.gateway.Main",
+                "dev.gateway.cli.Main",
                 "run",
                 "--config",
                 config.toString());

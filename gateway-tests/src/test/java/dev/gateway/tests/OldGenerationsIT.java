@@ -62,8 +62,9 @@ class OldGenerationsIT {
                 clients.add(open(gateway, "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"));
             }
             assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.Snapshot")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.Snapshot$ListenerPolicy")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.assembly.Snapshot")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.assembly.Snapshot$ListenerPolicy"))
+                    .isBetween(1, 3);
         } finally {
             for (Socket client : clients) {
                 client.close();

@@ -2,10 +2,10 @@ package dev.gateway.tests;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.ConfigFile;
 import dev.gateway.Gateway;
-import dev.gateway.StartException;
 import dev.gateway.config.LoadResult;
+import dev.gateway.process.StartException;
+import dev.gateway.runtime.ConfigFile;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.Peers;

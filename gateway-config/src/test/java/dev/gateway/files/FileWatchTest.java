@@ -1,0 +1,119 @@
+package dev.gateway.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@SuppressWarnings("NullAway.Init") // fields that JUnit and the first method set
+class FileWatchTest {
+    @TempDir
+    Path directory;
+
+    private Path file;
+    private FileWatch watch;
+
+    @BeforeEach
+    void watch() throws IOException {
+        file = Files.writeString(directory.resolve("gateway.yaml"), "first");
+        watch = new FileWatch(List.of(file));
+    }
+
+    private void assertNoticed() {
+        assertThat(watch.hasChanged()).isTrue();
+        assertThat(watch.hasSettled()).as("may still be written").isFalse();
+        assertThat(watch.hasSettled()).isTrue();
+        watch.reading();
+        assertThat(watch.hasChanged()).isFalse();
+        assertThat(watch.hasSettled()).isFalse();
+        assertThat(watch.hasSettled()).isFalse();
+    }
+
+    @Test
+    void aFileThatStaysIsNoNews() {
+        assertThat(watch.hasChanged()).isFalse();
+        assertThat(watch.hasSettled()).isFalse();
+        assertThat(watch.hasSettled()).isFalse();
+    }
+
+    @Test
+    void aFileWrittenInPlaceIsNoticed() throws IOException {
+        Files.writeString(file, "another length");
+        assertNoticed();
+    }
+
+    @Test
+    void aFileWrittenInPlaceWithTheSameLengthIsNoticedByItsTime() throws IOException {
+        Files.writeString(file, "other");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));
+        assertNoticed();
+    }
+
+    @Test
+    void aFileRenamedOverItIsNoticed() throws IOException {
+        Path fresh = Files.writeString(directory.resolve(".gateway.yaml.swp"), "other");
+        Files.setLastModifiedTime(fresh, Files.getLastModifiedTime(file));
+        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+        assertNoticed();
+    }
+
+    /** As Kubernetes updates a mounted ConfigMap or Secret: the file and its directory are symbolic links. */
+    @Test
+    void aDirectorySwappedByASymbolicLinkIsNoticed() throws IOException {
+        Path mount = Files.createDirectory(directory.resolve("mount"));
+        Path one = Files.createDirectory(mount.resolve("..2026_01"));
+        Path two = Files.createDirectory(mount.resolve("..2026_02"));
+        Files.writeString(one.resolve("tls.crt"), "one");
+        Files.writeString(two.resolve("tls.crt"), "two");
+        Files.setLastModifiedTime(two.resolve("tls.crt"), Files.getLastModifiedTime(one.resolve("tls.crt")));
+        Files.createSymbolicLink(mount.resolve("..data"), Path.of("..2026_01"));
+        Path mounted = Files.createSymbolicLink(mount.resolve("tls.crt"), Path.of("..data/tls.crt"));
+        watch = new FileWatch(List.of(mounted));
+
+        Path link = Files.createSymbolicLink(mount.resolve("..data_tmp"), Path.of("..2026_02"));
+        Files.move(link, mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
+        assertNoticed();
+    }
+
+    @Test
+    void aFileThatGoesIsNoticedAndThatItComesBack() throws IOException {
+        Files.delete(file);
+        assertNoticed();
+        Files.writeString(file, "back");
+        assertNoticed();
+    }
+
+    @Test
+    void aFileThatIsStillWrittenHasNotSettled() throws IOException {
+        for (int i = 1; i < 5; i++) {
+            Files.writeString(file, "x".repeat(i * 10));
+            assertThat(watch.hasSettled()).isFalse();
+        }
+        assertThat(watch.hasSettled()).isTrue();
+    }
+
+    @Test
+    void aChangeThatIsTakenBackIsNone() throws IOException {
+        FileTime before = Files.getLastModifiedTime(file);
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));
+        assertThat(watch.hasSettled()).isFalse();
+        Files.setLastModifiedTime(file, before);
+        assertThat(watch.hasSettled()).isFalse();
+        assertThat(watch.hasSettled()).isFalse();
+    }
+
+    @Test
+    void anyOfSeveralFilesCounts() throws IOException {
+        Path other = Files.writeString(directory.resolve("tls.key"), "key");
+        watch = new FileWatch(List.of(file, other));
+        Files.writeString(other, "another key");
+        assertNoticed();
+    }
+}

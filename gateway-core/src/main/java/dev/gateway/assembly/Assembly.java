@@ -1,0 +1,121 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TracingConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.exchange.ClientTrust;
+import dev.gateway.message.ForwardedFields;
+import dev.gateway.message.OddNames;
+import dev.gateway.process.StartException;
+import dev.gateway.route.Router;
+import dev.gateway.trace.Propagator;
+import dev.gateway.trace.TraceSettings;
+import dev.gateway.upstream.Upstream;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns configuration into what runs: with {@link ListenerAssembly}, {@link RouteAssembly},
+ * {@link ConnectAssembly} and {@link UpstreamAssembly}
+ * the only place that sees both. What is written here has been validated, so a failure names the place in the file and
+ * is a start failure.
+ */
+public final class Assembly {
+    private Assembly() {}
+
+    /**
+     * Makes a generation. It shares upstreams that mean the same with the generation before, so that their connections,
+     * limits and balancers go on.
+     *
+     * @param indexes of listeners, by their names
+     * @param before what is in force, null for the first
+     * @param tunnels what its tunnels share with those of other generations
+     * @param values of header fields that files have
+     */
+    public static Snapshot snapshot(
+            GatewayConfig config,
+            int generation,
+            Map<String, Integer> indexes,
+            @Nullable InForce before,
+            TunnelState tunnels,
+            HeaderValues.Prepared values)
+            throws StartException {
+        Map<String, Upstream> upstreams = new LinkedHashMap<>();
+        for (UpstreamConfig upstream : config.upstreams()) {
+            Upstream same = before == null ? null : before.same(upstream);
+            upstreams.put(upstream.name(), same != null ? same : UpstreamAssembly.upstream(upstream));
+        }
+        Map<String, ConnectEntry> connect = new LinkedHashMap<>();
+        Map<String, ConnectEntry> connectOf = new HashMap<>();
+        for (ConnectConfig each : config.connect()) {
+            ConnectEntry same = before == null ? null : before.same(each);
+            ConnectEntry entry = same != null ? same : ConnectAssembly.entry(each, tunnels);
+            connect.put(each.name(), entry);
+            each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
+        }
+        Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
+        List<Router> routers =
+                RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(values::value));
+        for (int i = 0; i < config.listeners().size(); i++) {
+            ListenerConfig listener = config.listeners().get(i);
+            ConnectEntry entry = connectOf.get(listener.name());
+            policies.put(
+                    Objects.requireNonNull(indexes.get(listener.name())),
+                    new Snapshot.ListenerPolicy(
+                            entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
+                            entry != null
+                                    ? entry.tunnels()
+                                    : listener.protocol().isHttp() ? null : routers.get(i),
+                            new ClientTrust(
+                                    Conversions.cidrs(listener.trustedProxies()),
+                                    config.tracing().trust() == TracingConfig.Trust.ANYONE,
+                                    oddNames(listener.headersWithUnderscores())),
+                            forwarded(listener.forwardedHeaders()),
+                            (int) listener.limits().maxRequestLine(),
+                            listener.limits().maxBody()));
+        }
+        return Snapshot.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
+    }
+
+    private static @Nullable TraceSettings traces(TracingConfig config) {
+        return config.mode() == TracingConfig.Mode.OFF
+                ? null
+                : new TraceSettings(
+                        config.mode() == TracingConfig.Mode.EXPORT,
+                        config.propagators().stream().map(Assembly::propagator).toList(),
+                        config.sampler().parentBased(),
+                        config.sampler().ratio());
+    }
+
+    private static Propagator propagator(TracingConfig.Propagator wanted) {
+        return switch (wanted) {
+            case TRACE_CONTEXT -> Propagator.TRACE_CONTEXT;
+            case B3 -> Propagator.B3;
+            case B3_MULTI -> Propagator.B3_MULTI;
+        };
+    }
+
+    private static OddNames.Policy oddNames(ListenerConfig.HeadersWithUnderscores wanted) {
+        return switch (wanted) {
+            case REJECT -> OddNames.Policy.REJECT;
+            case DROP -> OddNames.Policy.DROP;
+            case ALLOW -> OddNames.Policy.ALLOW;
+        };
+    }
+
+    private static ForwardedFields forwarded(ListenerConfig.ForwardedHeaders wanted) {
+        return new ForwardedFields(
+                switch (wanted) {
+                    case X_FORWARDED -> ForwardedFields.Mode.X_FORWARDED;
+                    case FORWARDED -> ForwardedFields.Mode.FORWARDED;
+                    case BOTH -> ForwardedFields.Mode.BOTH;
+                    case OFF -> ForwardedFields.Mode.OFF;
+                });
+    }
+}

@@ -1,0 +1,333 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.Destination;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.files.InputFile;
+import dev.gateway.filter.FilterOrder;
+import dev.gateway.filter.FilterOrder.Placed;
+import dev.gateway.filter.auth.AuthFileException;
+import dev.gateway.filter.auth.ProxyAuthentication;
+import dev.gateway.process.StartException;
+import dev.gateway.route.Route;
+import dev.gateway.route.Router;
+import dev.gateway.route.RouterBuilder;
+import dev.gateway.tunnel.AddressRules;
+import dev.gateway.tunnel.ConnectPolicy;
+import dev.gateway.tunnel.ConnectRules;
+import dev.gateway.tunnel.ConnectTally;
+import dev.gateway.tunnel.HostRule;
+import dev.gateway.tunnel.HostRules;
+import dev.gateway.tunnel.LoopGuard;
+import dev.gateway.tunnel.ParentRules;
+import dev.gateway.tunnel.Policies;
+import dev.gateway.tunnel.PortRange;
+import dev.gateway.tunnel.ProxyAutoConfig;
+import dev.gateway.tunnel.ProxyAutoConfigFile;
+import dev.gateway.tunnel.SniCheck;
+import dev.gateway.tunnel.SniMode;
+import dev.gateway.tunnel.TunnelLimits;
+import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns an entry of the connect section into what serves it: a route that every CONNECT of its listeners takes, and the
+ * upstreams that the route leads to.
+ */
+public final class ConnectAssembly {
+    /** Of plain requests; what nothing is configured for is as in a route. */
+    private static final long STREAM_IDLE_MILLIS = 300_000;
+
+    private static final long RESPONSE_HEADERS_MILLIS = 60_000;
+    private static final long POOL_IDLE_MILLIS = 60_000;
+    private static final long POOL_LIFETIME_MILLIS = 3_600_000;
+
+    /** By the platform's authorities, as the host that was dialled. */
+    private static final UpstreamSettings.Tls VERIFIED =
+            new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+
+    private static final String BYTE_ORDER_MARK = "\ufeff";
+
+    private final ConnectConfig config;
+    private final TunnelState state;
+    private final ConnectTally tally;
+    private final Map<ConnectPolicy, Way> ways = new LinkedHashMap<>();
+    private @Nullable ProxyAuthentication login;
+
+    private ConnectAssembly(ConnectConfig config, TunnelState state) {
+        this.config = config;
+        this.state = state;
+        this.tally = state.tally(config.name());
+    }
+
+    /** Where what a policy allows is dialled. Whoever dials does not know for whom, so each set of denied blocks has one. */
+    private record Way(AddressRules addresses, Upstream upstream) {}
+
+    /** Reads files of users and credentials, and makes the entry. */
+    static ConnectEntry entry(ConnectConfig config, TunnelState state) throws StartException {
+        try {
+            return new ConnectAssembly(config, state).entry();
+        } catch (IOException | AuthFileException | IllegalArgumentException e) {
+            throw Conversions.failure(config.position(), e);
+        }
+    }
+
+    /** Whether an entry reads files that nobody looks at again. */
+    static boolean hasCredentials(ConnectConfig config) {
+        return config.parents().stream()
+                .anyMatch(parent -> parent.proxy() != null && parent.proxy().credentialsFile() != null);
+    }
+
+    private ConnectEntry entry() throws IOException, AuthFileException {
+        Policies policies = policies();
+        Route route = new Route(
+                config.name(),
+                FilterOrder.inOrder(filters(policies)),
+                client -> way(policies.of(client)).upstream,
+                new Route.Timeouts(
+                        0, 0, STREAM_IDLE_MILLIS, tunnel(config.timeouts().tunnel())),
+                Route.Retry.NONE,
+                Route.Upgrades.NONE,
+                true);
+        Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
+        ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings(config.access()));
+        List<Upstream> upstreams =
+                ways.values().stream().map(Way::upstream).distinct().toList();
+        return new ConnectEntry(tunnels, upstreams, policies, tally, clients, page(clients), login);
+    }
+
+    private Way way(ConnectPolicy policy) {
+        return Objects.requireNonNull(ways.get(policy));
+    }
+
+    private ConnectEntry.@Nullable Page page(ProxyAutoConfig clients) {
+        if (config.pac() == null) {
+            return null;
+        }
+        Route route = new Route(
+                config.name() + "/pac",
+                List.of(new ProxyAutoConfigFile(clients)),
+                null,
+                Route.Timeouts.NONE,
+                Route.Retry.NONE,
+                Route.Upgrades.NONE,
+                true);
+        return new ConnectEntry.Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
+    }
+
+    static Route.Tunnel tunnel(TunnelTimeouts timeouts) {
+        return new Route.Tunnel(
+                Conversions.millis(timeouts.idle()),
+                Conversions.millis(timeouts.halfClosed()),
+                Conversions.millis(timeouts.max()));
+    }
+
+    private List<Placed> filters(Policies policies) throws AuthFileException {
+        List<Placed> filters = new ArrayList<>();
+        ConnectConfig.Auth auth = config.auth();
+        if (auth != null) {
+            ProxyAuthentication.Settings settings = new ProxyAuthentication.Settings(
+                    auth.realm(), auth.usersFile(), auth.groupsFile(), auth.tokensFile(), auth.clientCertificate());
+            login = new ProxyAuthentication(settings, state.work());
+            filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, login));
+        }
+        filters.add(new Placed(FilterOrder.LOOP_GUARD, new LoopGuard(state.ofEntry(config.name()))));
+        filters.add(new Placed(
+                FilterOrder.CONNECT_RULES,
+                new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
+        ConnectConfig.Limits limits = config.limits();
+        filters.add(new Placed(
+                FilterOrder.TUNNEL_LIMITS,
+                new TunnelLimits(
+                        new TunnelLimits.Settings(
+                                limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
+                        policies,
+                        tally.tunnels())));
+        filters.add(new Placed(FilterOrder.SNI_CHECK, new SniCheck(policies, tally, config.audit())));
+        return filters;
+    }
+
+    private Policies policies() throws IOException {
+        Map<Set<String>, Way> byDenied = new HashMap<>();
+        List<Policies.Assigned> assigned = assigned(config);
+        for (int i = 0; i < assigned.size(); i++) {
+            ways.put(assigned.get(i).policy(), way(config.policies().get(i).access(), byDenied));
+        }
+        ConnectPolicy otherwise = otherwise(config);
+        ways.put(otherwise, way(config.access(), byDenied));
+        return new Policies(otherwise, assigned);
+    }
+
+    /** Makes the policies of an entry; their rules have labels that lead an explanation back to the file. */
+    public static Policies policies(ConnectConfig config) {
+        return new Policies(otherwise(config), assigned(config));
+    }
+
+    private static ConnectPolicy otherwise(ConnectConfig config) {
+        return policy(config.name(), config.access(), config.access(), "", 0);
+    }
+
+    private static List<Policies.Assigned> assigned(ConnectConfig config) {
+        List<Policies.Assigned> assigned = new ArrayList<>();
+        for (ConnectConfig.Policy each : config.policies()) {
+            String label = "policies[" + assigned.size() + "]";
+            ConnectPolicy policy = policy(
+                    config.name() + "/" + label,
+                    each.access(),
+                    config.access(),
+                    label + ".",
+                    each.limits().maxTunnels());
+            assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
+        }
+        return assigned;
+    }
+
+    private Way way(ConnectConfig.Access access, Map<Set<String>, Way> byDenied) throws IOException {
+        Set<String> blocks = access.deny().stream()
+                .filter(Destination.Block.class::isInstance)
+                .map(Destination::text)
+                .collect(Collectors.toSet());
+        Way way = byDenied.get(blocks);
+        if (way == null) {
+            AddressRules addresses = new AddressRules(addressSettings(access), state.own(), tally);
+            way = new Way(
+                    addresses,
+                    new Upstream(config.name(), List.of(), new NamedByRequest(), upstreamSettings(addresses)));
+            byDenied.put(blocks, way);
+        }
+        return way;
+    }
+
+    private static ConnectPolicy policy(
+            String name, ConnectConfig.Access access, ConnectConfig.Access entry, String label, int maxTunnels) {
+        return new ConnectPolicy(new ConnectPolicy.Settings(
+                name,
+                access.allowedPorts().stream()
+                        .map(range -> new PortRange(range.first(), range.last()))
+                        .toList(),
+                // What a policy does not say is the entry's, and is called so.
+                rules(access.allow(), (access.allow().equals(entry.allow()) ? "" : label) + "allow"),
+                rules(access.deny(), (access.deny().equals(entry.deny()) ? "" : label) + "deny"),
+                switch (access.sni()) {
+                    case OFF -> SniMode.OFF;
+                    case LOG -> SniMode.LOG;
+                    case MUST_MATCH -> SniMode.MUST_MATCH;
+                },
+                maxTunnels));
+    }
+
+    private static List<HostRule> rules(List<Destination> destinations, String label) {
+        List<HostRule> rules = new ArrayList<>();
+        for (Destination each : destinations) {
+            rules.add(new HostRule(each.text(), label + "[" + rules.size() + "]"));
+        }
+        return rules;
+    }
+
+    /** No limits but those of tunnels, which the policies have. */
+    private UpstreamSettings upstreamSettings(AddressRules addresses) throws IOException {
+        long connect = Conversions.millis(config.timeouts().connect());
+        return UpstreamSettings.builder()
+                .connectMillis(connect)
+                .tlsHandshakeMillis(connect)
+                .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
+                .idleMillis(POOL_IDLE_MILLIS)
+                .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
+                .dialling(new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE))
+                .build();
+    }
+
+    private AddressRules.Settings addressSettings(ConnectConfig.Access access) {
+        return addressSettings(config, access);
+    }
+
+    /** Returns what is judged of the addresses that tunnels of those would lead to who have an access. */
+    public static AddressRules.Settings addressSettings(ConnectConfig config, ConnectConfig.Access access) {
+        String listeners =
+                config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
+        List<Destination> withoutPort = new ArrayList<>();
+        List<AddressRules.HostAndPort> withPort = new ArrayList<>();
+        for (Destination each : config.trustedDestinations()) {
+            if (each instanceof Destination.HostAndPort one) {
+                HostRule host = new HostRule(one.host().text(), "trustedDestinations");
+                withPort.add(new AddressRules.HostAndPort(host, one.port()));
+            } else {
+                withoutPort.add(each);
+            }
+        }
+        return new AddressRules.Settings(
+                listeners,
+                config.denyPrivate(),
+                rules(withoutPort, "trustedDestinations"),
+                withPort,
+                rules(access.deny(), "deny"),
+                config.audit());
+    }
+
+    private ParentRules parents() throws IOException {
+        List<ParentRules.Rule> parents = new ArrayList<>();
+        for (ConnectConfig.Parent each : config.parents()) {
+            List<HostRule> hosts = rules(each.hosts(), "parents[" + parents.size() + "]");
+            parents.add(new ParentRules.Rule(HostRules.of(hosts), parent(each.proxy())));
+        }
+        return new ParentRules(parents, state.own());
+    }
+
+    private static @Nullable ParentProxy parent(ConnectConfig.@Nullable Proxy proxy) throws IOException {
+        if (proxy == null) {
+            return null;
+        }
+        return new ParentProxy(
+                switch (proxy.kind()) {
+                    case HTTP -> ParentProxy.Kind.HTTP;
+                    case HTTPS -> ParentProxy.Kind.HTTPS;
+                    case SOCKS5 -> ParentProxy.Kind.SOCKS5;
+                },
+                proxy.host(),
+                proxy.port(),
+                proxy.credentialsFile() == null ? null : credentials(proxy.credentialsFile()),
+                tls(proxy));
+    }
+
+    private static UpstreamSettings.@Nullable Tls tls(ConnectConfig.Proxy proxy) {
+        if (proxy.kind() != ConnectConfig.Proxy.Kind.HTTPS) {
+            return null;
+        }
+        return proxy.tls() == null ? VERIFIED : UpstreamAssembly.tls(proxy.tls());
+    }
+
+    /** Takes the first line that says something. */
+    private static ParentProxy.Credentials credentials(Path file) throws IOException {
+        String text = InputFile.text(file, StandardCharsets.UTF_8);
+        List<String> lines = (text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text)
+                .lines()
+                .toList();
+        for (String raw : lines) {
+            String line = raw.strip();
+            int colon = line.indexOf(':');
+            if (colon > 0 && !line.startsWith("#")) {
+                return new ParentProxy.Credentials(
+                        line.substring(0, colon).strip(),
+                        line.substring(colon + 1).strip());
+            }
+        }
+        throw new IOException("no name and password in " + file);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.Position;
+import dev.gateway.files.FileFault;
+import dev.gateway.net.TransportKind;
+import dev.gateway.process.StartException;
+import dev.gateway.stream.Cidr;
+import dev.gateway.stream.CidrSet;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Values of the configuration as what runs has them. */
+public final class Conversions {
+    private Conversions() {}
+
+    /** Returns milliseconds, at least one for a duration that is not zero: 0 means no limit. */
+    public static long millis(Duration duration) {
+        return duration.isZero() ? 0 : Math.max(1, duration.toMillis());
+    }
+
+    /** Returns the same blocks, for addresses to be looked up in. */
+    static CidrSet cidrs(List<dev.gateway.config.Cidr> configured) {
+        List<Cidr> blocks = new ArrayList<>();
+        for (dev.gateway.config.Cidr block : configured) {
+            Cidr parsed = Cidr.parse(block.toString());
+            if (parsed == null) {
+                throw new IllegalStateException("a block of addresses that is none: " + block);
+            }
+            blocks.add(parsed);
+        }
+        return CidrSet.of(blocks);
+    }
+
+    /** Returns the transport of that name. */
+    public static TransportKind transport(GatewayConfig.Transport wanted) {
+        return switch (wanted) {
+            case AUTO, EPOLL -> TransportKind.EPOLL;
+            case IO_URING -> TransportKind.IO_URING;
+            case NIO -> TransportKind.NIO;
+        };
+    }
+
+    /** Returns why a start fails, with the place in the file that it comes from. */
+    public static StartException failure(Position position, Exception cause) {
+        return new StartException(position + ": " + FileFault.message(cause), cause);
+    }
+}

@@ -1,0 +1,71 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.Meaning;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.Upstream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A configuration, and what has become of it. Immutable. */
+public final class InForce {
+    public final GatewayConfig config;
+    public final Snapshot snapshot;
+    private final Map<String, UpstreamConfig> configured = new HashMap<>();
+    private final Map<String, Upstream> upstreams = new HashMap<>();
+    private final Map<String, ConnectConfig> connect = new HashMap<>();
+
+    public InForce(GatewayConfig config, Snapshot snapshot) {
+        this.config = config;
+        this.snapshot = snapshot;
+        config.upstreams().forEach(each -> configured.put(each.name(), each));
+        config.connect().forEach(each -> connect.put(each.name(), each));
+        // Those of connect come after them: they lead wherever a request says, and must never stand in for another.
+        List<Upstream> own = snapshot.upstreams().subList(0, config.upstreams().size());
+        own.forEach(each -> upstreams.put(each.name(), each));
+    }
+
+    /** Returns the upstream that was made of a configuration that says the same, or null. */
+    @Nullable
+    Upstream same(UpstreamConfig wanted) {
+        return Meaning.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
+    }
+
+    /** Returns what was made of an entry that says the same, or null; also if it has to be made anew. */
+    @Nullable
+    ConnectEntry same(ConnectConfig wanted) {
+        return !ConnectAssembly.hasCredentials(wanted) && Meaning.isSame(connect.get(wanted.name()), wanted)
+                ? snapshot.connect().get(wanted.name())
+                : null;
+    }
+
+    /** Lets upstreams that were made anew go on with how endpoints of their name's former one are at this moment. */
+    public void inherit(InForce before) {
+        upstreams.forEach((name, upstream) -> {
+            Upstream former = before.upstream(name);
+            if (former != null && former != upstream) {
+                upstream.health().inherit(former.health());
+            }
+        });
+    }
+
+    /** Returns the upstream of that name, or null; not one of connect. */
+    @Nullable
+    public Upstream upstream(String name) {
+        return upstreams.get(name);
+    }
+
+    /** Returns what has the name of a former upstream, and is of its kind; or null. */
+    @Nullable
+    public Upstream heir(Upstream former) {
+        if (!(former.balancer() instanceof NamedByRequest)) {
+            return upstreams.get(former.name());
+        }
+        ConnectEntry entry = snapshot.connect().get(former.name());
+        return entry == null ? null : entry.upstreams().get(0); // any: what they lead to is nobody's
+    }
+}

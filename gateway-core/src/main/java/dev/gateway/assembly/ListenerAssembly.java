@@ -1,0 +1,181 @@
+package dev.gateway.assembly;
+
+import dev.gateway.admin.AdminAccess;
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.http1.HeadLimits;
+import dev.gateway.http1.Http1ServerSettings;
+import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.listener.ListenerSettings;
+import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.SelfSigned;
+import dev.gateway.net.ServerTls;
+import dev.gateway.net.ServerTlsSettings;
+import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.process.StartException;
+import dev.gateway.tcp.TcpServerSettings;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Turns configured listeners into settings of listeners. */
+public final class ListenerAssembly {
+    private static final String ADMIN = "admin";
+    private static final int ADMIN_INDEX = -1; // its requests never become exchanges
+    private static final long ADMIN_HEAD_MILLIS = 5_000;
+    private static final long ADMIN_MILLIS = 30_000;
+    private static final int ADMIN_CONNECTIONS = 256;
+    private static final HeadLimits ADMIN_HEAD = new HeadLimits(4 * 1024, 16 * 1024, 128); // of probes and browsers
+    private static final int ADMIN_CONNECTIONS_PER_ADDRESS = 64;
+
+    private ListenerAssembly() {}
+
+    /** Makes the settings of a listener. */
+    public static ListenerSettings settings(int index, ListenerConfig config, @Nullable ServerTls tls)
+            throws StartException {
+        ListenerConfig.Limits limits = config.limits();
+        ListenerConfig.Timeouts timeouts = config.timeouts();
+        long requestHeaders = Conversions.millis(timeouts.requestHeaders());
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                new HeadLimits(
+                        atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
+                requestHeaders,
+                Conversions.millis(timeouts.requestBodyIdle()),
+                Conversions.millis(timeouts.idle()),
+                Conversions.millis(timeouts.maxConnectionAge()),
+                Conversions.millis(timeouts.responseWriteIdle()),
+                config.halfClose() == ListenerConfig.HalfClose.ALLOW,
+                null);
+        boolean speaksHttp2 = config.tls() == null || config.tls().alpn().contains("h2");
+        Http2ServerSettings http2 = !speaksHttp2
+                ? null
+                : new Http2ServerSettings(
+                        limits.maxConcurrentStreams(),
+                        Http2ServerSettings.DEFAULT.streamWindow(),
+                        Http2ServerSettings.DEFAULT.wideStreamWindow(),
+                        Http2ServerSettings.DEFAULT.wideStreams(),
+                        atMostInt(limits.maxHeaderBytes()),
+                        limits.maxHeaders(),
+                        requestHeaders,
+                        Conversions.millis(timeouts.requestBodyIdle()),
+                        Conversions.millis(timeouts.responseWriteIdle()),
+                        Conversions.millis(timeouts.idle()),
+                        Conversions.millis(timeouts.maxConnectionAge()));
+        ListenerConfig.ProxyProtocol proxy = config.proxyProtocol();
+        return new ListenerSettings(
+                index,
+                config.name(),
+                address(config),
+                config.reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
+                limits.connections(),
+                tls,
+                proxy == null ? null : new ProxyProtocol(Conversions.cidrs(proxy.trustedCidrs()), requestHeaders),
+                new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
+    }
+
+    private static @Nullable TcpServerSettings bytes(ListenerConfig config) {
+        return config.protocol().isHttp()
+                ? null
+                : new TcpServerSettings(
+                        config.protocol() == ListenerConfig.Protocol.TLS,
+                        Conversions.millis(config.timeouts().tlsHandshake()));
+    }
+
+    /** Returns where a listener is to be bound; looks a name up. */
+    public static ListenerSettings.Address address(ListenerConfig config) {
+        return config.unix() != null
+                ? new ListenerSettings.Address.Unix(config.unix())
+                : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
+    }
+
+    /**
+     * Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all.
+     *
+     * @param descriptors how many are kept for it
+     */
+    public static ListenerSettings admin(AdminConfig config, int descriptors) {
+        Http1ServerSettings http1 = new Http1ServerSettings(
+                ADMIN_HEAD, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
+        return new ListenerSettings(
+                ADMIN_INDEX,
+                ADMIN,
+                config.unix() != null
+                        ? new ListenerSettings.Address.Unix(config.unix())
+                        : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
+                config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
+                Math.min(ADMIN_CONNECTIONS, descriptors),
+                Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2)),
+                null,
+                null,
+                new ListenerSettings.Protocols(http1, null, false));
+    }
+
+    /** Returns who may see and do what through the admin listener. */
+    public static AdminAccess access(AdminConfig config) {
+        Set<String> names = config.hostnames().stream().collect(Collectors.toUnmodifiableSet());
+        return new AdminAccess(config.tokenFile(), reach(config), names);
+    }
+
+    private static AdminAccess.Reach reach(AdminConfig config) {
+        if (config.unix() != null) {
+            return AdminAccess.Reach.FILE;
+        }
+        InetAddress bound = new InetSocketAddress(config.address(), config.port()).getAddress();
+        return bound != null && bound.isLoopbackAddress() ? AdminAccess.Reach.MACHINE : AdminAccess.Reach.NETWORK;
+    }
+
+    private static int atMostInt(long size) {
+        return (int) Math.min(size, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Makes the settings of a listener's TLS; makes a self-signed certificate if one is wanted and there is none.
+     *
+     * @return null for cleartext, and for TLS that is passed on
+     */
+    public static @Nullable ServerTlsSettings tls(ListenerConfig listener) throws StartException {
+        TlsConfig config = listener.tls();
+        if (config == null || !listener.protocol().isHttp()) {
+            return null;
+        }
+        List<CertificateFiles> certificates = new ArrayList<>();
+        config.certificateRefs().forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+        if (config.selfSignedDirectory() != null) {
+            try {
+                certificates.add(SelfSigned.in(config.selfSignedDirectory()));
+            } catch (IOException | GeneralSecurityException e) {
+                throw Conversions.failure(config.position(), e);
+            }
+        }
+        List<String> versions = new ArrayList<>();
+        for (TlsConfig.Version version : TlsConfig.Version.values()) {
+            if (version.compareTo(config.minVersion()) >= 0 && version.compareTo(config.maxVersion()) <= 0) {
+                versions.add(version.toString());
+            }
+        }
+        return new ServerTlsSettings(
+                certificates,
+                config.unknownServerName() == TlsConfig.UnknownServerName.REFUSE,
+                config.alpn(),
+                versions,
+                config.ciphers(),
+                switch (config.clientAuth()) {
+                    case NONE -> ClientAuthentication.NONE;
+                    case OPTIONAL -> ClientAuthentication.OPTIONAL;
+                    case REQUIRED -> ClientAuthentication.REQUIRED;
+                },
+                config.caFile(),
+                config.sessionTickets(),
+                Conversions.millis(listener.timeouts().tlsHandshake()),
+                config.crlFile(),
+                (int) Math.max(1, config.sessionTimeout().toSeconds()));
+    }
+}

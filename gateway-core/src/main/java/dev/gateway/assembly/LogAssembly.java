@@ -1,0 +1,101 @@
+package dev.gateway.assembly;
+
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.AccessLogTemplate;
+import dev.gateway.message.FieldName;
+import dev.gateway.observe.AccessLogSettings;
+import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.LogTarget;
+import java.io.OutputStream;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Turns the configured access log into what runs. */
+public final class LogAssembly {
+    private LogAssembly() {}
+
+    public static AccessLogSettings settings(AccessLogConfig config) {
+        return new AccessLogSettings(
+                format(config), policy(config.choice(), config.choice()), redacted(config.redact()));
+    }
+
+    /** Returns what neither logs nor traces show. */
+    public static AccessLogSettings.Redacted redacted(AccessLogConfig.Redact redact) {
+        Set<FieldName> headers = redact.headers().stream().map(FieldName::of).collect(Collectors.toUnmodifiableSet());
+        return new AccessLogSettings.Redacted(new HashSet<>(redact.queryKeys()), headers);
+    }
+
+    private static AccessLogSettings.@Nullable Format format(AccessLogConfig config) {
+        return switch (config.format()) {
+            case OFF -> null;
+            case JSON -> new AccessLogSettings.Json(names(config.requestHeaders()), names(config.responseHeaders()));
+            case COMBINED -> new AccessLogSettings.Combined();
+            case TEMPLATE ->
+                new AccessLogSettings.Template(Objects.requireNonNull(config.template()).parts().stream()
+                        .map(LogAssembly::part)
+                        .toList());
+        };
+    }
+
+    private static List<FieldName> names(List<String> headers) {
+        return headers.stream().map(FieldName::of).toList();
+    }
+
+    private static AccessLogSettings.Part part(AccessLogTemplate.Part part) {
+        if (part instanceof AccessLogTemplate.Literal literal) {
+            return new AccessLogSettings.Literal(literal.text());
+        }
+        AccessLogTemplate.Field field = (AccessLogTemplate.Field) part;
+        return switch (field.name()) {
+            case AccessLogTemplate.REQUEST_HEADER -> new AccessLogSettings.Header(true, FieldName.of(field.argument()));
+            case AccessLogTemplate.RESPONSE_HEADER ->
+                new AccessLogSettings.Header(false, FieldName.of(field.argument()));
+            default -> new AccessLogSettings.Field(field.name());
+        };
+    }
+
+    /**
+     * Returns where lines go.
+     *
+     * @param out the process's standard output
+     */
+    public static LogTarget target(AccessLogConfig config, OutputStream out) {
+        AccessLogConfig.Syslog syslog = config.syslog();
+        if (syslog != null) {
+            boolean tcp = syslog.transport() == AccessLogConfig.Syslog.Transport.TCP;
+            return new LogTarget.Syslog(syslog.host(), syslog.port(), tcp, syslog.facility(), syslog.appName());
+        }
+        if (config.file() == null) {
+            return new LogTarget.StandardOutput(out);
+        }
+        AccessLogConfig.Rotation rotation = config.rotation();
+        return rotation == null
+                ? new LogTarget.File(config.file(), 0, 0, 0)
+                : new LogTarget.File(
+                        config.file(),
+                        rotation.maxSize(),
+                        rotation.maxFiles(),
+                        rotation.maxAge().toNanos());
+    }
+
+    /** Returns what a rule says of the log, null if nothing. */
+    static @Nullable LogPolicy policy(AccessLogConfig log, AccessLogConfig.@Nullable Choice rule) {
+        return rule == null ? null : policy(rule, log.choice());
+    }
+
+    private static LogPolicy policy(AccessLogConfig.Choice choice, AccessLogConfig.Choice otherwise) {
+        Double sample = choice.sample() != null ? choice.sample() : otherwise.sample();
+        AccessLogConfig.Exchanges exchanges = choice.exchanges() != null ? choice.exchanges() : otherwise.exchanges();
+        return new LogPolicy(
+                switch (Objects.requireNonNull(exchanges)) {
+                    case ALL -> LogPolicy.Exchanges.ALL;
+                    case FAILED -> LogPolicy.Exchanges.FAILED;
+                    case NONE -> LogPolicy.Exchanges.NONE;
+                },
+                Objects.requireNonNull(sample));
+    }
+}

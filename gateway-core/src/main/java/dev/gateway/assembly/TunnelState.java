@@ -1,0 +1,59 @@
+package dev.gateway.assembly;
+
+import dev.gateway.filter.auth.AuthWork;
+import dev.gateway.observe.Metrics;
+import dev.gateway.stream.ViaSignature;
+import dev.gateway.tunnel.ConnectTally;
+import dev.gateway.tunnel.LocalAddresses;
+import dev.gateway.tunnel.OwnListeners;
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What the connect sections of all generations share: threads, what is counted, and where this gateway listens. */
+public final class TunnelState {
+    private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+    private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
+    private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();
+    private final Map<String, ViaSignature> signatures = new ConcurrentHashMap<>();
+
+    AuthWork work() {
+        return work;
+    }
+
+    public OwnListeners own() {
+        return own;
+    }
+
+    /** Says where the gateway listens now, so that no tunnel leads back to it. */
+    public void listensOn(Collection<InetSocketAddress> addresses) {
+        own.set(addresses);
+    }
+
+    /** Returns what is counted of an entry: the same for all entries that ever had the name. */
+    ConnectTally tally(String entry) {
+        return tallies.computeIfAbsent(entry, name -> new ConnectTally());
+    }
+
+    /** Returns how requests through an entry are signed: the same for all entries that ever had the name. */
+    ViaSignature ofEntry(String entry) {
+        return signature("connect " + entry);
+    }
+
+    /** Returns how requests that take a route are signed: the same for all routes that ever had the name. */
+    ViaSignature ofRoute(String route) {
+        return signature("route " + route);
+    }
+
+    private ViaSignature signature(String key) {
+        return signatures.computeIfAbsent(key, name -> ViaSignature.random());
+    }
+
+    /** Reads what was refused, by listener and rule. */
+    public void readDenials(Metrics.Denials denials) {
+        tallies.values()
+                .forEach(tally -> tally.forEachDenial(
+                        (labels, count) -> denials.denied(labels.listener(), labels.rule(), count)));
+    }
+}

@@ -1,0 +1,98 @@
+package dev.gateway.cli;
+
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.GatewayConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of commands that ask a running gateway: where its admin listener is, and how to be let in. */
+final class AdminOptions {
+    private static final String DEFAULT = "127.0.0.1:9901";
+
+    @Option(
+            names = "--admin",
+            paramLabel = "ADDRESS",
+            description = "The admin listener, also unix:FILE. Default: that of --config, else " + DEFAULT)
+    private @Nullable String address;
+
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            description = "The configuration that the gateway runs by.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            description = "Holds the bearer token. Default: that of --config")
+    private @Nullable Path tokenFile;
+
+    /** Returns the configuration that was named, or null. */
+    @Nullable
+    Path config() {
+        return config;
+    }
+
+    /** Whether a gateway was named by its address. */
+    boolean hasAddress() {
+        return address != null;
+    }
+
+    /**
+     * Makes the client that the options want.
+     *
+     * @return null if the configuration cannot be used, which has been printed then
+     * @throws IllegalArgumentException if there is no such address
+     */
+    @Nullable
+    AdminClient client(PrintWriter err) {
+        if (config == null) {
+            return new AdminClient(address == null ? DEFAULT : address, tokenFile);
+        }
+        GatewayConfig loaded = CommandSupport.load(config, err);
+        if (loaded == null) {
+            return null;
+        }
+        AdminConfig admin = loaded.withAdmin().admin();
+        if (admin == null || !admin.enabled()) {
+            throw new IllegalArgumentException(config + " has no admin listener: name one with --admin");
+        }
+        return new AdminClient(
+                address == null ? address(admin) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
+    }
+
+    /** Prints a page, or why there is none; returns the exit code. */
+    int print(String page, PrintWriter out, PrintWriter err) {
+        try {
+            AdminClient client = client(err);
+            if (client == null) {
+                return CommandSupport.INVALID_CONFIG;
+            }
+            AdminClient.Answer answer = client.get(page);
+            boolean good = answer.status() == 200;
+            (good ? out : err).print(answer.body());
+            (good ? out : err).flush();
+            if (answer.status() == 401) {
+                err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
+            }
+            return good ? CommandSupport.OK : CommandSupport.UNAVAILABLE;
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            return CommandSupport.UNAVAILABLE;
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return CommandSupport.USAGE;
+        }
+    }
+
+    private static String address(AdminConfig admin) {
+        if (admin.unix() != null) {
+            return AdminClient.UNIX + admin.unix();
+        }
+        String host = admin.address().equals("0.0.0.0") || admin.address().equals("::") ? "127.0.0.1" : admin.address();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + admin.port();
+    }
+}

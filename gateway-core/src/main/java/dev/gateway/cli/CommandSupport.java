@@ -1,0 +1,60 @@
+package dev.gateway.cli;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.Problem;
+import dev.gateway.config.yaml.ConfigLoader;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** What commands have in common: exit codes, where they print, how they load a configuration. */
+final class CommandSupport {
+    static final int OK = 0;
+    static final int INVALID_CONFIG = 1;
+    static final int UNAVAILABLE = 1;
+    static final int USAGE = 2;
+    static final int CANNOT_START = 3;
+    static final int INTERNAL_ERROR = 70;
+
+    private CommandSupport() {}
+
+    /**
+     * Reads a configuration and prints what is wrong with it, one line each.
+     *
+     * @return null if it cannot be used
+     */
+    static @Nullable GatewayConfig load(Path file, PrintWriter err) {
+        return report(ConfigLoader.load(file), err);
+    }
+
+    static @Nullable GatewayConfig report(LoadResult result, PrintWriter err) {
+        result.problems().forEach(problem -> err.println(paint(problem)));
+        err.flush();
+        return result instanceof LoadResult.Valid valid ? valid.config() : null;
+    }
+
+    private static String paint(Problem problem) {
+        if (!Terminal.STDERR_IS_COLOURED) {
+            return problem.toString();
+        }
+        boolean error = problem.severity() == Problem.Severity.ERROR;
+        String colour = error ? "\u001b[31m" : "\u001b[33m";
+        String kind = error ? "error" : "warning";
+        return "\u001b[1m" + problem.position() + ": " + colour + kind + ":\u001b[0m " + problem.message();
+    }
+
+    static PrintWriter out(@Nullable CommandSpec spec) {
+        return spec == null
+                ? new PrintWriter(System.out, true, StandardCharsets.UTF_8)
+                : spec.commandLine().getOut();
+    }
+
+    static PrintWriter err(@Nullable CommandSpec spec) {
+        return spec == null
+                ? new PrintWriter(System.err, true, StandardCharsets.UTF_8)
+                : spec.commandLine().getErr();
+    }
+}

@@ -1,0 +1,146 @@
+package dev.gateway.cli;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.yaml.Json;
+import dev.gateway.explain.Explainer;
+import dev.gateway.explain.Explanation;
+import dev.gateway.explain.ExplanationText;
+import dev.gateway.explain.Question;
+import dev.gateway.explain.RouteExplainer;
+import dev.gateway.tunnel.LocalAddresses;
+import dev.gateway.tunnel.OwnListeners;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Explains what would become of a request: by a configuration alone, or as a running gateway sees it. */
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Explains what would become of a request, and by which lines of the configuration.",
+            "With --config and without --admin, nothing has to run, and nothing is sent."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  gateway explain --config gateway.yaml --host shop.example.com --path /api/x --header 'X-Tier: gold'",
+            "  gateway explain --config gateway.yaml --connect api.github.com:443 --identity alice",
+            "  gateway explain --admin 127.0.0.1:9901 --method POST --path /"
+        })
+final class ExplainCommand implements Callable<Integer> {
+    @Mixin
+    private final AdminOptions admin = new AdminOptions();
+
+    @Option(names = "--method", paramLabel = "METHOD", description = "Default: GET")
+    private String method = "GET";
+
+    @Option(names = "--host", paramLabel = "HOST", description = "The host, and maybe a port.")
+    private @Nullable String host;
+
+    @Option(names = "--path", paramLabel = "PATH", description = "The path, and maybe a query. Default: /")
+    private String path = "/";
+
+    @Option(names = "--header", paramLabel = "LINE", description = "Such as 'X-Tier: gold'. May be repeated.")
+    private List<String> headers = List.of();
+
+    @Option(
+            names = "--connect",
+            paramLabel = "HOST:PORT",
+            description = "The target of a tunnel, instead of a request.")
+    private @Nullable String connect;
+
+    @Option(names = "--identity", paramLabel = "NAME", description = "Who asks for the tunnel.")
+    private @Nullable String identity;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "A group of the identity, besides those of groupsFile. May be repeated.")
+    private List<String> groups = List.of();
+
+    @Option(names = "--listener", paramLabel = "NAME", description = "Only this listener. Default: all HTTP listeners")
+    private @Nullable String listener;
+
+    @Option(names = "--json", description = "JSON output.")
+    private boolean json;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        Path file = admin.config();
+        return file != null && !admin.hasAddress()
+                ? explain(file)
+                : admin.print(page(), CommandSupport.out(spec), CommandSupport.err(spec));
+    }
+
+    private int explain(Path file) {
+        PrintWriter err = CommandSupport.err(spec);
+        GatewayConfig config = CommandSupport.load(file, err);
+        if (config == null) {
+            return CommandSupport.INVALID_CONFIG;
+        }
+        Explanation explanation;
+        try {
+            Question question =
+                    new Question(listener, connect, method, host, path, headers, identity, Set.copyOf(groups));
+            explanation = new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own(config)).explain(question);
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return CommandSupport.USAGE;
+        }
+        CommandSupport.out(spec).print(json ? Json.write(explanation.json()) : ExplanationText.of(explanation));
+        CommandSupport.out(spec).flush();
+        return CommandSupport.OK;
+    }
+
+    /** Returns where the gateway would listen on this machine, as far as the configuration tells. */
+    private static OwnListeners own(GatewayConfig config) {
+        OwnListeners own = new OwnListeners(new LocalAddresses(Runnable::run));
+        own.set(config.listeners().stream()
+                .filter(each -> each.unix() == null && each.port() > 0)
+                .map(ExplainCommand::address)
+                .filter(address -> !address.isUnresolved())
+                .toList());
+        return own;
+    }
+
+    private static InetSocketAddress address(ListenerConfig listener) {
+        return new InetSocketAddress(listener.address(), listener.port());
+    }
+
+    private String page() {
+        StringBuilder page = new StringBuilder("/explain?format=").append(json ? "json" : "text");
+        if (connect != null) {
+            add(page, "connect", connect);
+        } else {
+            add(page, "method", method);
+            add(page, "path", path);
+            add(page, "host", host);
+            headers.forEach(header -> add(page, "header", header));
+        }
+        add(page, "identity", identity);
+        groups.forEach(group -> add(page, "group", group));
+        add(page, "listener", listener);
+        return page.toString();
+    }
+
+    private static void add(StringBuilder page, String name, @Nullable String value) {
+        if (value != null) {
+            page.append('&').append(name).append('=').append(URLEncoder.encode(value, StandardCharsets.UTF_8));
+        }
+    }
+}

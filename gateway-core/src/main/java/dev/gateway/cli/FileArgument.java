@@ -1,0 +1,37 @@
+package dev.gateway.cli;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The configuration that a command is about, written as {@code FILE} or as {@code --config FILE}. */
+final class FileArgument {
+    static final String MISSING = "which configuration? Name one file: 'gateway COMMAND FILE'";
+
+    @Parameters(arity = "0..1", paramLabel = "FILE", description = "The configuration (YAML).")
+    private @Nullable Path file;
+
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            description = "The same, as an option.")
+    private @Nullable Path option;
+
+    /** Makes the argument for the parser to fill. */
+    FileArgument() {}
+
+    /** Makes the argument of a file. */
+    FileArgument(Path file) {
+        this.file = file;
+    }
+
+    /** Returns the file, or null if none was named, or two. */
+    @Nullable
+    Path get() {
+        if (file != null && option != null) {
+            return null;
+        }
+        return file != null ? file : option;
+    }
+}

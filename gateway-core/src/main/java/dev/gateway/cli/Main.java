@@ -1,0 +1,106 @@
+package dev.gateway.cli;
+
+import dev.gateway.process.Logging;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** The command line. Each command is a class of its own, and returns the exit code of the process. */
+@Command(
+        name = "gateway",
+        mixinStandardHelpOptions = true,
+        versionProvider = Versions.class,
+        description = "An asynchronous reverse proxy and tunnelling gateway.",
+        synopsisSubcommandLabel = "COMMAND",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  gateway demo                             try it, with an upstream of its own",
+            "  gateway validate config/quickstart.yaml  find every mistake in a file",
+            "  gateway run gateway.yaml                 serve",
+            "  gateway top                              see what a running gateway does",
+            "",
+            "'gateway COMMAND --help' tells more about each."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done, or stopped by a signal or POST /quit after draining",
+            "1:the configuration is invalid, and nothing was started; or the gateway is not healthy, or not there",
+            "2:the command line is wrong",
+            "3:the gateway could not start, such as when a port is taken",
+            "70:an error in the gateway itself"
+        },
+        subcommands = {
+            RunCommand.class,
+            DemoCommand.class,
+            HealthcheckCommand.class,
+            StatsCommand.class,
+            TopCommand.class,
+            ExplainCommand.class,
+            PrepareCommand.class,
+            ValidateCommand.class,
+            PrintConfigCommand.class,
+            SchemaCommand.class,
+            VersionCommand.class,
+            AutoComplete.GenerateCompletion.class,
+            CommandLine.HelpCommand.class
+        })
+public final class Main implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    private Main() {}
+
+    /** Runs a command and ends the process with its exit code. */
+    public static void main(String[] args) {
+        Footprint.apply();
+        Callable<Integer> plain = plain(args);
+        int code = plain == null ? commandLine().execute(args) : run(plain);
+        Logging.flush();
+        System.exit(code);
+    }
+
+    /**
+     * Returns a command that must begin quickly, if it is written in the plain form, else null: picocli takes as long to
+     * load as all the rest, because its class files are too old for the JVM to archive them.
+     */
+    static @Nullable Callable<Integer> plain(String[] args) {
+        return switch (args.length == 0 ? "" : args[0]) {
+            case "run" -> RunCommand.plain(args);
+            case "prepare" -> PrepareCommand.plain(args);
+            case "healthcheck" -> HealthcheckCommand.plain(args);
+            default -> null;
+        };
+    }
+
+    private static int run(Callable<Integer> command) {
+        try {
+            return command.call();
+        } catch (Exception e) {
+            e.printStackTrace(); // as picocli would
+            return CommandSupport.INTERNAL_ERROR;
+        }
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(100)
+                .setExecutionStrategy(UsageErrors::execute)
+                .setParameterExceptionHandler(UsageErrors::tell)
+                .setExitCodeExceptionMapper(e -> e instanceof CommandLine.ParameterException
+                        ? CommandSupport.USAGE
+                        : CommandSupport.INTERNAL_ERROR);
+    }
+
+    @Override
+    public Integer call() {
+        if (spec != null) {
+            spec.commandLine().usage(spec.commandLine().getErr());
+        }
+        return CommandSupport.USAGE;
+    }
+}

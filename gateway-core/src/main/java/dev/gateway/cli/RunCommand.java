@@ -1,0 +1,157 @@
+package dev.gateway.cli;
+
+import dev.gateway.Gateway;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.process.Logging;
+import dev.gateway.process.StartException;
+import dev.gateway.process.Surroundings;
+import dev.gateway.process.Systemd;
+import dev.gateway.runtime.ConfigFile;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Serves until a signal comes. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Serves as the configuration says, until SIGTERM, SIGINT or POST /quit: then drains and exits with 0.",
+            "Reads the configuration again when its file changes, on SIGHUP and on POST /reload; one that is",
+            "invalid, or wants a port that is taken, changes nothing.",
+            "Logs go to standard error, access logs to standard output."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  gateway run gateway.yaml",
+            "  gateway run --config /etc/gateway/gateway.yaml --log-level warn > access.log"
+        })
+final class RunCommand implements Callable<Integer> {
+    private static final Logger log = LoggerFactory.getLogger(RunCommand.class);
+
+    @Mixin
+    private FileArgument argument = new FileArgument();
+
+    @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            description = "error, warn, info, debug or trace. Default: info")
+    private @Nullable Level level;
+
+    @Option(names = "--log-format", paramLabel = "FORMAT", description = "text or json. Default: text")
+    private Logging.Format format = Logging.Format.TEXT;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    /** Returns the command if it is written plainly, each option followed by its value; else null. */
+    static @Nullable RunCommand plain(String[] args) {
+        RunCommand command = new RunCommand();
+        Path file = null;
+        for (int i = 1; i < args.length; i++) {
+            boolean named = args[i].startsWith("-");
+            String option = named ? args[i] : "--config";
+            if (named && ++i == args.length) {
+                return null;
+            }
+            String value = args[i];
+            boolean understood =
+                    switch (option) {
+                        case "-c", "--config" -> file == null && !value.startsWith("-");
+                        case "--log-level" -> (command.level = level(value)) != null;
+                        case "--log-format" -> value.equals("text") || value.equals("json");
+                        default -> false;
+                    };
+            if (!understood) {
+                return null;
+            }
+            if (option.endsWith("c") || option.endsWith("config")) {
+                file = Path.of(value);
+            } else if (option.equals("--log-format")) {
+                command.format = value.equals("json") ? Logging.Format.JSON : Logging.Format.TEXT;
+            }
+        }
+        if (file == null) {
+            return null;
+        }
+        command.argument = new FileArgument(file);
+        return command;
+    }
+
+    private static @Nullable Level level(String name) {
+        return Arrays.stream(Level.values())
+                .filter(level -> level.name().equalsIgnoreCase(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    @Override
+    public Integer call() {
+        if (level != null) {
+            Logging.level(level);
+        }
+        Logging.format(format);
+        PrintWriter err = CommandSupport.err(spec);
+        Path file = argument.get();
+        if (file == null) {
+            err.println(FileArgument.MISSING);
+            return CommandSupport.USAGE;
+        }
+        ConfigFile source = ConfigFile.ofProcess(file);
+        GatewayConfig config = CommandSupport.report(source.load(), err);
+        return config == null
+                ? CommandSupport.INVALID_CONFIG
+                : serve(() -> Gateway.start(config, source, Surroundings.own(systemd())), err, gateway -> {
+                    gateway.listenToSignals();
+                    gateway.tellReady(); // now that signals are heard
+                });
+    }
+
+    private static Systemd systemd() throws StartException {
+        return Systemd.of(System.getenv(), ProcessHandle.current().pid());
+    }
+
+    /** What starts a gateway. */
+    interface Start {
+        Gateway start() throws StartException;
+    }
+
+    /** What is done once the gateway serves. */
+    interface Started {
+        void on(Gateway gateway);
+    }
+
+    /** Serves until it is told to stop; by a signal, it does not return. */
+    static int serve(Start start, PrintWriter err, Started started) {
+        // The JVM would print to System.err, which may block.
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
+        CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
+        Termination.drainOnSignal(starting); // before anybody can know that it serves
+        Gateway gateway;
+        try {
+            gateway = start.start();
+            starting.complete(gateway);
+        } catch (StartException e) {
+            Logging.flush(); // what led to it comes first
+            err.println("cannot start: " + e.getMessage());
+            return CommandSupport.CANNOT_START;
+        } finally {
+            starting.complete(null); // unless it has started
+        }
+        started.on(gateway);
+        gateway.awaitStopped();
+        return CommandSupport.OK;
+    }
+}

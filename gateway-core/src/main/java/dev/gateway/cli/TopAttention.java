@@ -1,0 +1,138 @@
+package dev.gateway.cli;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/** What an operator should look at first, in words: the lines that the dashboard has at its top. */
+final class TopAttention {
+    private static final double DAY_SECONDS = 86_400;
+    private static final int SOON_DAYS = 21;
+    private static final double LONG_LAG_SECONDS = 0.1;
+    private static final double HIGH_DIRECT_MEMORY = 0.85;
+    private static final double MANY_FAILED = 0.05;
+    private static final int NAMED = 3;
+
+    /** Causes that tell of clients, or of what is refused to them on purpose. */
+    private static final Pattern OF_CLIENTS =
+            Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
+
+    private final Document now;
+    private final TopRates rates;
+    private final List<String> lines = new ArrayList<>();
+
+    private TopAttention(Document now, TopRates rates) {
+        this.now = now;
+        this.rates = rates;
+    }
+
+    static List<String> of(Document now, TopRates rates) {
+        TopAttention attention = new TopAttention(now, rates);
+        attention.look();
+        return attention.lines;
+    }
+
+    private void look() {
+        if (now.isTrue("config", "lastReloadFailed")) {
+            lines.add("the last reload was refused; the log and /ready say why");
+        }
+        routes();
+        endpoints();
+        certificates();
+        if (now.number("authFilesStale") > 0) {
+            lines.add("files of users, tokens or groups cannot be read as written; /ready says why");
+        }
+        if (rates.ofTotal("accessLog", "dropped") > 0) {
+            lines.add("the access log drops lines");
+        }
+        if (!now.text("overload", "refusing").isEmpty()
+                && !now.text("overload", "refusing").equals("nothing")) {
+            lines.add("overloaded: new " + now.text("overload", "refusing") + " are refused");
+        }
+        double lag = now.list("eventLoops").stream()
+                .mapToDouble(loop -> loop.number("lagSeconds"))
+                .max()
+                .orElse(0);
+        if (lag > LONG_LAG_SECONDS) {
+            lines.add("an event loop kept its tasks waiting for " + TopUnits.time(lag));
+        }
+        double direct = now.number("memory", "directUsedBytes") / now.number("memory", "directMaxBytes");
+        if (direct > HIGH_DIRECT_MEMORY) {
+            lines.add(String.format(Locale.ROOT, "direct memory: %.0f %% are in use", direct * 100));
+        }
+    }
+
+    /** Endpoints that drain do so because somebody wants it. */
+    static long ill(Document upstream) {
+        return upstream.list("endpoints").stream()
+                .map(endpoint -> endpoint.text("state"))
+                .filter(state -> !state.equals("healthy") && !state.equals("draining"))
+                .count();
+    }
+
+    private void endpoints() {
+        List<Document> ill = now.list("upstreams").stream()
+                .filter(upstream -> ill(upstream) > 0)
+                .sorted(Comparator.comparingDouble(upstream ->
+                        -(double) ill(upstream) / upstream.list("endpoints").size()))
+                .toList();
+        for (Document upstream : ill.subList(0, Math.min(NAMED, ill.size()))) {
+            lines.add("upstream " + upstream.text("name") + ": " + ill(upstream) + " of "
+                    + upstream.list("endpoints").size() + " endpoints not healthy");
+        }
+        if (ill.size() > NAMED) {
+            lines.add(ill.size() - NAMED + " more upstreams have endpoints that are not healthy");
+        }
+    }
+
+    private void routes() {
+        for (Document route : now.list("routes")) {
+            Map<String, Double> failing = new TreeMap<>();
+            route.numbers("causes").keySet().stream()
+                    .filter(cause -> !OF_CLIENTS.matcher(cause).lookingAt())
+                    .forEach(cause -> failing.put(cause, rates.ofRoute(route, "causes", cause)));
+            double failed =
+                    failing.values().stream().mapToDouble(Double::doubleValue).sum();
+            double part = failed / rates.ofRoute(route, "requests");
+            if (failed > 0 && part >= MANY_FAILED) {
+                String most = Collections.max(failing.entrySet(), Map.Entry.comparingByValue())
+                        .getKey();
+                lines.add(String.format(
+                        Locale.ROOT,
+                        "route %s: %.0f %% of requests fail, most with %s",
+                        route.text("route"),
+                        Math.min(1, part) * 100,
+                        most));
+            }
+        }
+    }
+
+    private void certificates() {
+        Map<String, Double> left = new TreeMap<>();
+        for (Document certificate : now.list("certificates")) {
+            String owner = certificate.text("listener");
+            String of =
+                    certificate.text("name") + " (" + (owner.isEmpty() ? certificate.text("upstream") : owner) + ")";
+            left.merge(
+                    of, (certificate.number("notAfterSeconds") - now.number("time") / 1000) / DAY_SECONDS, Math::min);
+        }
+        List<Map.Entry<String, Double>> soon = left.entrySet().stream()
+                .filter(each -> each.getValue() < SOON_DAYS)
+                .sorted(Map.Entry.comparingByValue())
+                .toList();
+        for (Map.Entry<String, Double> each : soon.subList(0, Math.min(NAMED, soon.size()))) {
+            lines.add("the certificate of " + each.getKey()
+                    + (each.getValue() < 0
+                            ? " has expired"
+                            : String.format(Locale.ROOT, " ends in %.0f days", Math.floor(each.getValue()))));
+        }
+        if (soon.size() > NAMED) {
+            lines.add(soon.size() - NAMED + " more certificates end soon or have expired");
+        }
+    }
+}

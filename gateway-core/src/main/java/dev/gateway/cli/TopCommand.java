@@ -1,0 +1,137 @@
+package dev.gateway.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows what a running gateway does, again and again, in the same place of the terminal. */
+@Command(
+        name = "top",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows what a running gateway does, refreshed each second, until Ctrl-C.",
+            "Fits a terminal of 80 by 24; LINES and COLUMNS, where they are exported, say what there is."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  gateway top", "  gateway top --config gateway.yaml --interval 5", "  gateway top --once"})
+final class TopCommand implements Callable<Integer> {
+    private static final String ENTER = "\u001b[?1049h\u001b[?25l"; // another screen, no cursor
+    private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
+    private static final String HOME = "\u001b[H";
+    private static final String END_OF_LINE = "\u001b[K";
+    private static final String END_OF_SCREEN = "\u001b[J";
+
+    @Mixin
+    private final AdminOptions admin = new AdminOptions();
+
+    @Option(names = "--once", description = "Print one sample without colours, and exit.")
+    private boolean once;
+
+    @Option(names = "--interval", paramLabel = "SECONDS", description = "Seconds between refreshes. Default: 1")
+    private double interval = 1;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = CommandSupport.out(spec);
+        PrintWriter err = CommandSupport.err(spec);
+        if (!(interval >= 0.1 && interval <= 3600)) {
+            err.println("--interval: expected 0.1 to 3600 seconds");
+            return CommandSupport.USAGE;
+        }
+        try {
+            AdminClient client = admin.client(err);
+            if (client == null) {
+                return CommandSupport.INVALID_CONFIG;
+            }
+            Document first = read(client);
+            return once ? printOnce(client, first, out) : show(client, first, out);
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            return CommandSupport.UNAVAILABLE;
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return CommandSupport.USAGE;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return CommandSupport.OK;
+        }
+    }
+
+    private static Document read(AdminClient client) throws IOException {
+        AdminClient.Answer answer = client.get("/stats?format=json");
+        if (answer.status() != 200) {
+            throw new IOException(
+                    client + ": " + answer.status() + " " + answer.body().strip());
+        }
+        return Document.parse(answer.body());
+    }
+
+    private int printOnce(AdminClient client, Document first, PrintWriter out)
+            throws IOException, InterruptedException {
+        sleep();
+        TopFrame.of(client.toString(), read(client), first, rows(), columns()).forEach(out::println);
+        out.flush();
+        return CommandSupport.OK;
+    }
+
+    private int show(AdminClient client, Document first, PrintWriter out) throws InterruptedException {
+        Thread leave = new Thread(() -> {
+            out.print(LEAVE);
+            out.flush();
+        });
+        Runtime.getRuntime().addShutdownHook(leave);
+        out.print(ENTER);
+        Document before = null;
+        Document now = first;
+        while (!out.checkError()) { // as when the terminal is gone
+            paint(out, TopFrame.of(client.toString(), now, before, rows(), columns()));
+            sleep();
+            try {
+                Document next = read(client);
+                before = now;
+                now = next;
+            } catch (IOException | IllegalArgumentException e) {
+                paint(out, List.of(String.valueOf(e.getMessage()), "", "trying again; Ctrl-C ends"));
+                sleep();
+            }
+        }
+        return CommandSupport.OK;
+    }
+
+    private void sleep() throws InterruptedException {
+        Thread.sleep((long) (interval * 1000));
+    }
+
+    /** Writes over what was there, so that nothing flickers. */
+    private static void paint(PrintWriter out, List<String> lines) {
+        StringBuilder screen = new StringBuilder(HOME);
+        for (int i = 0; i < lines.size(); i++) {
+            screen.append(i == 0 ? "" : "\r\n").append(lines.get(i)).append(END_OF_LINE);
+        }
+        out.print(screen.append(END_OF_SCREEN));
+        out.flush();
+    }
+
+    private static int rows() {
+        return size("LINES", 24);
+    }
+
+    private static int columns() {
+        return size("COLUMNS", 80);
+    }
+
+    private static int size(String variable, int usual) {
+        String value = System.getenv(variable);
+        return value != null && value.matches("[0-9]{2,4}") ? Math.max(10, Integer.parseInt(value)) : usual;
+    }
+}

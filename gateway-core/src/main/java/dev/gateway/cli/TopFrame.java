@@ -1,0 +1,251 @@
+package dev.gateway.cli;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** One picture of {@code gateway top}: what two readings of the statistics come to, in so many lines and columns. */
+final class TopFrame {
+    private static final String UPSTREAM_ROW = "%-18s %8s %7s %8s %6s %6s %5s  %s";
+    private static final String BETWEEN = "   ";
+    private static final int BAD_ENDPOINTS = 5;
+
+    private final Document now;
+    private final TopRates rates;
+    private final int columns;
+    private final List<String> lines = new ArrayList<>();
+
+    private TopFrame(Document now, @Nullable Document before, int columns) {
+        this.now = now;
+        this.rates = new TopRates(now, before);
+        this.columns = columns;
+    }
+
+    /**
+     * Draws it.
+     *
+     * @param before the reading before, null for none: then there are no rates but the gateway's own
+     * @param rows how many lines at most
+     */
+    static List<String> of(String from, Document now, @Nullable Document before, int rows, int columns) {
+        TopFrame frame = new TopFrame(now, before, columns);
+        frame.draw(from, rows);
+        List<String> lines = frame.lines;
+        return lines.subList(0, Math.min(rows, lines.size()));
+    }
+
+    private void draw(String from, int rows) {
+        line(String.format(
+                Locale.ROOT,
+                "gateway %s at %s   up %s   generation %.0f",
+                now.text("build", "version"),
+                from,
+                TopUnits.duration(now.number("uptimeSeconds")),
+                now.number("config", "generation")));
+        TopAttention.of(now, rates).forEach(each -> line("! " + each));
+        line(String.format(
+                Locale.ROOT,
+                "requests    %10s/s   active %-8.0f total %.0f",
+                TopUnits.decimal(
+                        rates.areKnown()
+                                ? rates.ofTotal("totals", "requestsTotal")
+                                : now.number("totals", "requestsPerSecond")),
+                now.number("totals", "requestsActive"),
+                now.number("totals", "requestsTotal")));
+        line(String.format(
+                Locale.ROOT,
+                "latency     p50 %s  p90 %s  p99 %s  p999 %s  in %.0f s",
+                TopUnits.time(now.number("recent", "p50")),
+                TopUnits.time(now.number("recent", "p90")),
+                TopUnits.time(now.number("recent", "p99")),
+                TopUnits.time(now.number("recent", "p999")),
+                now.number("recentSeconds")));
+        line(String.format(
+                Locale.ROOT,
+                "connections %-8.0f in %s/s   out %s/s",
+                now.number("totals", "connectionsActive"),
+                TopUnits.bytes(rates.ofTotal("totals", "bytesReceived")),
+                TopUnits.bytes(rates.ofTotal("totals", "bytesSent"))));
+        line(String.format(
+                Locale.ROOT,
+                "tunnels     %-8.0f websockets %.0f",
+                now.number("totals", "tunnelsActive"),
+                now.number("totals", "websocketsActive")));
+        line(String.format(
+                Locale.ROOT,
+                "memory      heap %s / %s  direct %s / %s  lag %s",
+                TopUnits.bytes(now.number("memory", "heapUsedBytes")),
+                TopUnits.bytes(now.number("memory", "heapMaxBytes")),
+                TopUnits.bytes(now.number("memory", "directUsedBytes")),
+                TopUnits.bytes(now.number("memory", "directMaxBytes")),
+                TopUnits.time(now.list("eventLoops").stream()
+                        .mapToDouble(loop -> loop.number("lagSeconds"))
+                        .max()
+                        .orElse(0))));
+        wrapped("causes      ", causes());
+        line("");
+        upstreams(rows);
+        listeners();
+    }
+
+    /** Returns those that failed most requests, in order, and how many more there are than before. */
+    private List<String> causes() {
+        List<String> causes = now.numbers("causes").entrySet().stream()
+                .sorted((a, b) -> Double.compare(b.getValue(), a.getValue()))
+                .map(cause -> {
+                    double more = rates.moreOfCause(cause.getKey());
+                    return cause.getKey() + " " + Math.round(cause.getValue())
+                            + (more > 0 ? " (+" + Math.round(more) + ")" : "");
+                })
+                .toList();
+        return causes.isEmpty() ? List.of("none") : causes;
+    }
+
+    /** Adds lines of these words, which are never parted. */
+    private void wrapped(String title, List<String> words) {
+        StringBuilder text = new StringBuilder(title);
+        int empty = title.length();
+        for (String word : words) {
+            if (text.length() > empty && text.length() + BETWEEN.length() + word.length() > columns) {
+                line(text.toString());
+                text = new StringBuilder(" ".repeat(empty));
+            }
+            text.append(text.length() > empty ? BETWEEN : "").append(word);
+        }
+        line(text.toString());
+    }
+
+    /** An upstream, and how bad it is. */
+    private record Ranked(Document upstream, double failures, double requests, double ill) {
+        static final Comparator<Ranked> WORST_FIRST = Comparator.comparingDouble(Ranked::failures)
+                .thenComparingDouble(Ranked::ill)
+                .thenComparingDouble(Ranked::requests)
+                .reversed()
+                .thenComparing(each -> each.upstream.text("name"));
+    }
+
+    private void upstreams(int rows) {
+        line(String.format(
+                Locale.ROOT,
+                UPSTREAM_ROW,
+                "UPSTREAM",
+                "REQ/S",
+                "FAIL/S",
+                "P99",
+                "ACTIVE",
+                "CONNS",
+                "WAIT",
+                "ENDPOINTS"));
+        List<Ranked> upstreams = now.list("upstreams").stream()
+                .map(upstream -> new Ranked(
+                        upstream,
+                        rates.of(upstream, "upstreams", "attempts", "failed"),
+                        rates.of(upstream, "upstreams", "attempts", "total"),
+                        (double) TopAttention.ill(upstream)
+                                / Math.max(1, upstream.list("endpoints").size())))
+                .sorted(Ranked.WORST_FIRST)
+                .toList();
+        int room = Math.max(3, rows - lines.size() - 2 - now.list("listeners").size());
+        int shown = 0;
+        for (Ranked ranked : upstreams) {
+            List<String> bad = badEndpoints(ranked.upstream);
+            if (room < 1) {
+                break;
+            }
+            upstream(ranked);
+            shown++;
+            room--;
+            for (String endpoint : bad.subList(0, Math.min(bad.size(), Math.max(0, room)))) {
+                line(endpoint);
+                room--;
+            }
+        }
+        if (upstreams.size() > shown) {
+            line(String.format(Locale.ROOT, "and %d more", upstreams.size() - shown));
+        }
+    }
+
+    private void upstream(Ranked ranked) {
+        Document upstream = ranked.upstream;
+        List<Document> endpoints = upstream.list("endpoints");
+        long good = endpoints.stream()
+                .filter(endpoint -> endpoint.text("state").equals("healthy"))
+                .count();
+        line(String.format(
+                Locale.ROOT,
+                UPSTREAM_ROW,
+                shortened(upstream.text("name"), 18),
+                TopUnits.decimal(ranked.requests),
+                TopUnits.decimal(ranked.failures),
+                TopUnits.time(upstream.number("recent", "p99")),
+                whole(upstream.number("attempts", "active")),
+                whole(upstream.number("connections", "active")),
+                whole(upstream.number("pending", "active")),
+                endpoints.isEmpty() ? "any" : good + " of " + endpoints.size()));
+    }
+
+    /** Returns a line for each endpoint that fails or is not healthy, the first few. */
+    private List<String> badEndpoints(Document upstream) {
+        List<String> bad = new ArrayList<>();
+        for (Document endpoint : upstream.list("endpoints")) {
+            double failures = rates.ofEndpoint(upstream, endpoint, "failures");
+            String state = endpoint.text("state");
+            if (bad.size() < BAD_ENDPOINTS
+                    && (failures > 0 || (!state.equals("healthy") && !state.equals("draining")))) {
+                bad.add(String.format(
+                        Locale.ROOT,
+                        UPSTREAM_ROW,
+                        "  " + shortened(endpoint.text("address"), 16),
+                        TopUnits.decimal(rates.ofEndpoint(upstream, endpoint, "requests")),
+                        TopUnits.decimal(failures),
+                        "",
+                        whole(endpoint.number("requestsActive")),
+                        whole(endpoint.number("active") + endpoint.number("idle")),
+                        whole(endpoint.number("pending")),
+                        state));
+            }
+        }
+        return bad;
+    }
+
+    private void listeners() {
+        line(String.format(
+                Locale.ROOT,
+                "%-18s %8s %6s %6s %6s %10s %10s",
+                "LISTENER",
+                "REQ/S",
+                "ACTIVE",
+                "CONNS",
+                "TUNNEL",
+                "IN/S",
+                "OUT/S"));
+        for (Document listener : now.list("listeners")) {
+            line(String.format(
+                    Locale.ROOT,
+                    "%-18s %8s %6.0f %6.0f %6.0f %10s %10s",
+                    shortened(listener.text("name"), 18),
+                    TopUnits.decimal(rates.of(listener, "listeners", "requests", "total")),
+                    listener.number("requests", "active"),
+                    listener.number("connections", "active"),
+                    listener.number("tunnels", "active"),
+                    TopUnits.bytes(rates.of(listener, "listeners", "receivedBytes")),
+                    TopUnits.bytes(rates.of(listener, "listeners", "sentBytes"))));
+        }
+    }
+
+    // ---- how it is written
+
+    private void line(String line) {
+        lines.add(line.length() > columns ? line.substring(0, columns - 1) + "\u2026" : line);
+    }
+
+    private static String shortened(String text, int length) {
+        return text.length() <= length ? text : text.substring(0, length - 1) + "\u2026";
+    }
+
+    private static String whole(double value) {
+        return String.format(Locale.ROOT, "%.0f", value);
+    }
+}

@@ -1,0 +1,70 @@
+package dev.gateway.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/** How fast counters have grown from one reading of the statistics to the next; 0 where there is only one. */
+final class TopRates {
+    private final Document now;
+    private final @Nullable Document before;
+    private final double elapsed;
+
+    TopRates(Document now, @Nullable Document before) {
+        this.now = now;
+        this.before = before;
+        this.elapsed = before == null ? 0 : (now.number("time") - before.number("time")) / 1000;
+    }
+
+    /** Whether there are rates. */
+    boolean areKnown() {
+        return before != null && elapsed > 0;
+    }
+
+    private double grown(double to, double from) {
+        return areKnown() ? Math.max(0, to - from) / elapsed : 0;
+    }
+
+    double ofTotal(String... counter) {
+        return before == null ? 0 : grown(now.number(counter), before.number(counter));
+    }
+
+    /** Returns the rate of something that has a name in a list; 0 if that is new. */
+    double of(Document named, String list, String... counter) {
+        Document former = former(before, list, "name", named);
+        return former == null ? 0 : grown(named.number(counter), former.number(counter));
+    }
+
+    /** The same of an endpoint of an upstream. */
+    double ofEndpoint(Document upstream, Document endpoint, String counter) {
+        Document former = former(former(before, "upstreams", "name", upstream), "endpoints", "address", endpoint);
+        return former == null ? 0 : grown(endpoint.number(counter), former.number(counter));
+    }
+
+    /** The same of a route, of which there may be one on each listener. */
+    double ofRoute(Document route, String... counter) {
+        if (before != null) {
+            for (Document each : before.list("routes")) {
+                if (each.text("route").equals(route.text("route"))
+                        && each.text("listener").equals(route.text("listener"))) {
+                    return grown(route.number(counter), each.number(counter));
+                }
+            }
+        }
+        return 0;
+    }
+
+    private static @Nullable Document former(@Nullable Document in, String list, String key, Document like) {
+        if (in != null) {
+            for (Document each : in.list(list)) {
+                if (each.text(key).equals(like.text(key))) {
+                    return each;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Returns how much more of a cause there is than before, 0 if there is nothing to compare with. */
+    double moreOfCause(String cause) {
+        return before == null ? 0 : now.number("causes", cause) - before.number("causes", cause);
+    }
+}

@@ -1,0 +1,69 @@
+package dev.gateway.cli;
+
+import java.io.PrintWriter;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Tells in two or three lines what is wrong with a command line, where picocli would print the whole help over it. */
+final class UsageErrors {
+    private static final int MAX_DISTANCE = 2; // of a word that was meant
+
+    private UsageErrors() {}
+
+    /** Runs the command; words that picocli has no use for are an error also where help is asked for. */
+    static int execute(ParseResult parsed) {
+        List<String> unmatched = parsed.unmatched();
+        if (!parsed.hasSubcommand() && !unmatched.isEmpty()) {
+            throw new UnmatchedArgumentException(parsed.commandSpec().commandLine(), unmatched);
+        }
+        return new CommandLine.RunLast().execute(parsed);
+    }
+
+    /** Tells of an error; returns the exit code. */
+    static int tell(ParameterException error, String[] args) {
+        CommandLine command = error.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println(error.getMessage());
+        String meant = error instanceof UnmatchedArgumentException unmatched ? meant(command, unmatched) : null;
+        if (meant != null) {
+            err.println("Did you mean '" + meant + "'?");
+        }
+        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        return CommandSupport.USAGE;
+    }
+
+    private static @Nullable String meant(CommandLine command, UnmatchedArgumentException error) {
+        String word = error.getUnmatched().get(0);
+        List<String> known = word.startsWith("-")
+                ? List.copyOf(command.getCommandSpec().optionsMap().keySet())
+                : List.copyOf(command.getSubcommands().keySet());
+        return known.stream()
+                .filter(each -> distance(word, each) <= Math.min(MAX_DISTANCE, word.length() - 1))
+                .min(Comparator.comparingInt((String each) -> distance(word, each))
+                        .thenComparing(Comparator.naturalOrder()))
+                .orElse(null);
+    }
+
+    /** Returns how many letters must be changed, added or left out to make one word of another. */
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

@@ -1,0 +1,84 @@
+package dev.gateway.explain;
+
+import dev.gateway.explain.Explanation.NearMiss;
+import dev.gateway.explain.Explanation.OnListener;
+import dev.gateway.explain.Explanation.Reason;
+import dev.gateway.explain.Explanation.Taken;
+import dev.gateway.explain.Explanation.Target;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/** Writes an {@link Explanation} for people: what happens first, then why, each line with its place in the file. */
+public final class ExplanationText {
+    private final StringBuilder out = new StringBuilder();
+
+    private ExplanationText() {}
+
+    public static String of(Explanation explanation) {
+        ExplanationText text = new ExplanationText();
+        text.out.append(explanation.request()).append('\n');
+        explanation.listeners().forEach(text::write);
+        return text.out.toString();
+    }
+
+    private void write(OnListener on) {
+        out.append("\nlistener ")
+                .append(on.listener())
+                .append(" (")
+                .append(on.at())
+                .append(")\n");
+        line(1, "=> " + on.summary());
+        section("because", on.reasons());
+        Taken taken = on.taken();
+        if (taken != null) {
+            section("filters", taken.filters());
+            if (!taken.targets().isEmpty()) {
+                line(1, "upstreams");
+                taken.targets().forEach(this::write);
+            }
+            line(1, "timeouts: " + pairs(taken.timeouts()));
+            if (!taken.more().isEmpty()) {
+                line(1, pairs(taken.more()));
+            }
+        }
+        if (!on.nearMisses().isEmpty()) {
+            line(1, "near misses");
+            on.nearMisses().forEach(this::write);
+        }
+    }
+
+    private void section(String title, List<Reason> reasons) {
+        if (!reasons.isEmpty()) {
+            line(1, title);
+            reasons.forEach(reason -> line(2, placed(reason)));
+        }
+    }
+
+    private void write(Target target) {
+        long percent = Math.round(target.share() * 100);
+        line(2, target.upstream() + ", " + percent + " %" + (target.at() == null ? "" : "  (" + target.at() + ")"));
+        target.endpoints().forEach(endpoint -> line(3, pairs(endpoint)));
+        line(3, "timeouts: " + pairs(target.timeouts()));
+    }
+
+    private void write(NearMiss miss) {
+        line(2, miss.name() + "  (" + miss.at() + ")");
+        miss.fits().forEach(reason -> line(3, "yes  " + placed(reason)));
+        miss.misses().forEach(reason -> line(3, "no   " + placed(reason)));
+    }
+
+    private static String placed(Reason reason) {
+        return reason.text() + (reason.at() == null ? "" : "  (" + reason.at() + ")");
+    }
+
+    private static String pairs(Map<String, Object> map) {
+        StringJoiner pairs = new StringJoiner(", ");
+        map.forEach((key, value) -> pairs.add(key + " " + value));
+        return pairs.toString();
+    }
+
+    private void line(int depth, String text) {
+        out.append("  ".repeat(depth)).append(text).append('\n');
+    }
+}

@@ -1,0 +1,378 @@
+package dev.gateway.explain;
+
+import dev.gateway.assembly.FilterAssembly;
+import dev.gateway.assembly.RouteAssembly;
+import dev.gateway.assembly.UpstreamAssembly;
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.MatchConfig;
+import dev.gateway.config.MatchConfig.ValueMatch;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.TunnelTimeouts;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.yaml.Durations;
+import dev.gateway.explain.Explanation.NearMiss;
+import dev.gateway.explain.Explanation.OnListener;
+import dev.gateway.explain.Explanation.Reason;
+import dev.gateway.explain.Explanation.Taken;
+import dev.gateway.explain.Explanation.Target;
+import dev.gateway.explain.Explanation.Verdict;
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Method;
+import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.PathReadings;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Miss;
+import dev.gateway.route.RouteTrials;
+import dev.gateway.route.RouteTrials.Trial;
+import io.netty.util.AsciiString;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells which rule takes a request on a listener, and why no other does. Goes by the configuration alone, and comes to
+ * what the router compiled of it comes to. Used by one thread at a time.
+ */
+public final class RouteExplainer {
+    private static final int MAX_NEAR_MISSES = 5;
+
+    private final GatewayConfig config;
+    private final ListenerConfig listener;
+    private final Endpoints endpoints;
+    private final RouteTrials<Rule> trials = new RouteTrials<>();
+
+    /** Tells how an endpoint is. */
+    public interface Endpoints {
+        /** Of a gateway that does not run, nothing is known. */
+        Endpoints UNKNOWN = (upstream, endpoint) -> "";
+
+        /** Returns a word, empty if nothing is known. */
+        String state(String upstream, String endpoint);
+    }
+
+    private record Rule(RouteConfig route, int number) {
+        RuleConfig config() {
+            return route.rules().get(number);
+        }
+
+        String name() {
+            return RouteAssembly.name(route, number);
+        }
+    }
+
+    RouteExplainer(GatewayConfig config, ListenerConfig listener, Endpoints endpoints) {
+        this.config = config;
+        this.listener = listener;
+        this.endpoints = endpoints;
+        for (RouteConfig route : config.routes()) {
+            if (route.appliesTo(listener)) {
+                List<String> hostnames = route.hostnames().stream()
+                        .map(RouteConfig.Hostname::value)
+                        .toList();
+                for (int r = 0; r < route.rules().size(); r++) {
+                    Rule rule = new Rule(route, r);
+                    trials.add(
+                            hostnames,
+                            rule.config().matches().stream()
+                                    .map(RouteAssembly::match)
+                                    .toList(),
+                            rule);
+                }
+            }
+        }
+    }
+
+    /** Explains what becomes of a request. */
+    OnListener explain(Question question) {
+        RequestHead head = question.head();
+        if (!listener.protocol().isHttp()) {
+            // A connection that is passed on is a tunnel to its name, if it has one.
+            return explain(new RequestHead(
+                    Method.CONNECT, head.scheme(), head.authority(), AsciiString.EMPTY_STRING, head.fields(), 0));
+        }
+        if (head.method().equals(Method.TRACE)) {
+            return answered(405, "TRACE is not offered", List.of());
+        }
+        AsciiString path = PathNormalizer.normalize(head.path());
+        if (path == null) {
+            return answered(400, "the path must not be forwarded, whatever the routes", List.of());
+        }
+        head.setPath(path);
+        return explain(head);
+    }
+
+    private OnListener explain(RequestHead head) {
+        List<Trial<Rule>> all = trials.of(head);
+        Trial<Rule> found = all.isEmpty() || !all.get(0).isAccepted() ? null : all.get(0);
+        AsciiString guarded =
+                found != null && FilterAssembly.guards(found.rule().config()) ? null : guardedReading(head);
+        if (guarded != null) {
+            all = trials.of(head, guarded);
+            found = all.get(0);
+        }
+        List<NearMiss> misses = all.stream()
+                .filter(trial -> !trial.isAccepted())
+                .limit(MAX_NEAR_MISSES)
+                .map(trial -> miss(trial, head))
+                .toList();
+        if (found == null) {
+            return head.path().contentEquals("*")
+                    ? answered(200, "OPTIONS * is answered by the gateway itself", List.of())
+                    : answered(404, "no route matches", misses);
+        }
+        Rule rule = found.rule();
+        RuleConfig of = rule.config();
+        List<Reason> reasons = new ArrayList<>(fits(found, head));
+        if (guarded != null) {
+            reasons.add(new Reason(
+                    "upstreams may read the path as " + guarded + ", which this rule refuses or guards",
+                    of.position()));
+        }
+        all.stream()
+                .skip(1)
+                .filter(Trial::isAccepted)
+                .filter(other -> !other.rule().equals(rule))
+                .limit(MAX_NEAR_MISSES)
+                .forEach(other -> reasons.add(new Reason(
+                        "before " + other.rule().name() + ", which matches too but has lower precedence", at(other))));
+        AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
+        if (upgrade != null) {
+            boolean offered = of.upgrades().contains(upgrade.toString().toLowerCase(Locale.ROOT));
+            reasons.add(new Reason(
+                    "upgrade to " + upgrade + (offered ? " is offered" : " is not offered, so the wish is ignored"),
+                    of.position()));
+        }
+        FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()
+                .filter(RouteExplainer::answers)
+                .findFirst()
+                .orElse(null);
+        boolean hasTarget = of.backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
+        String by = "route " + rule.name();
+        Verdict verdict = answer == null && hasTarget ? Verdict.ROUTE : Verdict.ANSWERED;
+        int status = answer != null ? status(answer) : hasTarget ? 0 : 500;
+        String summary = answer != null
+                ? by + " answers with " + status
+                : hasTarget ? by : by + " answers with 500, as all of its weights are 0";
+        return new OnListener(
+                listener.name(), listener.position(), verdict, status, summary, reasons, taken(rule), misses);
+    }
+
+    /** Returns the first way to read the path that leads to a rule which refuses requests, as the router does. */
+    private @Nullable AsciiString guardedReading(RequestHead head) {
+        if (PathReadings.isAmbiguous(head.path(), head.queryStart())) {
+            for (AsciiString reading : PathReadings.of(head.path(), head.queryStart())) {
+                List<Trial<Rule>> all = trials.of(head, reading);
+                if (!all.isEmpty()
+                        && all.get(0).isAccepted()
+                        && FilterAssembly.guards(all.get(0).rule().config())) {
+                    return reading;
+                }
+            }
+        }
+        return null;
+    }
+
+    private OnListener answered(int status, String why, List<NearMiss> misses) {
+        Verdict verdict = status < 400 ? Verdict.ANSWERED : Verdict.REFUSED;
+        return new OnListener(
+                listener.name(), listener.position(), verdict, status, status + ": " + why, List.of(), null, misses);
+    }
+
+    private static boolean answers(FilterConfig filter) {
+        return filter instanceof FilterConfig.RequestRedirect || filter instanceof FilterConfig.DirectResponse;
+    }
+
+    private static int status(FilterConfig filter) {
+        return filter instanceof FilterConfig.RequestRedirect redirect
+                ? redirect.statusCode()
+                : filter instanceof FilterConfig.DirectResponse direct ? direct.statusCode() : 0;
+    }
+
+    // ---- why
+
+    private static Position at(Trial<Rule> trial) {
+        return match(trial).position();
+    }
+
+    private static MatchConfig match(Trial<Rule> trial) {
+        return trial.rule().config().matches().get(trial.match());
+    }
+
+    private static List<Reason> fits(Trial<Rule> trial, RequestHead head) {
+        RouteConfig route = trial.rule().route();
+        MatchConfig match = match(trial);
+        List<Reason> fits = new ArrayList<>();
+        if (!trial.misses().contains(new Miss(Miss.Part.HOST, 0))) {
+            fits.add(
+                    trial.hostname() < 0
+                            ? new Reason("any host", route.position())
+                            : new Reason(
+                                    "host " + head.authority() + " is "
+                                            + route.hostnames()
+                                                    .get(trial.hostname())
+                                                    .value(),
+                                    route.hostnames().get(trial.hostname()).position()));
+        }
+        if (!trial.misses().contains(new Miss(Miss.Part.PATH, 0))) {
+            fits.add(new Reason(
+                    "path " + path(head) + " matches " + describe(match.path()),
+                    match.path().position()));
+        }
+        if (match.method() != null && !trial.misses().contains(new Miss(Miss.Part.METHOD, 0))) {
+            fits.add(new Reason("method is " + match.method(), match.position()));
+        }
+        addFits(fits, "header", Miss.Part.HEADER, match.headers(), trial);
+        addFits(fits, "query parameter", Miss.Part.QUERY, match.queryParams(), trial);
+        return fits;
+    }
+
+    private static void addFits(
+            List<Reason> fits, String kind, Miss.Part part, List<ValueMatch> wanted, Trial<Rule> trial) {
+        for (int i = 0; i < wanted.size(); i++) {
+            if (!trial.misses().contains(new Miss(part, i))) {
+                fits.add(new Reason(
+                        kind + " " + describe(wanted.get(i)), wanted.get(i).position()));
+            }
+        }
+    }
+
+    private static NearMiss miss(Trial<Rule> trial, RequestHead head) {
+        List<Reason> misses =
+                trial.misses().stream().map(miss -> reason(miss, trial, head)).toList();
+        return new NearMiss(trial.rule().name(), at(trial), fits(trial, head), misses);
+    }
+
+    private static Reason reason(Miss miss, Trial<Rule> trial, RequestHead head) {
+        RouteConfig route = trial.rule().route();
+        MatchConfig match = match(trial);
+        return switch (miss.part()) {
+            case HOST ->
+                new Reason(
+                        "host " + (head.authority().isEmpty() ? "is missing, and" : head.authority() + " is not")
+                                + (head.authority().isEmpty() ? " wanted: " : " among ")
+                                + String.join(
+                                        ", ",
+                                        route.hostnames().stream()
+                                                .map(RouteConfig.Hostname::value)
+                                                .toList()),
+                        route.hostnames().get(0).position());
+            case PATH ->
+                new Reason(
+                        "path " + path(head) + " does not match " + describe(match.path()),
+                        match.path().position());
+            case METHOD -> new Reason("method is " + head.method() + ", not " + match.method(), match.position());
+            case HEADER -> not("header", match.headers().get(miss.index()));
+            case QUERY -> not("query parameter", match.queryParams().get(miss.index()));
+        };
+    }
+
+    private static Reason not(String kind, ValueMatch wanted) {
+        return new Reason("no " + kind + " " + describe(wanted), wanted.position());
+    }
+
+    private static String path(RequestHead head) {
+        return head.path().toString(0, head.queryStart());
+    }
+
+    public static String describe(MatchConfig.PathMatch path) {
+        return switch (path.type()) {
+                    case EXACT -> "Exact ";
+                    case PATH_PREFIX -> "PathPrefix ";
+                    case REGULAR_EXPRESSION -> "RegularExpression ";
+                }
+                + (path.secret() ? "***" : path.value());
+    }
+
+    public static String describe(ValueMatch match) {
+        String how = match.type() == MatchConfig.ValueType.EXACT ? " = " : " matching ";
+        return match.name() + how + (match.secret() ? "***" : match.value());
+    }
+
+    // ---- what it comes to
+
+    private Taken taken(Rule rule) {
+        RuleConfig of = rule.config();
+        List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
+                .map(filter -> new Reason(filter.getClass().getSimpleName(), filter.position()))
+                .toList();
+        int total = of.backendRefs().stream()
+                .mapToInt(RuleConfig.BackendRef::weight)
+                .sum();
+        List<Target> targets = new ArrayList<>();
+        for (RuleConfig.BackendRef ref : of.backendRefs()) {
+            for (UpstreamConfig upstream : config.upstreams()) {
+                if (upstream.name().equals(ref.name())) {
+                    targets.add(target(ref, upstream, total == 0 ? 0 : (double) ref.weight() / total));
+                }
+            }
+        }
+        return new Taken(rule.name(), of.position(), filters, targets, timeouts(of), more(of));
+    }
+
+    private Target target(RuleConfig.BackendRef ref, UpstreamConfig upstream, double share) {
+        List<Map<String, Object>> all = new ArrayList<>();
+        for (var endpoint : upstream.endpoints()) {
+            String address = UpstreamAssembly.endpoint(endpoint, 0).toString();
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("endpoint", address);
+            json.put("weight", endpoint.weight());
+            String state = endpoints.state(upstream.name(), address);
+            if (!state.isEmpty()) {
+                json.put("state", state);
+            }
+            json.put("at", endpoint.position().toString());
+            all.add(json);
+        }
+        UpstreamConfig.Timeouts limits = upstream.timeouts();
+        Map<String, Object> timeouts = new LinkedHashMap<>();
+        timeouts.put("connect", duration(limits.connect()));
+        if (upstream.tls() != null) {
+            timeouts.put("tlsHandshake", duration(limits.tlsHandshake()));
+        }
+        timeouts.put("poolAcquire", duration(limits.poolAcquire()));
+        timeouts.put("responseHeaders", duration(limits.responseHeaders()));
+        return new Target(upstream.name(), share, ref.position(), all, timeouts);
+    }
+
+    public static Map<String, Object> timeouts(RuleConfig rule) {
+        TunnelTimeouts tunnel = rule.timeouts().tunnel();
+        if (tunnel != null) {
+            return timeouts(tunnel);
+        }
+        Map<String, Object> timeouts = new LinkedHashMap<>();
+        timeouts.put("request", duration(rule.timeouts().request()));
+        timeouts.put("backendRequest", duration(rule.timeouts().backendRequest()));
+        timeouts.put("streamIdle", duration(rule.timeouts().streamIdle()));
+        return timeouts;
+    }
+
+    public static Map<String, Object> timeouts(TunnelTimeouts tunnel) {
+        Map<String, Object> timeouts = new LinkedHashMap<>();
+        timeouts.put("idle", duration(tunnel.idle()));
+        timeouts.put("halfClosed", duration(tunnel.halfClosed()));
+        timeouts.put("max", duration(tunnel.max()));
+        return timeouts;
+    }
+
+    private static Map<String, Object> more(RuleConfig rule) {
+        Map<String, Object> more = new LinkedHashMap<>();
+        if (rule.timeouts().tunnel() == null) {
+            more.put("retries", rule.retry().attempts());
+            more.put("preserveHost", rule.preserveHost());
+            more.put("upgrades", rule.upgrades());
+        }
+        return more;
+    }
+
+    static String duration(@Nullable Duration limit) {
+        return limit == null || limit.isZero() ? "none" : Durations.print(limit);
+    }
+}

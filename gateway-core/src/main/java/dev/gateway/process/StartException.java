@@ -1,0 +1,30 @@
+package dev.gateway.process;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The gateway cannot start, or cannot go over to another configuration; the message says in one line what to change. */
+public final class StartException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    public StartException(String message) {
+        super(message);
+    }
+
+    public StartException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Throws one exception for all of several, if there are any, so that they can be mended at once. */
+    public static void throwAll(List<StartException> failures) throws StartException {
+        if (failures.size() == 1) {
+            throw failures.get(0);
+        }
+        if (!failures.isEmpty()) {
+            StartException all = new StartException(
+                    failures.stream().map(Throwable::getMessage).collect(Collectors.joining("; ")));
+            failures.forEach(all::addSuppressed);
+            throw all;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package dev.gateway.runtime;
+
+import dev.gateway.assembly.Assembly;
+import dev.gateway.assembly.HeaderValues;
+import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.Snapshot;
+import dev.gateway.assembly.TunnelState;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.observe.AccessLog;
+import dev.gateway.observe.Metrics;
+import dev.gateway.process.StartException;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one generation after the other into force, and frees what an earlier one had for itself when its last exchange
+ * has ended. Used by one thread at a time; any thread may ask what is in force.
+ */
+public final class Generations {
+    private final Loops loops;
+    private final Listeners listeners;
+    private final Certificates certificates;
+    private final HeaderValues headerValues = new HeaderValues();
+    private final Metrics metrics;
+    private final TunnelState tunnels = new TunnelState();
+    private final HealthWatch health;
+    private final ScheduledExecutorService thread;
+    private final List<Alive> alive = new ArrayList<>(); // the last one is in force
+    private volatile @Nullable InForce inForce;
+
+    /** What is kept of a generation until its last exchange has ended. */
+    private record Alive(int generation, List<Upstream> upstreams) {}
+
+    /**
+     * Makes it with no generation yet.
+     *
+     * @param thread the one that uses this, once the gateway has started
+     */
+    public Generations(
+            Loops loops,
+            Listeners listeners,
+            Certificates certificates,
+            Metrics metrics,
+            ScheduledExecutorService thread) {
+        this.loops = loops;
+        this.listeners = listeners;
+        this.certificates = certificates;
+        this.metrics = metrics;
+        this.health = new HealthWatch(metrics, loops.checks());
+        this.thread = thread;
+        metrics.addDenials(tunnels::readDenials);
+    }
+
+    /** Returns what the connect sections of all generations share. */
+    public TunnelState tunnels() {
+        return tunnels;
+    }
+
+    /** Returns the values of header fields that files have. */
+    public HeaderValues headerValues() {
+        return headerValues;
+    }
+
+    /** Returns what looks after the health of endpoints. */
+    public HealthWatch health() {
+        return health;
+    }
+
+    /** Returns what is in force, once there is a generation. */
+    public InForce required() {
+        return Objects.requireNonNull(inForce, "no generation yet");
+    }
+
+    /** Returns the number of the generation in force. */
+    public int number() {
+        InForce current = inForce;
+        return current == null ? 0 : current.snapshot.generation();
+    }
+
+    /** Tells what the configuration in force wants and does not get until the gateway is started again, one line each. */
+    List<String> fixed() {
+        List<String> lines = new ArrayList<>(loops.fixed(required().config));
+        lines.addAll(listeners.fixed());
+        return lines;
+    }
+
+    /**
+     * Lets a configuration take over: from then on it serves what begins, and what has begun ends as it began.
+     *
+     * @throws StartException if it cannot; then all is as it was before
+     */
+    public void advance(GatewayConfig config) throws StartException {
+        InForce before = inForce;
+        int number = number() + 1;
+        ListenerChange change = new ListenerChange(listeners, config);
+        HeaderValues.Prepared values = headerValues.prepare(config);
+        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, values);
+        change.prepare();
+        List<Upstream> added = new ArrayList<>(next.upstreams());
+        if (before != null) {
+            added.removeAll(before.snapshot.upstreams());
+        }
+        certificates.watch(added);
+        Deque<Runnable> undo = new ArrayDeque<>(List.of(() -> certificates.forget(added), change::undo));
+        AccessLog.Change log;
+        Telemetry.Change telemetry;
+        try {
+            telemetry = loops.telemetry().prepare(config);
+            undo.push(telemetry::cancel);
+            log = loops.prepareLog(config.accessLog());
+            undo.push(log::cancel);
+            loops.connectTo(added);
+        } catch (StartException | RuntimeException e) {
+            undo.forEach(Runnable::run);
+            throw e;
+        }
+        // Nothing fails from here on.
+        loops.know(next.upstreams());
+        log.commit();
+        telemetry.commit();
+        InForce after = new InForce(config, next);
+        if (before != null) {
+            after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
+        }
+        health.use(next.upstreams());
+        Alive kept = new Alive(number, next.upstreams());
+        alive.add(kept);
+        loops.use(next, () -> thread.execute(() -> onEnded(kept)));
+        inForce = after;
+        long drainNanos = config.drain().timeout().toNanos();
+        loops.transport().descriptors().settle();
+        change.commit(drainNanos);
+        tunnels.listensOn(listeners.addresses());
+        certificates.keepOnly(next.upstreams());
+        headerValues.use(values);
+        if (before != null) {
+            retire(before, drainNanos);
+        }
+        metrics.onGeneration(number, alive.size() - 1);
+        telemetry.finish();
+    }
+
+    private void retire(InForce before, long drainNanos) {
+        List<Upstream> gone = new ArrayList<>(before.snapshot.upstreams());
+        gone.removeAll(alive.get(alive.size() - 1).upstreams());
+        if (!gone.isEmpty()) {
+            gone.forEach(loops.pools()::retire);
+            thread.schedule(() -> gone.forEach(this::end), drainNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** An upstream that changed lets what has begun finish; what is not part of the configuration any more is cut. */
+    private void end(Upstream former) {
+        InForce current = inForce;
+        Upstream heir = current == null ? null : current.heir(former);
+        if (heir == null) {
+            loops.pools().remove(former);
+        } else {
+            loops.pools().keepOnly(former, heir.endpoints());
+        }
+    }
+
+    private void onEnded(Alive ended) {
+        alive.remove(ended);
+        for (Upstream upstream : ended.upstreams()) {
+            if (alive.stream().noneMatch(each -> each.upstreams().contains(upstream))) {
+                loops.pools().remove(upstream);
+            }
+        }
+        metrics.onGeneration(alive.get(alive.size() - 1).generation(), alive.size() - 1);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.gateway.runtime;
+
+import dev.gateway.health.HealthChecks;
+import dev.gateway.observe.Metrics;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Upstream;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after the health of endpoints of the generation in force: has them checked, has those that are ejected return when
+ * their time is over, and tells operators what becomes of them. Upstreams of earlier generations, which get no new
+ * requests, are left alone.
+ */
+final class HealthWatch {
+    private static final Logger log = LoggerFactory.getLogger(HealthWatch.class);
+
+    private final Metrics metrics;
+    private final HealthChecks checks;
+    private volatile List<Upstream> watched = List.of();
+
+    HealthWatch(Metrics metrics, HealthChecks checks) {
+        this.metrics = metrics;
+        this.checks = checks;
+    }
+
+    /** From now on these are looked after and no others; one thread at a time may call. */
+    void use(List<Upstream> upstreams) {
+        List<Upstream> before = watched;
+        watched = upstreams;
+        for (Upstream gone : before) {
+            if (!upstreams.contains(gone)) {
+                checks.stop(gone);
+                gone.health().tell(Health.Listener.NONE);
+            }
+        }
+        for (Upstream added : upstreams) {
+            if (!before.contains(added)) {
+                added.health().tell(new Teller(added));
+                checks.start(added);
+            }
+        }
+    }
+
+    /** Lets endpoints return whose time is over; called each second. */
+    void review() {
+        watched.forEach(upstream -> upstream.health().review());
+    }
+
+    private final class Teller implements Health.Listener {
+        private final Upstream upstream;
+
+        private Teller(Upstream upstream) {
+            this.upstream = upstream;
+        }
+
+        @Override
+        public void onEjected(Endpoint endpoint, long millis, int inService) {
+            metrics.onEjected(upstream.name());
+            log.warn(
+                    "Endpoint {} of upstream {} has failed too often and is ejected for {} s; {} of {} are in service",
+                    endpoint,
+                    upstream,
+                    millis / 1000.0,
+                    inService,
+                    upstream.endpoints().size());
+        }
+
+        @Override
+        public void onReturned(Endpoint endpoint) {
+            Health.State state = upstream.health().report(endpoint).state();
+            if (state == Health.State.UNHEALTHY || state == Health.State.DRAINING) {
+                log.info(
+                        "Endpoint {} of upstream {} is no longer ejected, but {}, and so gets no requests",
+                        endpoint,
+                        upstream,
+                        state.label());
+            } else {
+                log.info("Endpoint {} of upstream {} gets requests again", endpoint, upstream);
+            }
+        }
+
+        @Override
+        public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {
+            int all = upstream.endpoints().size();
+            if (failure == null) {
+                log.info(
+                        "Endpoint {} of upstream {} is healthy again; {} of {} are in service",
+                        endpoint,
+                        upstream,
+                        inService,
+                        all);
+            } else {
+                log.warn(
+                        "Endpoint {} of upstream {} is unhealthy: {}; {} of {} are in service",
+                        endpoint,
+                        upstream,
+                        failure,
+                        inService,
+                        all);
+            }
+        }
+    }
+}

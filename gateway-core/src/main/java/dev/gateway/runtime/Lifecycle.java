@@ -1,0 +1,113 @@
+package dev.gateway.runtime;
+
+import dev.gateway.config.DrainConfig;
+import dev.gateway.observe.Metrics;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** From start to end: a gateway drains once and stops once, whoever asks. Safe from any thread but event loops. */
+public final class Lifecycle {
+    private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
+
+    private final Loops loops;
+    private final Listeners listeners;
+    private final Generations generations;
+    private final ReloadThread thread;
+    private final Metrics metrics;
+    private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.STARTING);
+    private final CompletableFuture<Void> drained = new CompletableFuture<>();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+    /** How far a gateway has come. */
+    public enum Phase {
+        STARTING,
+        SERVING,
+        /** New work should go elsewhere, and from some moment on must. */
+        DRAINING,
+        /** No client is connected any more; the admin listener still serves. */
+        DRAINED,
+        STOPPED
+    }
+
+    public Lifecycle(Loops loops, Listeners listeners, Generations generations, ReloadThread thread, Metrics metrics) {
+        this.loops = loops;
+        this.listeners = listeners;
+        this.generations = generations;
+        this.thread = thread;
+        this.metrics = metrics;
+    }
+
+    public Phase phase() {
+        return Objects.requireNonNull(phase.get());
+    }
+
+    public void onStarted() {
+        phase.compareAndSet(Phase.STARTING, Phase.SERVING);
+    }
+
+    /** Lets what runs finish within the limits of the configuration. Returns when it has, or has been ended. */
+    public void drain() {
+        if (!phase.compareAndSet(Phase.SERVING, Phase.DRAINING)) {
+            drained.join();
+            return;
+        }
+        thread.finish();
+        long start = System.nanoTime();
+        DrainConfig limits = generations.required().config.drain();
+        long timeout = limits.timeout().toNanos();
+        long acceptFor = Math.min(limits.acceptFor().toNanos(), timeout);
+        long acceptMillis = TimeUnit.NANOSECONDS.toMillis(acceptFor);
+        log.info(acceptMillis == 0 ? "Draining" : "Draining: accepting for {} ms more", acceptMillis);
+        try {
+            if (acceptFor > 0) {
+                listeners.discourage();
+            }
+            TimeUnit.NANOSECONDS.sleep(acceptFor);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
+        }
+        long spent = System.nanoTime() - start;
+        listeners.drain(timeout - spent, spent);
+        onDrained();
+    }
+
+    /** Ends whatever runs, unless it is being drained already: then waits until it is. */
+    public void close() {
+        if (!phase.compareAndSet(Phase.SERVING, Phase.DRAINING)) {
+            drained.join();
+            return;
+        }
+        thread.finish();
+        listeners.close();
+        onDrained();
+    }
+
+    private void onDrained() {
+        phase.set(Phase.DRAINED);
+        drained.complete(null);
+        log.info("Drained");
+    }
+
+    /** Stops what is left when all connections of clients have gone. */
+    public void stop() {
+        if (phase.getAndSet(Phase.STOPPED) == Phase.STOPPED) {
+            stopped.join();
+            return;
+        }
+        listeners.stop();
+        loops.stop();
+        thread.stop();
+        metrics.close();
+        log.info("Stopped");
+        drained.complete(null); // also if it never started
+        stopped.complete(null);
+    }
+
+    public void awaitStopped() {
+        stopped.join();
+    }
+}

@@ -1,0 +1,71 @@
+package dev.gateway.runtime;
+
+import dev.gateway.files.FileWatch;
+import dev.gateway.net.ServerTls;
+import dev.gateway.net.ServerTlsSettings;
+import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A listener's TLS with the files that it was read from. */
+public final class ListenerTls implements AutoCloseable {
+    private final ServerTlsSettings settings;
+    private final FileWatch watch;
+    private final ServerTls tls;
+    private boolean outdated; // the files are not what this was made of
+
+    private ListenerTls(ServerTlsSettings settings, FileWatch watch, ServerTls tls) {
+        this.settings = settings;
+        this.watch = watch;
+        this.tls = tls;
+    }
+
+    /** Reads the files. */
+    static ListenerTls read(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
+        List<Path> files = new ArrayList<>();
+        for (CertificateFiles each : settings.certificates()) {
+            files.add(each.certFile());
+            files.add(each.keyFile());
+        }
+        if (settings.clientCaFile() != null) {
+            files.add(settings.clientCaFile());
+        }
+        if (settings.clientCrlFile() != null) {
+            files.add(settings.clientCrlFile());
+        }
+        FileWatch watch = new FileWatch(files);
+        return new ListenerTls(settings, watch, new ServerTls(settings));
+    }
+
+    public ServerTls tls() {
+        return tls;
+    }
+
+    /** Whether the files have changed and settled, and so are worth an attempt to read them: one for each change. */
+    boolean isDue() {
+        if (!watch.hasSettled()) {
+            return false;
+        }
+        watch.reading();
+        outdated = true; // whatever comes of the attempt
+        return true;
+    }
+
+    ServerTlsSettings settings() {
+        return settings;
+    }
+
+    /** Whether reading the files by these settings would make the same of them. */
+    boolean isCurrent(ServerTlsSettings wanted) {
+        return settings.equals(wanted) && !outdated && !watch.hasChanged();
+    }
+
+    /** Has no further use for it; connections that are being secured keep what they need. */
+    @Override
+    public void close() {
+        tls.close();
+    }
+}

@@ -1,0 +1,400 @@
+package dev.gateway.runtime;
+
+import dev.gateway.admin.AdminDoor;
+import dev.gateway.admin.AdminPages;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.listener.Listener;
+import dev.gateway.listener.ListenerSettings;
+import dev.gateway.listener.OpenConnection;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All listeners of a gateway, that of the admin pages included: those that serve, and those that finish what they have.
+ * Changed by one thread at a time, through {@link ListenerChange}; any thread may ask.
+ */
+public final class Listeners {
+    private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+
+    /** How long connections that were closed by force may take to be gone. */
+    private static final long FORCED_CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How long a client whose first packet has come here may take for the next one. */
+    private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How long accepting those who have connected may take: a busy machine needs seconds for some thousand. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** How long a client may take for its next request on a connection that it keeps, to be told that it is the last. */
+    private static final long LAST_WORD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    final Loops loops;
+    final AdminPages pages;
+    private final ScheduledExecutorService thread;
+    private final List<Listener> leaving = new CopyOnWriteArrayList<>();
+    private volatile List<Serving> serving = List.of();
+    private volatile @Nullable Admin admin;
+
+    /** A listener that serves, and what it was made of. */
+    public record Serving(ListenerConfig config, Listener listener, @Nullable ListenerTls tls) {}
+
+    /** The listener of the admin pages, and the rules for its connections. */
+    public record Admin(Listener listener, AdminDoor door) {}
+
+    /**
+     * Makes an empty set.
+     *
+     * @param thread the one that changes it, once the gateway has started
+     */
+    public Listeners(Loops loops, AdminPages pages, ScheduledExecutorService thread) {
+        this.loops = loops;
+        this.pages = pages;
+        this.thread = thread;
+    }
+
+    /** Returns those that serve, in the order of the configuration. */
+    public List<Serving> serving() {
+        return serving;
+    }
+
+    /** Tells what the configuration wants of sockets that were bound before, and cannot be had, one line each. */
+    List<String> fixed() {
+        return serving.stream()
+                .filter(each -> each.config().reusePort() != each.listener().isReusePort())
+                .map(each -> Loops.fixed(
+                        each.config().position(),
+                        "reusePort of the listener " + each.config().name()))
+                .toList();
+    }
+
+    /** Returns the listener of the admin pages, or null. */
+    @Nullable
+    public Admin admin() {
+        return admin;
+    }
+
+    private @Nullable Listener adminListener() {
+        Admin current = admin;
+        return current == null ? null : current.listener();
+    }
+
+    /** Takes note of what serves from now on. */
+    void serve(List<Serving> all, @Nullable Admin adminToo) {
+        serving = List.copyOf(all);
+        admin = adminToo;
+    }
+
+    /**
+     * Reads the files of a listener's TLS again; connections that it accepts from now on use them.
+     *
+     * @throws IOException if a file cannot be read; then all is as it was before
+     * @throws GeneralSecurityException if what is in them is not usable; then all is as it was before
+     */
+    void renew(Serving old) throws IOException, GeneralSecurityException {
+        ListenerTls tls = Objects.requireNonNull(old.tls());
+        ListenerTls fresh = ListenerTls.read(tls.settings());
+        old.listener().replace(old.listener().settings().with(fresh.tls()));
+        closeFormerClients(old.config(), old.listener(), tls, fresh);
+        serving = serving.stream()
+                .map(each ->
+                        each.listener() == old.listener() ? new Serving(old.config(), old.listener(), fresh) : each)
+                .toList();
+        tls.close();
+    }
+
+    /** Closes the connections there are if other clients are accepted now, and the configuration wants it. */
+    static void closeFormerClients(ListenerConfig config, Listener listener, ListenerTls before, ListenerTls now) {
+        TlsConfig tls = config.tls();
+        if (tls != null
+                && tls.clientCaChange() == TlsConfig.CaChange.CLOSE
+                && !before.tls().acceptsSameClients(now.tls())) {
+            log.info("Listener {} accepts other client certificates: its connections are closed", config.name());
+            listener.closeConnections();
+        }
+    }
+
+    /** Finds indexes for listeners: the one that a name has, also of a listener that is still leaving, else a free one. */
+    Map<String, Integer> indexes(List<ListenerConfig> wanted) {
+        Map<String, Integer> taken = new HashMap<>();
+        leaving.forEach(each -> taken.put(each.name(), each.settings().index()));
+        serving.forEach(each ->
+                taken.put(each.config().name(), each.listener().settings().index()));
+        Set<Integer> used = new HashSet<>(taken.values());
+        Map<String, Integer> indexes = new HashMap<>();
+        int next = 0;
+        for (ListenerConfig each : wanted) {
+            Integer index = taken.get(each.name());
+            if (index == null) {
+                while (!used.add(next)) {
+                    next++;
+                }
+                index = next;
+            }
+            indexes.put(each.name(), index);
+        }
+        return indexes;
+    }
+
+    /**
+     * Lets listeners that serve no more accept those who have reached them, and finish what runs, for some time. The index
+     * of each is free when it has. Their sockets are closed when this returns.
+     */
+    void leave(List<Listener> gone, long nanos) {
+        leaving.addAll(gone);
+        closeSockets(gone, nanos);
+        long lastWord = Math.min(LAST_WORD_NANOS, nanos / 4);
+        for (Listener each : gone) {
+            thread.schedule(
+                    () -> drain(each, nanos - lastWord).thenRunAsync(() -> hasLeft(each), thread),
+                    each.connections() == 0 ? 0 : lastWord,
+                    TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Closes listening sockets when nobody who has reached them waits any more. */
+    void closeSockets(List<Listener> gone, long nanos) {
+        gone.forEach(Listener::discourage);
+        gone.forEach(Listener::giveWay);
+        gone.forEach(Listener::turnAway);
+        acceptRest(gone, Math.min(REST_NANOS, nanos / 4));
+        gone.forEach(Listener::stopAccepting);
+    }
+
+    /** Lets a listener finish what runs, then ends what is left. */
+    CompletableFuture<Void> drain(Listener listener, long nanos) {
+        CompletableFuture<Void> drained = listener.drain();
+        Future<?> limit = thread.schedule(
+                () -> {
+                    log.warn(
+                            "Drain timeout: {} connections of the former listener {} are closed",
+                            listener.connections(),
+                            listener.name());
+                    listener.closeConnections();
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+        return drained.thenRun(() -> limit.cancel(false));
+    }
+
+    private void hasLeft(Listener listener) {
+        leaving.remove(listener);
+        int index = listener.settings().index();
+        boolean used = Stream.concat(serving.stream().map(Serving::listener), leaving.stream())
+                .anyMatch(each -> each.settings().index() == index);
+        if (!used) {
+            loops.forget(index);
+        }
+    }
+
+    /** Tells the log where a listener can be reached. */
+    static void announce(Listener listener) {
+        ListenerSettings.Protocols spoken = listener.settings().protocols();
+        String protocols = spoken.bytes() != null
+                ? spoken.bytes().tls() ? "TLS, passed on" : "TCP, passed on"
+                : spoken.http2() == null ? "HTTP/1.1" : "HTTP/1.1 and h2";
+        log.info("Listener {} at {} ({})", listener.name(), url(listener), protocols);
+    }
+
+    public static String url(Listener listener) {
+        if (listener.settings().bound() instanceof ListenerSettings.Address.Unix unix) {
+            return "unix:" + unix.path();
+        }
+        InetSocketAddress address = (InetSocketAddress) listener.address();
+        String host = address.getAddress().isAnyLocalAddress()
+                ? "localhost" // of all addresses the one to try first
+                : bracketed(address.getAddress().getHostAddress());
+        if (listener.settings().protocols().bytes() != null) {
+            return "tcp://" + host + ":" + address.getPort();
+        }
+        return (listener.settings().tls() == null ? "http://" : "https://") + host + ":" + address.getPort() + "/";
+    }
+
+    private static String bracketed(String ip) {
+        return ip.indexOf(':') < 0 ? ip : "[" + ip + "]";
+    }
+
+    public Map<String, String> urls() {
+        Map<String, String> urls = new LinkedHashMap<>();
+        serving.forEach(each -> urls.put(each.config().name(), url(each.listener())));
+        return urls;
+    }
+
+    @Nullable
+    public String adminUrl() {
+        Listener current = adminListener();
+        return current == null ? null : url(current);
+    }
+
+    public int port(String name) {
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
+                .filter(each -> each.name().equals(name) && each.address() instanceof InetSocketAddress)
+                .mapToInt(each -> ((InetSocketAddress) each.address()).getPort())
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no TCP listener " + name));
+    }
+
+    /** Returns where those are bound that accept connections, that of the admin pages included; no socket files. */
+    List<InetSocketAddress> addresses() {
+        return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
+                .filter(each -> each.address() instanceof InetSocketAddress)
+                .map(each -> (InetSocketAddress) each.address())
+                .toList();
+    }
+
+    private List<Listener> all() {
+        List<Listener> all = new ArrayList<>(leaving);
+        serving.forEach(each -> all.add(each.listener()));
+        return all;
+    }
+
+    /** Returns those that finish what they have. */
+    public List<Listener> leaving() {
+        return leaving;
+    }
+
+    /** Looks at clients' connections, without those of the admin listener; as {@link Listener#view} does. */
+    public List<CompletableFuture<List<OpenConnection>>> view(long after, int limit) {
+        return all().stream()
+                .flatMap(listener -> listener.view(after, limit).stream())
+                .toList();
+    }
+
+    /** Counts clients' connections, without those of the admin listener. */
+    public int connections() {
+        return all().stream().mapToInt(Listener::connections).sum();
+    }
+
+    /** Lets clients take what they ask next elsewhere, before it is too late. */
+    void discourage() {
+        serving.forEach(each -> each.listener().discourage());
+    }
+
+    /**
+     * Accepts no more connections but those that wait, lets what runs on them finish for some time, then ends what is
+     * left. The admin listener goes on.
+     *
+     * @param nanos how long all of it may take
+     * @param toldNanos how long ago clients were told by {@link #discourage}
+     */
+    void drain(long nanos, long toldNanos) {
+        long start = System.nanoTime();
+        List<Listener> all = all();
+        all.forEach(Listener::discourage);
+        if (all.stream().filter(Listener::giveWay).count() > 0) {
+            pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
+        }
+        all.forEach(Listener::turnAway);
+        acceptRest(all, Math.min(REST_NANOS, nanos / 4));
+        stopAccepting(all);
+        awaitAskers(start + Math.min(LAST_WORD_NANOS - toldNanos, nanos / 4));
+        CompletableFuture<Void> drained = drained(all);
+        if (!await(drained, nanos - (System.nanoTime() - start))) {
+            log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
+        }
+        closeConnections(all, drained);
+    }
+
+    /** All listeners at the same time, so that many of them take no longer than one. */
+    private static void acceptRest(List<Listener> all, long nanos) {
+        CompletableFuture.allOf(all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
+                .join();
+    }
+
+    /** Lets kept connections tell of the end by their next answer: closed now, they may have a request on its way. */
+    private void awaitAskers(long deadline) {
+        while (connections() > 0 && System.nanoTime() - deadline < 0) {
+            pause(LOOK_NANOS);
+            if (Thread.currentThread().isInterrupted()) {
+                return; // whoever interrupts wants an end
+            }
+        }
+    }
+
+    /** Accepts no more connections and ends those there are. The admin listener goes on. */
+    void close() {
+        List<Listener> all = all();
+        stopAccepting(all);
+        closeConnections(all, drained(all));
+    }
+
+    private static void pause(long nanos) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
+        }
+    }
+
+    private void stopAccepting(List<Listener> all) {
+        all.forEach(Listener::stopAccepting);
+        loops.transport().inherited().close(); // whoever does not get in here should not wait, unless for a successor
+    }
+
+    private static CompletableFuture<Void> drained(List<Listener> all) {
+        return CompletableFuture.allOf(all.stream().map(Listener::drain).toArray(CompletableFuture<?>[]::new));
+    }
+
+    private static boolean await(CompletableFuture<Void> done, long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    done.get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+                    return true;
+                } catch (InterruptedException e) {
+                    interrupted = true; // the end has come already, and is to be an orderly one
+                } catch (ExecutionException | TimeoutException e) {
+                    return false;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Each exchange ends on its loop, which is given the time to count and log it. */
+    private static void closeConnections(List<Listener> all, CompletableFuture<Void> drained) {
+        all.forEach(Listener::closeConnections);
+        await(drained, FORCED_CLOSE_NANOS);
+    }
+
+    /** Ends the admin listener and frees certificates; to be called when all else has been drained or closed. */
+    void stop() {
+        Listener current = adminListener();
+        if (current != null) {
+            current.drain();
+            current.closeConnections();
+        }
+        for (Serving each : serving) {
+            if (each.tls() != null) {
+                each.tls().close();
+            }
+        }
+    }
+}

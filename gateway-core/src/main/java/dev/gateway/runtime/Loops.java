@@ -1,0 +1,333 @@
+package dev.gateway.runtime;
+
+import dev.gateway.admin.AdminDoor;
+import dev.gateway.admin.AdminHandler;
+import dev.gateway.admin.AdminPages;
+import dev.gateway.admin.AdminWork;
+import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.LogAssembly;
+import dev.gateway.assembly.Snapshot;
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.Meaning;
+import dev.gateway.config.Position;
+import dev.gateway.exchange.ExchangeHandler;
+import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.files.FileFault;
+import dev.gateway.health.HealthChecks;
+import dev.gateway.listener.ListenerLoop;
+import dev.gateway.net.Resolver;
+import dev.gateway.net.Transport;
+import dev.gateway.observe.AccessLog;
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.LoopMetrics;
+import dev.gateway.observe.Metrics;
+import dev.gateway.overload.Cost;
+import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.DirectMemoryGuard;
+import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LeftBehind;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
+import dev.gateway.pool.Pools;
+import dev.gateway.process.NativeHeap;
+import dev.gateway.process.StartException;
+import dev.gateway.process.Surroundings;
+import dev.gateway.process.Watchdog;
+import dev.gateway.stream.ConnectionObserver;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Upstream;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * The event loops, what each of them has (timers, counters, a front door, pools), and what they share. Made at the start
+ * and used by the threads that start and stop the gateway.
+ */
+public final class Loops {
+    private static final long REVIEW_MILLIS = 100;
+
+    private final GatewayConfig config; // that they were made by
+    private final Surroundings surroundings;
+    private final Transport transport;
+    private final Metrics metrics;
+    private final List<TimerWheel> wheels = new ArrayList<>();
+    private final List<LoopMetrics> loopMetrics = new ArrayList<>();
+    private final Overload overload = new Overload();
+    private final MemoryBudget budget;
+    private final List<LoopGate> gates = new ArrayList<>();
+    private final List<ExchangeHandler> handlers = new ArrayList<>();
+    private final ScheduledExecutorService housekeeping = new Housekeeping();
+    private final AdminWork adminWork = new AdminWork();
+    private final DirectMemoryGuard directMemory;
+    private final LeftBehind leftBehind = new LeftBehind(this::gatherMemory, NativeHeap::trim);
+    private final Resolver resolver;
+    private final Pools pools;
+    private final HealthChecks checks;
+    private final AccessLog accessLog = new AccessLog();
+    private final Telemetry telemetry;
+
+    /**
+     * Starts the event loops, which have nothing to do yet.
+     *
+     * @param surroundings sockets that listeners may take over, and where the access log may go
+     */
+    public Loops(GatewayConfig config, Metrics metrics, Surroundings surroundings) {
+        this.config = config;
+        this.metrics = metrics;
+        this.surroundings = surroundings;
+        metrics.add(accessLog);
+        this.telemetry = new Telemetry(metrics);
+        this.transport = Transport.start(
+                Conversions.transport(config.transport()),
+                config.workers(),
+                surroundings.systemd().sockets());
+        this.budget = new MemoryBudget(
+                Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
+        this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
+        overload.watch(directMemory);
+        overload.watch(new HeapPressure());
+        metrics.watchOverload(overload, budget);
+        for (EventLoop loop : transport.loops()) {
+            gates.add(new LoopGate(overload, budget.newLoop()));
+            TimerWheel wheel = new TimerWheel(loop);
+            wheels.add(wheel);
+            loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
+        }
+        this.resolver = new Resolver(transport, config.resolver().nameServers());
+        metrics.addStaleNames(resolver::staleNames);
+        this.pools = new Pools(transport, resolver, wheels, (upstream, loop) -> loopMetrics
+                .get(loop)
+                .upstream(upstream.name()));
+        this.checks = new HealthChecks(
+                pools.opener(0), wheels.get(0), upstream -> loopMetrics.get(0).upstream(upstream.name()));
+    }
+
+    /** Returns what asks endpoints whether they are well, on the first event loop. */
+    HealthChecks checks() {
+        return checks;
+    }
+
+    public Transport transport() {
+        return transport;
+    }
+
+    public Pools pools() {
+        return pools;
+    }
+
+    public Metrics metrics() {
+        return metrics;
+    }
+
+    /** Tells what a configuration wants that the loops cannot give any more, one line each. */
+    List<String> fixed(GatewayConfig wanted) {
+        List<String> lines = new ArrayList<>();
+        if (wanted.workers() != config.workers()) {
+            lines.add(fixed(wanted.position(), "workers"));
+        }
+        if (wanted.transport() != config.transport()) {
+            lines.add(fixed(wanted.position(), "transport"));
+        }
+        if (!Meaning.isSame(wanted.resolver(), config.resolver())) {
+            lines.add(fixed(wanted.resolver().position(), "resolver"));
+        }
+        return lines;
+    }
+
+    static String fixed(Position position, String key) {
+        return position + ": warning: " + key + " stays what it was until the gateway is started again";
+    }
+
+    /** Opens the file of the access log anew, for who rotates it. */
+    public void reopenLog() {
+        accessLog.reopen();
+    }
+
+    /** Gets each upstream its pools, or none of them any. */
+    void connectTo(List<Upstream> upstreams) throws StartException {
+        List<Upstream> added = new ArrayList<>();
+        for (Upstream upstream : upstreams) {
+            try {
+                pools.add(upstream);
+                added.add(upstream);
+            } catch (IOException | GeneralSecurityException e) {
+                added.forEach(pools::remove);
+                throw new StartException("upstream " + upstream.name() + ": " + FileFault.message(e), e);
+            }
+        }
+    }
+
+    /** Says which upstreams there are from now on: what DNS says of their names is kept apart from what clients name. */
+    void know(List<Upstream> upstreams) {
+        resolver.configure(upstreams.stream()
+                .flatMap(upstream -> upstream.endpoints().stream())
+                .map(Endpoint::host)
+                .toList());
+    }
+
+    /** Gives each loop its front door. */
+    public void openDoors() {
+        for (int i = 0; i < wheels.size(); i++) {
+            TimerWheel wheel = wheels.get(i);
+            ExchangeObserver records = ExchangeObserver.both(accessLog.newLoop(wheel), telemetry.newLoop(wheel));
+            ExchangeObserver observer = ExchangeObserver.both(loopMetrics.get(i), records);
+            handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer, gates.get(i)));
+        }
+    }
+
+    /** Returns what exports spans and metrics. */
+    public Telemetry telemetry() {
+        return telemetry;
+    }
+
+    /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
+    AccessLog.Change prepareLog(AccessLogConfig wanted) throws StartException {
+        try {
+            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted, surroundings.out()));
+        } catch (IOException e) {
+            throw Conversions.failure(wanted.position(), e);
+        }
+    }
+
+    /**
+     * Lets requests that begin from now on be served by another generation, and returns when every loop does.
+     *
+     * @param ended run when nothing uses that generation any more, on some event loop
+     */
+    void use(Snapshot next, Runnable ended) {
+        AtomicInteger left = new AtomicInteger(handlers.size());
+        Runnable endedHere = () -> {
+            if (left.decrementAndGet() == 0) {
+                ended.run();
+            }
+        };
+        onEach(handler -> handler.use(next, endedHere));
+    }
+
+    /** No connection of a listener is left. */
+    void forget(int listener) {
+        onEach(handler -> handler.forget(listener));
+    }
+
+    private void onEach(Consumer<ExchangeHandler> task) {
+        List<CompletableFuture<Void>> done = new ArrayList<>();
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            done.add(CompletableFuture.runAsync(
+                    () -> task.accept(handler), transport.loops().get(i)));
+        }
+        CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+    }
+
+    /** Returns each loop's part in a listener whose requests become exchanges. */
+    List<ListenerLoop> of(String listener) {
+        List<ListenerLoop> loops = new ArrayList<>();
+        for (int i = 0; i < wheels.size(); i++) {
+            loops.add(new ListenerLoop(
+                    transport.loops().get(i),
+                    wheels.get(i),
+                    handlers.get(i),
+                    loopMetrics.get(i).listener(listener),
+                    gates.get(i)));
+        }
+        return loops;
+    }
+
+    /** Returns each loop's part in the admin listener. */
+    List<ListenerLoop> ofAdmin(AdminPages pages, AdminDoor door) {
+        List<ListenerLoop> loops = new ArrayList<>();
+        for (int i = 0; i < wheels.size(); i++) {
+            EventLoop loop = transport.loops().get(i);
+            // No budget: clients that used it up would keep probes out. Few connections and small heads bound it.
+            loops.add(new ListenerLoop(
+                    loop, wheels.get(i), new AdminHandler(pages, door, loop), ConnectionObserver.NONE, LoopGate.OPEN));
+        }
+        return loops;
+    }
+
+    /** Returns the threads that make pages of the admin listener. */
+    public AdminWork adminWork() {
+        return adminWork;
+    }
+
+    /** Begins what is done once a second. */
+    public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
+        metrics.sampleOn(housekeeping);
+        housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
+        upstreams.start(housekeeping);
+        housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
+        housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
+        housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
+    }
+
+    private void tidyMemory() {
+        directMemory.trim(transport::trimMemory);
+        directMemory.gather(transport::pinnedMemory, transport::gatherMemory);
+        leftBehind.review(DirectMemory.used());
+    }
+
+    private void gatherMemory() {
+        transport.loops().forEach(loop -> loop.execute(transport::gatherMemory));
+    }
+
+    /** Has it told again and again that all loops do what they are given, three times within some time. */
+    public void watch(long nanos, Runnable alive) {
+        Watchdog watchdog = new Watchdog(transport.loops(), alive);
+        long period = nanos / 3;
+        housekeeping.scheduleAtFixedRate(watchdog::look, 0, period, TimeUnit.NANOSECONDS);
+    }
+
+    /** Counts exchanges that have not ended. */
+    public CompletableFuture<Integer> exchanges() {
+        CompletableFuture<Integer> exchanges = CompletableFuture.completedFuture(0);
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            CompletableFuture<Integer> here = CompletableFuture.supplyAsync(
+                    handler::active, transport.loops().get(i));
+            exchanges = exchanges.thenCombine(here, Integer::sum);
+        }
+        return exchanges;
+    }
+
+    /**
+     * Looks at open tunnels; one part of the answer comes from each event loop, in their order.
+     *
+     * @param after those numbered after this one, by the numbers of each loop
+     * @param limit how many of each loop at most, the first in order
+     */
+    public List<CompletableFuture<List<OpenTunnel>>> tunnels(LongUnaryOperator after, int limit) {
+        List<CompletableFuture<List<OpenTunnel>>> parts = new ArrayList<>();
+        for (int i = 0; i < handlers.size(); i++) {
+            ExchangeHandler handler = handlers.get(i);
+            long first = after.applyAsLong(i);
+            parts.add(CompletableFuture.supplyAsync(
+                    () -> handler.tunnels(first, limit), transport.loops().get(i)));
+        }
+        return parts;
+    }
+
+    /** Ends everything, and returns when it has ended. */
+    void stop() {
+        checks.close();
+        pools.close();
+        resolver.close();
+        housekeeping.shutdown();
+        adminWork.close();
+        transport.stop().awaitUninterruptibly();
+        accessLog.close();
+        telemetry.close();
+    }
+}

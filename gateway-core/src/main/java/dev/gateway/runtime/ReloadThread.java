@@ -1,0 +1,117 @@
+package dev.gateway.runtime;
+
+import dev.gateway.process.StartException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what they have
+ * replaced. It may block. What it is given after its end is dropped.
+ */
+public final class ReloadThread {
+    private static final Logger log = LoggerFactory.getLogger(ReloadThread.class);
+
+    /** A change is noticed by one look, and read after another one that finds it unchanged. */
+    private static final long LOOK_MILLIS = 1_000;
+
+    static final String REFUSED = "the gateway is stopping";
+
+    private final ScheduledThreadPoolExecutor executor;
+    private boolean finished; // of the thread
+
+    /** What may fail because something cannot be had. */
+    public interface Task {
+        void run() throws StartException;
+    }
+
+    public ReloadThread() {
+        executor = new ScheduledThreadPoolExecutor(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, "reload");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                (task, ended) -> {
+                    if (task instanceof Future<?> future) {
+                        future.cancel(false);
+                    }
+                });
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    public ScheduledExecutorService executor() {
+        return executor;
+    }
+
+    /**
+     * Runs a task on the thread and waits for its end; other threads only.
+     *
+     * @throws StartException what the task throws, or if the gateway is stopping
+     */
+    public void run(Task task) throws StartException {
+        Future<?> done = executor.submit(() -> {
+            if (finished) {
+                throw new StartException(REFUSED);
+            }
+            task.run();
+            return null;
+        });
+        try {
+            done.get();
+        } catch (CancellationException e) {
+            throw new StartException(REFUSED, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartException("interrupted while the reload went on", e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StartException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** Has somebody look at files from time to time from now on, as long as changes may be made. */
+    public void look(Runnable look) {
+        executor.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        if (!finished) {
+                            look.run();
+                        }
+                    } catch (RuntimeException e) {
+                        log.error("A defect made a look at files fail", e);
+                    }
+                },
+                LOOK_MILLIS,
+                LOOK_MILLIS,
+                TimeUnit.MILLISECONDS);
+    }
+
+    /** Whether nothing may change any more; on the thread. */
+    boolean isFinished() {
+        return finished;
+    }
+
+    /** Lets the task that runs end, and none begin that would change what is in force. */
+    void finish() {
+        try {
+            executor.submit(() -> finished = true).get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever interrupts wants an end
+        } catch (CancellationException | ExecutionException e) {
+            throw new IllegalStateException(e); // it only sets a field, and the thread lives
+        }
+    }
+
+    void stop() {
+        executor.shutdownNow();
+    }
+}

@@ -1,0 +1,136 @@
+package dev.gateway.runtime;
+
+import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.Problem;
+import dev.gateway.observe.Metrics;
+import dev.gateway.process.StartException;
+import dev.gateway.process.Systemd;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the configuration again when its file has changed or somebody asks, and tells what came of it: in the log, the
+ * metrics, to systemd, and to whoever asked. All of it happens on the reload thread; any thread may ask.
+ */
+public final class Reloads {
+    private static final Logger log = LoggerFactory.getLogger(Reloads.class);
+
+    private final ConfigFile file;
+    private final Generations generations;
+    private final Loops loops;
+    private final Metrics metrics;
+    private final ReloadThread thread;
+    private final Systemd systemd;
+    private final ReloadHistory history = new ReloadHistory();
+    private volatile String failure = ""; // of the last reload, if it failed
+
+    public Reloads(ConfigFile file, Generations generations, Loops loops, ReloadThread thread, Systemd systemd) {
+        this.file = file;
+        this.generations = generations;
+        this.loops = loops;
+        this.metrics = loops.metrics();
+        this.thread = thread;
+        this.systemd = systemd;
+    }
+
+    /** Looks at the file, and reloads if it has changed; on the thread, from time to time. */
+    public void look() {
+        if (file.hasSettled()) {
+            reload(file + " has changed");
+        }
+    }
+
+    /** Reloads as soon as the thread is free. */
+    public CompletableFuture<Outcome> request(String reason) {
+        return CompletableFuture.supplyAsync(() -> reload(reason), thread.executor());
+    }
+
+    /** Returns why the last reload failed and when, or nothing if it did not fail. */
+    public String failure() {
+        return failure;
+    }
+
+    /** Returns the last reloads. */
+    public ReloadHistory history() {
+        return history;
+    }
+
+    /** Returns in one line what is in force, and what is wrong. */
+    public String status() {
+        String serving = "Serving generation " + generations.number();
+        return failure.isEmpty() ? serving : serving + "; " + failure;
+    }
+
+    private Outcome reload(String reason) {
+        if (thread.isFinished()) {
+            return Outcome.failed(ReloadThread.REFUSED);
+        }
+        log.info("Reloading: {}", reason);
+        systemd.reloading();
+        List<String> lines = new ArrayList<>();
+        ConfigChange change = null;
+        Instant time = Instant.now();
+        try {
+            change = load(lines);
+        } catch (StartException e) {
+            log.error(e.getMessage());
+            lines.add(String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            log.error("A defect made a reload fail", e);
+            lines.add("an error in the gateway itself: " + e);
+        }
+        metrics.onReload(change != null);
+        history.add(time, reason, generations.number(), change, lines);
+        Outcome outcome = change != null ? succeeded(change, lines) : failed(lines);
+        systemd.ready(status());
+        return outcome;
+    }
+
+    /** Returns what has changed; null if the file is invalid. */
+    private @Nullable ConfigChange load(List<String> lines) throws StartException {
+        LoadResult result = file.load();
+        for (Problem problem : result.problems()) {
+            lines.add(problem.toString());
+            if (problem.severity() == Problem.Severity.ERROR) {
+                log.error(problem.toString());
+            } else {
+                log.warn(problem.toString());
+            }
+        }
+        if (!(result instanceof LoadResult.Valid valid)) {
+            return null;
+        }
+        GatewayConfig before = generations.required().config;
+        generations.advance(valid.config());
+        loops.reopenLog();
+        for (String fixed : generations.fixed()) {
+            log.warn(fixed);
+            lines.add(fixed);
+        }
+        return ConfigChange.between(before, valid.config());
+    }
+
+    private Outcome succeeded(ConfigChange change, List<String> lines) {
+        failure = "";
+        String number = "generation " + generations.number() + " is in force";
+        log.info("Reloaded: {}; {}", number, change);
+        lines.add(number);
+        lines.add(change.toString());
+        return Outcome.done(String.join("\n", lines));
+    }
+
+    private Outcome failed(List<String> lines) {
+        log.error("The reload failed, so generation {} stays in force", generations.number());
+        failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
+                + String.join("\n", lines);
+        return Outcome.failed(String.join("\n", lines));
+    }
+}

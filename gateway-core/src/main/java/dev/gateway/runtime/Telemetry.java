@@ -1,0 +1,271 @@
+package dev.gateway.runtime;
+
+import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.LogAssembly;
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.HeadersFile;
+import dev.gateway.config.Meaning;
+import dev.gateway.config.MetricsConfig;
+import dev.gateway.config.OtlpConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.TracingConfig;
+import dev.gateway.config.TracingConfig.Mode;
+import dev.gateway.files.FileWatch;
+import dev.gateway.files.InputFile;
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.Metrics;
+import dev.gateway.observe.RecordedExchanges;
+import dev.gateway.observe.Redaction;
+import dev.gateway.otlp.MetricExport;
+import dev.gateway.otlp.Receiver;
+import dev.gateway.otlp.SpanExport;
+import dev.gateway.process.BuildInfo;
+import dev.gateway.process.StartException;
+import dev.gateway.time.TimerWheel;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Exports spans and metrics while the configuration in force wants that, and anew when the receiver's headers or
+ * certificates have changed. Used by one thread at a time; any thread may ask for the problem.
+ */
+public final class Telemetry {
+    private static final Logger log = LoggerFactory.getLogger(Telemetry.class);
+
+    private final Metrics metrics;
+    private final String instance = UUID.randomUUID().toString();
+    private final AtomicLong droppedSpans = new AtomicLong();
+    private final MetricExport.Results results = new MetricExport.Results(new AtomicLong(), new AtomicLong());
+    private final List<RecordedExchanges> loops = new ArrayList<>();
+    private final List<TimerWheel> wheels = new ArrayList<>();
+    private @Nullable Wanted inForce;
+    private Exports exports = new Exports(null, null, new FileWatch(List.of()));
+    private @Nullable Thread ending; // lets what was exported before send what it has left
+    private volatile String problem = "";
+
+    Telemetry(Metrics metrics) {
+        this.metrics = metrics;
+        metrics.addDroppedSpans(droppedSpans::get);
+        metrics.addExports(results.succeeded()::get, results.failed()::get);
+    }
+
+    /** What a configuration says of it. */
+    private record Wanted(
+            OtlpConfig otlp, TracingConfig tracing, MetricsConfig metrics, AccessLogConfig.Redact redact) {
+        static Wanted of(GatewayConfig config) {
+            return new Wanted(
+                    config.otlp(),
+                    config.tracing(),
+                    config.metrics(),
+                    config.accessLog().redact());
+        }
+
+        boolean isSame(@Nullable Wanted other) {
+            return other != null
+                    && Meaning.isSame(otlp, other.otlp)
+                    && Meaning.isSame(tracing, other.tracing)
+                    && Meaning.isSame(metrics, other.metrics)
+                    && Meaning.isSame(redact, other.redact);
+        }
+
+        List<Path> files() {
+            boolean exports = tracing.mode() == Mode.EXPORT || metrics.export() != null;
+            return Stream.of(otlp.headersFile(), otlp.caFile())
+                    .filter(file -> file != null && exports)
+                    .toList();
+        }
+    }
+
+    /** What runs; null what does not. */
+    private record Exports(@Nullable SpanExport spans, @Nullable MetricExport metrics, FileWatch files) {
+        private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+        boolean isNone() {
+            return spans == null && metrics == null;
+        }
+
+        /** Lets both send at the same time what they have left, for which they have five seconds. */
+        void close() {
+            long deadline = System.nanoTime() + CLOSE_NANOS;
+            if (metrics != null) {
+                metrics.end();
+            }
+            if (spans != null) {
+                spans.end();
+                spans.awaitEnd(deadline);
+            }
+            if (metrics != null) {
+                metrics.awaitEnd(deadline);
+            }
+        }
+    }
+
+    /** Returns the observer of another event loop. */
+    ExchangeObserver newLoop(TimerWheel wheel) {
+        RecordedExchanges loop = new RecordedExchanges(wheel.loop());
+        loops.add(loop);
+        wheels.add(wheel);
+        return loop;
+    }
+
+    /** Returns why the receiver is sent what its former files said, or nothing. */
+    public String problem() {
+        return problem;
+    }
+
+    /** A change that has been prepared: it is made and finished, or cancelled. */
+    final class Change {
+        private final Wanted wanted;
+        private final @Nullable Exports next; // null if nothing changes
+        private final Exports former = exports;
+
+        private Change(Wanted wanted, @Nullable Exports next) {
+            this.wanted = wanted;
+            this.next = next;
+        }
+
+        /** Makes it: what ends from now on is exported so. */
+        void commit() {
+            inForce = wanted;
+            if (next == null) {
+                return;
+            }
+            problem = "";
+            exports = next;
+            if (next.spans != null) {
+                next.spans.start();
+            }
+            if (former.spans != null || next.spans != null) {
+                observe(next.spans);
+            }
+            if (next.metrics != null) {
+                MetricsConfig.Export wish = Objects.requireNonNull(wanted.metrics.export());
+                next.metrics.start(Conversions.millis(wish.interval()));
+            }
+        }
+
+        /** Lets what was exported before send what it has left, and waits for no more than the change before this one. */
+        void finish() {
+            if (next != null && !former.isNone()) {
+                awaitFormer();
+                ending = new Thread(former::close, "otlp-end"); // receivers may hang, and a reload should not
+                ending.setDaemon(true);
+                ending.start();
+            }
+        }
+
+        void cancel() {
+            if (next != null) {
+                next.close();
+            }
+        }
+    }
+
+    /**
+     * Reads what a configuration's exports need.
+     *
+     * @throws StartException if it cannot be read, or is something else
+     */
+    Change prepare(GatewayConfig config) throws StartException {
+        Wanted wanted = Wanted.of(config);
+        boolean same = wanted.isSame(inForce) && !exports.files.hasChanged();
+        return new Change(wanted, same ? null : exports(wanted));
+    }
+
+    /** Looks at the receiver's files, and takes what they say when they have changed and are written no more. */
+    public void look() {
+        if (inForce != null && exports.files.hasSettled()) {
+            exports.files.reading();
+            try {
+                Change change = new Change(inForce, exports(inForce));
+                change.commit();
+                change.finish();
+                log.info("New headers or certificates of the receiver of otlp");
+            } catch (StartException e) {
+                problem = e.getMessage() + ": what was read before stays in use";
+                log.warn(problem);
+            }
+        }
+    }
+
+    private Exports exports(Wanted wanted) throws StartException {
+        FileWatch watch = new FileWatch(wanted.files());
+        if (wanted.tracing.mode() != Mode.EXPORT && wanted.metrics.export() == null) {
+            return new Exports(null, null, watch);
+        }
+        Position position = wanted.otlp.position();
+        try {
+            Receiver receiver = receiver(wanted.otlp);
+            return new Exports(
+                    wanted.tracing.mode() == Mode.EXPORT ? spans(wanted, receiver) : null,
+                    wanted.metrics.export() == null ? null : new MetricExport(metrics::snapshots, receiver, results),
+                    watch);
+        } catch (IOException | RuntimeException e) { // the SDK says so of certificates that are none
+            throw Conversions.failure(position, e);
+        }
+    }
+
+    private Receiver receiver(OtlpConfig otlp) throws IOException {
+        Path headers = otlp.headersFile();
+        Path authorities = otlp.caFile();
+        return new Receiver(
+                otlp.endpoint(),
+                headers == null ? Map.of() : HeadersFile.read(headers),
+                authorities == null ? null : InputFile.text(authorities, StandardCharsets.ISO_8859_1),
+                Conversions.millis(otlp.timeout()),
+                new Receiver.Service(otlp.serviceName(), BuildInfo.version(), instance));
+    }
+
+    private SpanExport spans(Wanted wanted, Receiver receiver) {
+        TracingConfig.Export batches = wanted.tracing.export();
+        return new SpanExport(
+                receiver,
+                new SpanExport.Batches(
+                        Conversions.millis(batches.scheduleDelay()),
+                        batches.maxQueueSize(),
+                        batches.maxExportBatchSize()),
+                new Redaction(LogAssembly.redacted(wanted.redact)),
+                droppedSpans);
+    }
+
+    private void observe(@Nullable SpanExport spans) {
+        List<CompletableFuture<Void>> done = new ArrayList<>();
+        for (int i = 0; i < loops.size(); i++) {
+            RecordedExchanges loop = loops.get(i);
+            ExchangeObserver observer = spans == null ? ExchangeObserver.NONE : spans.newLoop(wheels.get(i));
+            done.add(CompletableFuture.runAsync(() -> loop.use(observer), loop.loop()));
+        }
+        CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+    }
+
+    /** Waits for what was exported before the last change. */
+    private void awaitFormer() {
+        try {
+            if (ending != null) {
+                ending.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Sends what is left. To be called when the event loops have ended. */
+    void close() {
+        exports.close();
+        awaitFormer();
+    }
+}

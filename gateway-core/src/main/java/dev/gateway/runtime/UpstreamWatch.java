@@ -1,0 +1,74 @@
+package dev.gateway.runtime;
+
+import dev.gateway.assembly.InForce;
+import dev.gateway.observe.UpstreamState;
+import dev.gateway.observe.UpstreamState.EndpointState;
+import dev.gateway.pool.PoolCounts;
+import dev.gateway.pool.Pools;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What there is of upstreams, for statistics. Event loops are asked for their pools each second, so that any thread gets
+ * an answer at once, also when a loop is slow to give one.
+ */
+public final class UpstreamWatch {
+    private final Pools pools;
+    private final Supplier<@Nullable InForce> inForce;
+    private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
+    private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
+
+    public UpstreamWatch(Pools pools, Supplier<@Nullable InForce> inForce) {
+        this.pools = pools;
+        this.inForce = inForce;
+    }
+
+    /** Begins to ask, on a thread that is not an event loop's. */
+    void start(ScheduledExecutorService executor) {
+        executor.scheduleWithFixedDelay(() -> ask(executor), 0, 1, TimeUnit.SECONDS);
+    }
+
+    private void ask(ScheduledExecutorService executor) {
+        if (asked.isDone()) {
+            asked = pools.countsByEndpoint(executor).thenAccept(answer -> counts = answer);
+        }
+    }
+
+    /** Returns the upstreams of the generation in force. */
+    public List<UpstreamState> states() {
+        InForce current = inForce.get();
+        return current == null
+                ? List.of()
+                : current.snapshot.upstreams().stream().map(this::state).toList();
+    }
+
+    private UpstreamState state(Upstream upstream) {
+        PoolCounts[] known = counts.get(upstream);
+        List<EndpointState> endpoints = new ArrayList<>();
+        for (Endpoint endpoint : upstream.endpoints()) {
+            PoolCounts count = known == null ? PoolCounts.NONE : known[endpoint.index()];
+            Health.Report health = upstream.health().report(endpoint);
+            endpoints.add(new EndpointState(
+                    endpoint.toString(),
+                    endpoint.weight(),
+                    health.state().label(),
+                    health.ejections(),
+                    count.idle(),
+                    count.active(),
+                    count.connecting(),
+                    count.pending()));
+        }
+        return new UpstreamState(
+                upstream.name(), upstream.settings().protocol().name().toLowerCase(Locale.ROOT), endpoints);
+    }
+}

@@ -1,0 +1,86 @@
+package dev.gateway.status;
+
+import dev.gateway.admin.AdminPages;
+import dev.gateway.admin.AdminPages.Outcome;
+import dev.gateway.admin.Asked;
+import dev.gateway.admin.Content;
+import dev.gateway.config.yaml.Durations;
+import dev.gateway.config.yaml.Json;
+import dev.gateway.process.LogLevels;
+import dev.gateway.runtime.EndpointDrain;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What an operator can have done at the admin listener. Called by a thread of their own, which never waits. */
+public final class AdminActions {
+    private static final Logger log = LoggerFactory.getLogger(AdminActions.class);
+    private static final String DRAIN = ":drain";
+    private static final String UNDRAIN = ":undrain";
+
+    private final Operations operations;
+    private final LogLevels levels;
+    private final EndpointDrain endpoints;
+
+    public AdminActions(Operations operations, LogLevels levels, EndpointDrain endpoints) {
+        this.operations = operations;
+        this.levels = levels;
+        this.endpoints = endpoints;
+    }
+
+    /** Adds them to the pages. */
+    public void addTo(AdminPages pages) {
+        pages.act("/reload", asked -> operations.reload("requested by " + asked.asker()));
+        pages.act("/drain", asked -> begin("drain", asked, operations::drainAndStay, "draining; /ready tells how far"));
+        pages.act("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
+        pages.act("/endpoints/", this::endpoint);
+        pages.act("/log-level", this::logLevel);
+        pages.show("/log-level", asked -> Content.json(Json.write(levels.levels())));
+    }
+
+    /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
+    private static CompletableFuture<Outcome> begin(String name, Asked asked, Runnable operation, String told) {
+        log.info("{} requested by {}", name, asked.asker());
+        return CompletableFuture.completedFuture(Outcome.accepted(told, new Thread(operation, name)::start));
+    }
+
+    private CompletableFuture<Outcome> endpoint(Asked asked) {
+        String path = asked.rest();
+        boolean drain = path.endsWith(DRAIN);
+        int slash = path.indexOf('/');
+        if (slash < 0 || !(drain || path.endsWith(UNDRAIN))) {
+            return CompletableFuture.completedFuture(
+                    Outcome.unknown("expected /endpoints/UPSTREAM/HOST:PORT:drain, or :undrain"));
+        }
+        String upstream = path.substring(0, slash);
+        String endpoint = path.substring(slash + 1, path.length() - (drain ? DRAIN : UNDRAIN).length());
+        return endpoints.set(upstream, endpoint, drain, asked.asker());
+    }
+
+    private CompletableFuture<Outcome> logLevel(Asked asked) {
+        try {
+            asked.query().allow(Set.of("logger", "level", "for"));
+            String time = asked.query().first("for");
+            String told = levels.set(
+                    asked.query().first("logger", "root"), asked.query().first("level", ""), duration(time));
+            log.info("{}, requested by {}", told, asked.asker());
+            return CompletableFuture.completedFuture(Outcome.done(told));
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.completedFuture(Outcome.failed(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static @Nullable Duration duration(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        Duration duration = Durations.tryParse(text);
+        if (duration == null || duration.isZero()) {
+            throw new IllegalArgumentException("for: expected a duration such as 10m");
+        }
+        return duration;
+    }
+}

@@ -1,0 +1,234 @@
+package dev.gateway.status;
+
+import dev.gateway.admin.AdminPages;
+import dev.gateway.admin.Asked;
+import dev.gateway.admin.Content;
+import dev.gateway.admin.Query;
+import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.TunnelState;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.yaml.ConfigPrinter;
+import dev.gateway.config.yaml.Json;
+import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.explain.Explainer;
+import dev.gateway.explain.Explanation;
+import dev.gateway.explain.ExplanationText;
+import dev.gateway.explain.Question;
+import dev.gateway.listener.OpenConnection;
+import dev.gateway.runtime.Certificates;
+import dev.gateway.runtime.Listeners;
+import dev.gateway.runtime.Loops;
+import dev.gateway.runtime.ReloadHistory;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the admin listener shows of the configuration in force and of what goes on. Asked by the thread that makes pages;
+ * what only event loops know, they are asked for.
+ */
+public final class StatusPages {
+    private static final Set<String> QUESTION =
+            Set.of("listener", "connect", "method", "host", "path", "header", "identity", "group", "format");
+
+    private final Supplier<@Nullable InForce> inForce;
+    private final Listeners listeners;
+    private final Loops loops;
+    private final Certificates certificates;
+    private final TunnelState tunnels;
+    private final @Nullable ReloadHistory reloads;
+
+    public StatusPages(
+            Supplier<@Nullable InForce> inForce,
+            Listeners listeners,
+            Loops loops,
+            Certificates certificates,
+            TunnelState tunnels,
+            @Nullable ReloadHistory reloads) {
+        this.inForce = inForce;
+        this.listeners = listeners;
+        this.loops = loops;
+        this.certificates = certificates;
+        this.tunnels = tunnels;
+        this.reloads = reloads;
+    }
+
+    /** Adds them to the pages. */
+    public void addTo(AdminPages pages) {
+        pages.show("/config", asked -> Content.yaml(ConfigPrinter.yaml(config())));
+        pages.show("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
+        pages.show("/routes", asked -> json("routes", RouteView.all(config())));
+        pages.showLater(
+                "/upstreams", asked -> new UpstreamView(current(), loops).all().thenApply(StatusPages::json));
+        pages.showLater("/connections", this::connections);
+        pages.showLater("/tunnels", this::tunnels);
+        pages.show("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
+        pages.show("/reloads", asked -> json("reloads", reloads == null ? List.of() : reloads.all()));
+        pages.show("/explain", this::explain);
+    }
+
+    private InForce current() {
+        InForce current = inForce.get();
+        if (current == null) {
+            throw new IllegalStateException("no configuration is in force yet");
+        }
+        return current;
+    }
+
+    private GatewayConfig config() {
+        return current().config;
+    }
+
+    private Content json(String name, List<Map<String, Object>> list) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("generation", current().snapshot.generation());
+        json.put(name, list);
+        return json(json);
+    }
+
+    private static Content json(Map<String, Object> json) {
+        return Content.json(Json.write(json));
+    }
+
+    // ---- what goes on
+
+    private CompletableFuture<Content> connections(Asked asked) {
+        Paging paging = Paging.of(asked.query());
+        return paging.page(
+                        "connections",
+                        listeners.view(paging.after(), paging.enough()),
+                        OpenConnection::number,
+                        StatusPages::connection,
+                        loops.adminWork().pages())
+                .thenApply(StatusPages::json);
+    }
+
+    private static Map<String, Object> connection(OpenConnection connection) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", connection.number());
+        json.put("listener", connection.listener());
+        json.put("client", connection.client());
+        json.put("peer", connection.peer());
+        json.put("protocol", connection.protocol());
+        TlsInfo tls = connection.tls();
+        if (tls != null) {
+            Map<String, Object> secured = new LinkedHashMap<>();
+            secured.put("protocol", tls.protocol());
+            secured.put("cipher", tls.cipher());
+            putIf(secured, "serverName", tls.serverName());
+            putIf(secured, "clientSubject", tls.clientSubject());
+            json.put("tls", secured);
+        }
+        json.put("draining", connection.draining());
+        times(json, connection.ageNanos(), connection.idleNanos());
+        json.put("receivedBytes", connection.receivedBytes());
+        json.put("sentBytes", connection.sentBytes());
+        return json;
+    }
+
+    private CompletableFuture<Content> tunnels(Asked asked) {
+        Paging paging = Paging.of(asked.query());
+        int count = loops.transport().loops().size();
+        // Loops number their tunnels by themselves; here number n of loop i is n * count + i.
+        List<CompletableFuture<List<Numbered>>> parts = new ArrayList<>();
+        List<CompletableFuture<List<OpenTunnel>>> open =
+                loops.tunnels(loop -> Math.floorDiv(paging.after() - loop, count), paging.enough());
+        for (int i = 0; i < open.size(); i++) {
+            int loop = i;
+            parts.add(open.get(i).thenApply(all -> all.stream()
+                    .map(tunnel -> new Numbered(tunnel.number() * count + loop, tunnel))
+                    .toList()));
+        }
+        return paging.page(
+                        "tunnels",
+                        parts,
+                        Numbered::number,
+                        StatusPages::tunnel,
+                        loops.adminWork().pages())
+                .thenApply(StatusPages::json);
+    }
+
+    private record Numbered(long number, OpenTunnel tunnel) {}
+
+    private static Map<String, Object> tunnel(Numbered numbered) {
+        OpenTunnel tunnel = numbered.tunnel;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", numbered.number);
+        json.put("kind", tunnel.kind().name().toLowerCase(Locale.ROOT));
+        json.put("listener", tunnel.listener());
+        json.put("client", tunnel.client());
+        json.put("peer", tunnel.peer());
+        json.put("protocol", tunnel.protocol());
+        json.put("target", tunnel.target());
+        json.put("route", tunnel.route());
+        json.put("upstream", tunnel.upstream());
+        json.put("endpoint", tunnel.endpoint());
+        if (!tunnel.identity().isEmpty()) {
+            json.put("identity", tunnel.identity());
+        }
+        times(json, tunnel.ageNanos(), tunnel.idleNanos());
+        json.put("receivedBytes", tunnel.receivedBytes());
+        json.put("sentBytes", tunnel.sentBytes());
+        return json;
+    }
+
+    private static void times(Map<String, Object> json, long ageNanos, long idleNanos) {
+        json.put("ageMillis", TimeUnit.NANOSECONDS.toMillis(Math.max(0, ageNanos)));
+        json.put("idleMillis", TimeUnit.NANOSECONDS.toMillis(Math.max(0, idleNanos)));
+    }
+
+    private static void putIf(Map<String, Object> json, String name, @Nullable String value) {
+        if (value != null) {
+            json.put(name, value);
+        }
+    }
+
+    // ---- what would become of a request
+
+    private Content explain(Asked asked) {
+        Query query = asked.query();
+        query.allow(QUESTION);
+        if (query.first("connect") == null && query.first("path") == null && query.first("host") == null) {
+            return Content.text(
+                    400,
+                    "ask for a request, such as /explain?method=GET&host=a.example&path=/b"
+                            + "&header=X-Tier:gold, or for a tunnel: /explain?connect=a.example:443&identity=alice");
+        }
+        Question question = new Question(
+                query.first("listener"),
+                query.first("connect"),
+                query.first("method", "GET"),
+                query.first("host"),
+                query.first("path", "/"),
+                query.all("header"),
+                query.first("identity"),
+                Set.copyOf(query.all("group")));
+        InForce current = current();
+        Explanation explanation = new Explainer(
+                        current.config, (upstream, endpoint) -> state(current, upstream, endpoint), tunnels.own())
+                .explain(question);
+        return asked.wantsJson() ? json(explanation.json()) : Content.text(200, ExplanationText.of(explanation));
+    }
+
+    private static String state(InForce current, String name, String address) {
+        Upstream upstream = current.upstream(name);
+        if (upstream != null) {
+            for (Endpoint endpoint : upstream.endpoints()) {
+                if (endpoint.toString().equals(address)) {
+                    return upstream.health().report(endpoint).state().label();
+                }
+            }
+        }
+        return "";
+    }
+}

@@ -1,0 +1,85 @@
+package dev.gateway.status;
+
+import dev.gateway.admin.AdminPages;
+import dev.gateway.assembly.ConnectEntry;
+import dev.gateway.assembly.InForce;
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.tunnel.AllowList;
+import dev.gateway.tunnel.ProxyAutoConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** What the admin pages tell of the connect section in force. Asked by the thread that makes pages. */
+public final class TunnelPages implements AdminPages.Tunnels {
+    private final Supplier<@Nullable InForce> inForce;
+    private final ToIntFunction<String> ports;
+
+    /**
+     * Makes them.
+     *
+     * @param ports the port that a listener is bound to, by its name
+     */
+    public TunnelPages(Supplier<@Nullable InForce> inForce, ToIntFunction<String> ports) {
+        this.inForce = inForce;
+        this.ports = ports;
+    }
+
+    @Override
+    public List<String> listeners() {
+        InForce current = inForce.get();
+        List<String> names = new ArrayList<>();
+        if (current != null) {
+            for (ConnectConfig entry : current.config.connect()) {
+                entry.parentRefs().stream().map(ParentRef::name).forEach(names::add);
+            }
+        }
+        return names;
+    }
+
+    @Override
+    public @Nullable String proxyAutoConfig(String listener, String host) {
+        InForce current = inForce.get();
+        ConnectEntry entry = entry(listener);
+        if (current == null || entry == null) {
+            return null;
+        }
+        for (ListenerConfig config : current.config.listeners()) {
+            if (config.name().equals(listener) && config.unix() == null) {
+                boolean tls = config.protocol() == Protocol.HTTPS;
+                return entry.clients().script(new ProxyAutoConfig.Proxy(tls, host, ports.applyAsInt(listener)));
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public @Nullable String noProxy(String listener) {
+        ConnectEntry entry = entry(listener);
+        return entry == null ? null : entry.clients().noProxy();
+    }
+
+    @Override
+    public @Nullable String allowList(String listener) {
+        ConnectEntry entry = entry(listener);
+        return entry == null ? null : AllowList.of(entry.tally().audit()).toYaml();
+    }
+
+    private @Nullable ConnectEntry entry(String listener) {
+        InForce current = inForce.get();
+        if (current == null) {
+            return null;
+        }
+        for (ConnectConfig config : current.config.connect()) {
+            if (config.parentRefs().stream().anyMatch(ref -> ref.name().equals(listener))) {
+                return current.snapshot.connect().get(config.name());
+            }
+        }
+        return null;
+    }
+}

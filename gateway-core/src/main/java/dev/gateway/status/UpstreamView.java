@@ -1,0 +1,170 @@
+package dev.gateway.status;
+
+import dev.gateway.assembly.InForce;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.observe.Metrics;
+import dev.gateway.pool.LoopView;
+import dev.gateway.pool.PoolCounts;
+import dev.gateway.runtime.Loops;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Upstream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** What there is to be seen of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
+final class UpstreamView {
+    private final InForce current;
+    private final Loops loops;
+
+    UpstreamView(InForce current, Loops loops) {
+        this.current = current;
+        this.loops = loops;
+    }
+
+    CompletableFuture<Map<String, Object>> all() {
+        Map<String, String> places = new LinkedHashMap<>();
+        for (UpstreamConfig each : current.config.upstreams()) {
+            places.put(each.name(), each.position().toString());
+        }
+        current.config
+                .connect()
+                .forEach(each -> places.put(each.name(), each.position().toString()));
+        Map<Upstream, List<CompletableFuture<LoopView>>> parts = new LinkedHashMap<>();
+        for (Upstream upstream : current.snapshot.upstreams()) {
+            parts.put(upstream, loops.pools().view(upstream));
+        }
+        return CompletableFuture.allOf(
+                        parts.values().stream().flatMap(List::stream).toArray(CompletableFuture<?>[]::new))
+                .thenApplyAsync(done -> json(parts, places), loops.adminWork().pages());
+    }
+
+    private Map<String, Object> json(
+            Map<Upstream, List<CompletableFuture<LoopView>>> parts, Map<String, String> places) {
+        List<Map<String, Object>> upstreams = new ArrayList<>();
+        parts.forEach((upstream, views) -> upstreams.add(view(
+                loops.metrics(),
+                upstream,
+                places.getOrDefault(upstream.name(), ""),
+                views.stream().map(CompletableFuture::join).toList())));
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("generation", current.snapshot.generation());
+        json.put("upstreams", upstreams);
+        return json;
+    }
+
+    private static Map<String, Object> view(Metrics metrics, Upstream upstream, String at, List<LoopView> views) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", upstream.name());
+        json.put("at", at);
+        json.put("protocol", upstream.settings().protocol().name().toLowerCase(Locale.ROOT));
+        json.put("tls", upstream.settings().tls() != null);
+        Map<String, Object> limits = new LinkedHashMap<>();
+        limits.put(
+                "connections",
+                limit(upstream.connections().taken(), upstream.settings().maxConnections()));
+        limits.put(
+                "pendingRequests",
+                limit(upstream.pendingRequests().taken(), upstream.settings().maxPendingRequests()));
+        limits.put(
+                "requests",
+                limit(upstream.requests().taken(), upstream.settings().maxRequests()));
+        json.put("limits", limits);
+        json.put("waitingBytes", upstream.waiting().held());
+        List<Map<String, Object>> endpoints = new ArrayList<>();
+        for (Endpoint endpoint : upstream.endpoints()) {
+            Map<String, Object> view = view(upstream, endpoint, views);
+            Metrics.EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
+            if (counts != null) {
+                view.put("requests", counts.requests());
+                view.put("failures", counts.failures());
+                view.put("requestsActive", counts.active());
+                view.put("requestSeconds", counts.seconds());
+            }
+            endpoints.add(view);
+        }
+        json.put("endpoints", endpoints);
+        Map<String, Object> named = counts(sum(views, LoopView::toNamed));
+        named.put("endpoints", views.stream().mapToInt(LoopView::named).sum());
+        json.put("namedByRequests", named);
+        json.put("tunnels", counts(sum(views, LoopView::tunnels)));
+        return json;
+    }
+
+    private static PoolCounts sum(List<LoopView> views, Function<LoopView, PoolCounts> part) {
+        return views.stream().map(part).reduce(PoolCounts.NONE, PoolCounts::plus);
+    }
+
+    private static Map<String, Object> view(Upstream upstream, Endpoint endpoint, List<LoopView> views) {
+        List<Map<String, Object>> byLoop = new ArrayList<>();
+        PoolCounts total = PoolCounts.NONE;
+        HttpVersion learned = null;
+        LoopView.IdleTimeout idleTimeout = null;
+        for (LoopView view : views) {
+            PoolCounts here = PoolCounts.NONE;
+            for (LoopView.EndpointView each : view.endpoints()) {
+                if (each.endpoint().equals(endpoint)) {
+                    here = each.counts();
+                    learned = learned == null ? each.learned() : learned;
+                    idleTimeout = each.idleTimeout(); // the same on all loops
+                }
+            }
+            total = total.plus(here);
+            byLoop.add(counts(here));
+        }
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("endpoint", endpoint.toString());
+        json.put("weight", endpoint.weight());
+        Health.Report health = upstream.health().report(endpoint);
+        json.put("state", health.state().label());
+        if (upstream.health().detectsOutliers()) {
+            json.put("failuresInARow", health.failures());
+            json.put("ejections", health.ejections());
+        }
+        if (health.failedCheck() != null) {
+            json.put("failedCheck", health.failedCheck());
+        }
+        if (health.ejectedMillis() > 0) {
+            json.put("ejectedForSeconds", health.ejectedMillis() / 1000.0);
+        }
+        if (learned != null) {
+            json.put("speaks", learned.text().toString());
+        }
+        if (idleTimeout != null) {
+            json.put("idleTimeout", json(idleTimeout));
+        }
+        json.putAll(counts(total));
+        json.put("loops", byLoop);
+        return json;
+    }
+
+    private static Map<String, Object> json(LoopView.IdleTimeout idleTimeout) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("millis", idleTimeout.millis());
+        json.put("from", idleTimeout.isSaid() ? "header" : "closes");
+        json.put("keptMillis", idleTimeout.keptMillis());
+        return json;
+    }
+
+    private static Map<String, Object> limit(int used, int most) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("used", Math.max(0, used));
+        json.put("max", most);
+        return json;
+    }
+
+    private static Map<String, Object> counts(PoolCounts of) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("inUse", of.active());
+        json.put("idle", of.idle());
+        json.put("connecting", of.connecting());
+        json.put("pending", of.pending());
+        return json;
+    }
+}

@@ -1,0 +1,372 @@
+package dev.gateway.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.assembly.FilterAssembly;
+import dev.gateway.assembly.RouteAssembly;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.LoadResult;
+import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.config.yaml.Json;
+import dev.gateway.explain.Explanation.NearMiss;
+import dev.gateway.explain.Explanation.OnListener;
+import dev.gateway.explain.Explanation.Reason;
+import dev.gateway.explain.Explanation.Verdict;
+import dev.gateway.message.PathNormalizer;
+import dev.gateway.message.RequestHead;
+import dev.gateway.route.Router;
+import dev.gateway.stream.ViaSignature;
+import dev.gateway.tunnel.LocalAddresses;
+import dev.gateway.tunnel.OwnListeners;
+import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.Upstream;
+import dev.gateway.upstream.UpstreamSettings;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What people are told who ask what would become of a request. */
+class ExplainerTest {
+    private static final String YAML =
+            """
+            listeners:
+              - {name: web, address: 127.0.0.1, port: 8080, protocol: HTTP}
+              - {name: egress, address: 127.0.0.1, port: 3128, protocol: HTTP}
+              - {name: raw, address: 127.0.0.1, port: 8443, protocol: TLS, tls: {mode: Passthrough}}
+            routes:
+              - name: shop
+                parentRefs: [{name: web}]
+                hostnames: ["shop.example.com", "*.example.com"]
+                rules:
+                  - matches:
+                      - path: {type: PathPrefix, value: /api}
+                        method: GET
+                        headers: [{name: x-tier, value: gold}]
+                        queryParams: [{name: v, value: "1"}]
+                    filters:
+                      - {type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}
+                      - {type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: x-a, value: b}]}}
+                    backendRefs: [{name: api, weight: 3}, {name: spare, weight: 1}]
+                    timeouts: {request: 30s}
+                  - matches: [{path: {type: Exact, value: /old}}]
+                    filters: [{type: RequestRedirect, requestRedirect: {hostname: new.example.com, statusCode: 301}}]
+              - name: secret
+                parentRefs: [{name: web}]
+                rules:
+                  - matches: [{path: {type: RegularExpression, value: "/[a-z]+/x"}, headers: [{name: authorization, value: hush-hush}]}]
+                    backendRefs: [{name: api}]
+              - name: raw
+                parentRefs: [{name: raw}]
+                hostnames: ["db.example.com"]
+                rules: [{backendRefs: [{name: spare}]}]
+            upstreams:
+              - {name: api, endpoints: [{host: 10.0.0.1, port: 80}, {host: 10.0.0.2, port: 80, weight: 2}], timeouts: {connect: 2s}}
+              - {name: spare, endpoints: [{host: 10.0.0.3, port: 80}]}
+            connect:
+              - name: out
+                parentRefs: [{name: egress}]
+                allowedPorts: [443]
+                allow: ["api.github.com", ".example.org"]
+                deny: ["bad.example.org"]
+                denyPrivate: true
+                pac: {path: /proxy.pac}
+                auth: {basic: {usersFile: users}, groupsFile: groups}
+                policies:
+                  - {groups: [ops], allow: ["*"], allowedPorts: [22, 443]}
+            """;
+
+    private static final UpstreamSettings ANY_SETTINGS =
+            UpstreamSettings.builder().build();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private static Path directory;
+
+    private final GatewayConfig config = config();
+
+    private static GatewayConfig config() {
+        try {
+            Files.writeString(directory.resolve("users"), "eve:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");
+            Files.writeString(directory.resolve("groups"), "ops: alice bob\n");
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        LoadResult result =
+                ConfigLoader.parse("gateway.yaml", YAML.getBytes(StandardCharsets.UTF_8), directory, Map.of());
+        assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
+        return ((LoadResult.Valid) result).config();
+    }
+
+    private Explanation explain(Question question) {
+        OwnListeners own = new OwnListeners(new LocalAddresses(Runnable::run));
+        own.set(List.of(new InetSocketAddress("127.0.0.1", 3128)));
+        return new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own).explain(question);
+    }
+
+    private OnListener request(String method, String host, String path, String... headers) {
+        return explain(new Question("web", null, method, host, path, List.of(headers), null, Set.of()))
+                .listeners()
+                .get(0);
+    }
+
+    private OnListener connect(String target, @Nullable String identity) {
+        return explain(new Question("egress", target, "GET", null, "/", List.of(), identity, Set.of()))
+                .listeners()
+                .get(0);
+    }
+
+    /** Where a text stands in the configuration, as editors write it. */
+    private static String place(String text) {
+        int at = YAML.indexOf(text);
+        assertThat(at).as(text).isNotNegative();
+        return "gateway.yaml:" + (YAML.substring(0, at).lines().count() + (YAML.charAt(at - 1) == '\n' ? 1 : 0)) + ":"
+                + (at - YAML.lastIndexOf('\n', at - 1));
+    }
+
+    private static List<String> texts(List<Reason> reasons) {
+        return reasons.stream().map(Reason::text).toList();
+    }
+
+    @Test
+    void theRuleThatTakesARequestIsNamedWithItsPlaceAndAllThatFollows() {
+        OnListener web = request("GET", "shop.example.com", "/api/x?v=1", "X-Tier: gold");
+        assertThat(web.verdict()).isEqualTo(Verdict.ROUTE);
+        assertThat(web.summary()).isEqualTo("route shop/1");
+        assertThat(texts(web.reasons()))
+                .containsExactly(
+                        "host shop.example.com is shop.example.com",
+                        "path /api/x matches PathPrefix /api",
+                        "method is GET",
+                        "header x-tier = gold",
+                        "query parameter v = 1");
+        assertThat(web.reasons().get(0).at()).hasToString(place("\"shop.example.com\""));
+        assertThat(web.reasons().get(3).at()).hasToString(place("{name: x-tier"));
+        Explanation.Taken taken = Objects.requireNonNull(web.taken());
+        assertThat(texts(taken.filters())).containsExactly("RequestHeaderModifier", "UrlRewrite"); // as they run
+        assertThat(taken.targets().get(0).share()).isEqualTo(0.75);
+        assertThat(taken.targets().get(0).endpoints())
+                .extracting(endpoint -> endpoint.get("endpoint"))
+                .containsExactly("10.0.0.1:80", "10.0.0.2:80");
+        assertThat(taken.targets().get(0).timeouts()).containsEntry("connect", "2s");
+        assertThat(taken.timeouts()).containsEntry("request", "30s").containsEntry("backendRequest", "none");
+    }
+
+    @Test
+    void whatLacksLeastComesFirstAmongWhatDoesNotMatch() {
+        OnListener web = request("POST", "www.example.com", "/api?v=1", "X-Tier: gold");
+        assertThat(web.verdict()).isEqualTo(Verdict.REFUSED);
+        assertThat(web.status()).isEqualTo(404);
+        NearMiss nearest = web.nearMisses().get(0);
+        assertThat(nearest.name()).isEqualTo("shop/1");
+        assertThat(texts(nearest.misses())).containsExactly("method is POST, not GET");
+        assertThat(texts(nearest.fits())).contains("host www.example.com is *.example.com");
+    }
+
+    @Test
+    void aHostThatIsRightAndAPathThatIsNotAreToldApart() {
+        NearMiss nearest =
+                request("GET", "shop.example.com", "/older").nearMisses().get(0);
+        assertThat(nearest.name()).isEqualTo("shop/2");
+        assertThat(texts(nearest.fits())).containsExactly("host shop.example.com is shop.example.com");
+        assertThat(texts(nearest.misses())).containsExactly("path /older does not match Exact /old");
+    }
+
+    @Test
+    void theListenersOwnPageComesBeforeRoutes() {
+        OnListener egress = explain(
+                        new Question("egress", null, "GET", "a.test", "/proxy.pac?x", List.of(), null, Set.of()))
+                .listeners()
+                .get(0);
+        assertThat(egress.status()).isEqualTo(200);
+        assertThat(egress.summary()).contains("auto-configuration");
+    }
+
+    @Test
+    void anUpgradeThatIsNotListedIsSaidToBeIgnored() {
+        OnListener web = request("GET", "shop.example.com", "/api?v=1", "X-Tier: gold", "Upgrade: other");
+        assertThat(texts(web.reasons())).contains("upgrade to other is not offered, so the wish is ignored");
+    }
+
+    @Test
+    void aRedirectAnswersByItself() {
+        OnListener web = request("GET", "shop.example.com", "/a/../old");
+        assertThat(web.verdict()).isEqualTo(Verdict.ANSWERED);
+        assertThat(web.status()).isEqualTo(301);
+    }
+
+    @Test
+    void aSecretOfTheConfigurationIsNotTold() {
+        Explanation explanation = explain(
+                new Question(null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
+        assertThat(ExplanationText.of(explanation)).contains("no header authorization = ***");
+        assertThat(ExplanationText.of(explanation) + Json.write(explanation.json()))
+                .doesNotContain("hush-hush");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TRACE,/,405", "GET,/a/%2e%2e/%2e%2e/..%00,400", "OPTIONS,*,200"})
+    void whatNeverComesToARouteSaysSo(String method, String path, int status) {
+        assertThat(request(method, "other.test", path).status()).isEqualTo(status);
+    }
+
+    @Test
+    void aConnectionThatIsPassedOnIsRoutedByItsName() {
+        OnListener raw = explain(new Question("raw", null, "GET", "db.example.com", "/", List.of(), null, Set.of()))
+                .listeners()
+                .get(0);
+        assertThat(raw.summary()).isEqualTo("route raw");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "-",
+            textBlock =
+                    """
+                    api.github.com:443 | -     | ALLOWED | 0   | "api.github.com"
+                    a.example.org:443  | -     | ALLOWED | 0   | ".example.org"
+                    bad.example.org:443| -     | REFUSED | 403 | "bad.example.org"
+                    other.test:443     | -     | REFUSED | 403 | name: out
+                    other.test:443     | eve   | REFUSED | 403 | name: out
+                    other.test:22      | alice | ALLOWED | 0   | "*"
+                    api.github.com:22  | -     | REFUSED | 403 | name: out
+                    127.0.0.1:443      | bob   | REFUSED | 403 | name: out
+                    127.1:443          | bob   | REFUSED | 403 | {groups: [ops]
+                    api.github.com     | -     | REFUSED | 400 | -
+                    """)
+    void aTunnelIsJudgedAsItWouldBeAndByWhichLine(
+            String target, @Nullable String identity, Verdict verdict, int status, @Nullable String line) {
+        OnListener egress = connect(target, identity);
+        assertThat(egress.verdict()).isEqualTo(verdict);
+        assertThat(egress.status()).isEqualTo(status);
+        if (line != null) {
+            assertThat(egress.reasons())
+                    .as("%s", egress.reasons())
+                    .anyMatch(reason ->
+                            reason.at() != null && reason.at().toString().equals(place(line)));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://a.example.org:443/x?y,ALLOWED,connect entry out lets it through",
+        "http://a.example.org/x,REFUSED,403: a.example.org:80",
+        "http://bad.example.org:443,REFUSED,403: bad.example.org:443"
+    })
+    void aWholeUriThatNoRouteTakesComesUnderThePolicyOfTunnels(String uri, Verdict verdict, String summary) {
+        OnListener egress = explain(new Question("egress", null, "GET", null, uri, List.of(), null, Set.of()))
+                .listeners()
+                .get(0);
+        assertThat(egress.verdict()).isEqualTo(verdict);
+        assertThat(egress.summary()).startsWith(summary);
+        OnListener web =
+                request("GET", "ignored.test", uri.replaceAll("[a-z]+.example.org(:443)?", "shop.example.com"));
+        assertThat(web.summary()).as("on a listener without tunnels").isEqualTo("404: no route matches");
+    }
+
+    @Test
+    void aWholeUriTakesTheRouteOfItsHost() {
+        assertThat(request("GET", "ignored.test", "http://shop.example.com/old?x")
+                        .status())
+                .isEqualTo(301);
+    }
+
+    @Test
+    void aNameMuchLikeOneThatIsAllowedIsPointedOut() {
+        assertThat(connect("github.com:443", null).nearMisses())
+                .extracting(NearMiss::name)
+                .containsExactly("api.github.com");
+        assertThat(connect("api.github.com:8443", null)
+                        .nearMisses()
+                        .get(0)
+                        .misses()
+                        .get(0)
+                        .text())
+                .isEqualTo("[443] has no 8443");
+    }
+
+    @Test
+    void aListenerWithoutTunnelsSaysSo() {
+        assertThat(explain(new Question("web", "a.test:443", "GET", null, "/", List.of(), null, Set.of()))
+                        .listeners()
+                        .get(0)
+                        .status())
+                .isEqualTo(405);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"relative", "/a b", "*"})
+    void aQuestionThatIsNoRequestIsRefused(String path) {
+        assertThatThrownBy(() -> request("GET", "a.test", path)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> request("GE T", "a.test", "/")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> request("GET", "a b", "/")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> request("GET", "a.test", "/", "no colon"))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void anExplanationComesToWhatTheRouterDoes() throws Exception {
+        Map<String, Upstream> upstreams = new HashMap<>();
+        for (String name : List.of("api", "spare")) {
+            upstreams.put(name, new Upstream(name, List.of(), new RoundRobin(List.of()), ANY_SETTINGS));
+        }
+        Router router = RouteAssembly.routers(
+                        config,
+                        upstreams,
+                        route -> ViaSignature.random(),
+                        new FilterAssembly(file -> () -> AsciiString.EMPTY_STRING))
+                .get(0);
+        Random random = new Random(7);
+        List<String> hosts =
+                List.of("shop.example.com", "SHOP.example.com.", "a.b.example.com:80", "example.com", "x.test");
+        List<String> paths =
+                List.of("/api", "/api/", "/apix", "/api/../old", "/old", "/abc/x", "/%61pi/x", "//api", "/");
+        List<String> queries = List.of("", "?v=1", "?v=2&v=1", "?v=%31");
+        int matched = 0;
+        for (int i = 0; i < 3_000; i++) {
+            List<String> headers = new ArrayList<>();
+            if (random.nextBoolean()) {
+                headers.add("x-tier: " + (random.nextBoolean() ? "gold" : "tin"));
+            }
+            if (random.nextInt(4) == 0) {
+                headers.add("authorization: hush-hush");
+            }
+            Question question = new Question(
+                    "web",
+                    null,
+                    random.nextInt(3) == 0 ? "POST" : "GET",
+                    hosts.get(random.nextInt(hosts.size())),
+                    paths.get(random.nextInt(paths.size())) + queries.get(random.nextInt(queries.size())),
+                    headers,
+                    null,
+                    Set.of());
+            RequestHead head = question.head();
+            head.setPath(Objects.requireNonNull(
+                    PathNormalizer.normalize(new AsciiString(head.path().toString()))));
+            Router.Match match = router.match(head);
+            OnListener told = explain(question).listeners().get(0);
+            assertThat(told.taken() == null ? null : told.taken().name())
+                    .as("%s %s", question, headers)
+                    .isEqualTo(match == null ? null : match.route().name());
+            matched += match == null ? 0 : 1;
+        }
+        assertThat(matched).isBetween(300, 2_700);
+    }
+}

@@ -1,0 +1,61 @@
+package dev.gateway.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.gateway.observe.CertificateExpiry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class ExpiryWarningsTest {
+    private static final Instant END = Instant.parse("2026-06-01T00:00:00Z");
+
+    @Test
+    void allCertificatesAreLookedAtOnceADay() {
+        AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 1);
+        ExpiryWarnings warnings = new ExpiryWarnings(clock::get);
+        clock.addAndGet(TimeUnit.HOURS.toNanos(23));
+        assertThat(warnings.isDue()).isFalse();
+        clock.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(warnings.isDue()).isTrue();
+        clock.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(warnings.isDue()).isFalse();
+        clock.addAndGet(TimeUnit.HOURS.toNanos(23));
+        assertThat(warnings.isDue()).isTrue();
+    }
+
+    /** A clock that was wrong for a while has no effect afterwards. */
+    @Test
+    void whatIsSaidIsTrueByTheClockAsItIs() {
+        assertThat(told(END.minus(Duration.ofDays(15)))).isEmpty();
+        assertThat(told(END.plus(Duration.ofDays(365))))
+                .singleElement()
+                .asString()
+                .contains("expired at " + END);
+        assertThat(told(END.minus(Duration.ofDays(15)))).isEmpty();
+        assertThat(told(END.minus(Duration.ofDays(13))))
+                .singleElement()
+                .asString()
+                .contains("expires soon, at " + END);
+    }
+
+    private static List<String> told(Instant now) {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(ExpiryWarnings.class);
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            ExpiryWarnings.tell(List.of(new CertificateExpiry("listener", "web", "CN=a", END.getEpochSecond())), now);
+        } finally {
+            logger.detachAppender(lines);
+        }
+        return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+}
