@@ -4,7 +4,7 @@ import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.assembly.InForce;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.process.BuildInfo;
 import dev.gateway.process.LogLevels;

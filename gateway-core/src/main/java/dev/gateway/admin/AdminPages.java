@@ -1,7 +1,7 @@
 package dev.gateway.admin;
 
 import dev.gateway.admin.AdminAccess.Audience;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,7 +3,7 @@ package dev.gateway.assembly;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Position;
 import dev.gateway.files.FileFault;
-import dev.gateway.net.TransportKind;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.process.StartException;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;

@@ -1,7 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;

@@ -13,7 +13,7 @@ import dev.gateway.config.RouteConfig;
 import dev.gateway.config.RuleConfig;
 import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.config.UpstreamConfig;
-import dev.gateway.config.yaml.Durations;
+import dev.gateway.config.yaml.type.Durations;
 import dev.gateway.explain.Explanation.NearMiss;
 import dev.gateway.explain.Explanation.OnListener;
 import dev.gateway.explain.Explanation.Reason;

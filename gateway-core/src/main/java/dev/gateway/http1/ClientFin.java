@@ -1,6 +1,6 @@
 package dev.gateway.http1;
 
-import dev.gateway.net.Lull;
+import dev.gateway.net.transport.Lull;
 import org.jspecify.annotations.Nullable;
 
 /**

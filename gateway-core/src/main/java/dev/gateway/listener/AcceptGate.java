@@ -1,6 +1,6 @@
 package dev.gateway.listener;
 
-import dev.gateway.net.DescriptorShare;
+import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.overload.LoopGate;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;

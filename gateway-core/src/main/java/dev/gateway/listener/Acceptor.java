@@ -1,10 +1,10 @@
 package dev.gateway.listener;
 
 import dev.gateway.listener.ListenerSettings.Sharing;
-import dev.gateway.net.DescriptorShare;
 import dev.gateway.net.FailureText;
-import dev.gateway.net.SynFilter;
-import dev.gateway.net.Transport;
+import dev.gateway.net.transport.DescriptorShare;
+import dev.gateway.net.transport.SynFilter;
+import dev.gateway.net.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;

@@ -1,6 +1,6 @@
 package dev.gateway.listener;
 
-import dev.gateway.net.Transport;
+import dev.gateway.net.transport.Transport;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;

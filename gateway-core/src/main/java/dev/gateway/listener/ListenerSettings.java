@@ -3,7 +3,7 @@ package dev.gateway.listener;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ProxyProtocol;
-import dev.gateway.net.ServerTls;
+import dev.gateway.net.tls.ServerTls;
 import dev.gateway.tcp.TcpServerSettings;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.gateway.listener;
 
-import dev.gateway.net.PortSharing;
+import dev.gateway.net.transport.PortSharing;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Connects sockets, and tells on their event loop if one fails. Netty does not where it cannot even make the socket, as
  * without file descriptors: then it uses a thread of its own, next to which the loop goes on.
  */
-final class Connecting {
+public final class Connecting {
     private Connecting() {}
 
     /**
@@ -20,7 +20,7 @@ final class Connecting {
      * @param failed told on the loop, maybe before this returns
      * @return the channel, null if none could be made
      */
-    static @Nullable Channel connect(Bootstrap prepared, EventLoop loop, Consumer<Throwable> failed) {
+    public static @Nullable Channel connect(Bootstrap prepared, EventLoop loop, Consumer<Throwable> failed) {
         ChannelFuture connecting = prepared.connect();
         connecting.addListener(future -> {
             Throwable cause = future.cause();

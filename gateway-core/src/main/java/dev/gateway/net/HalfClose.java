@@ -1,5 +1,6 @@
 package dev.gateway.net;
 
+import dev.gateway.net.tls.CloseNotify;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -79,7 +80,7 @@ public final class HalfClose {
     }
 
     /** Tells a channel's handlers that the peer's FIN has come, before what came with it is read. */
-    static void announceInputEnd(Channel channel) {
+    public static void announceInputEnd(Channel channel) {
         channel.pipeline().fireUserEventTriggered(ENDING);
     }
 

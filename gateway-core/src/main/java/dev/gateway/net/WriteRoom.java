@@ -9,7 +9,7 @@ import io.netty.channel.WriteBufferWaterMark;
  * the second mark a channel is no longer writable, and writable again below the first.
  */
 public final class WriteRoom {
-    static final WriteBufferWaterMark USUAL = new WriteBufferWaterMark(32 << 10, 64 << 10);
+    public static final WriteBufferWaterMark USUAL = new WriteBufferWaterMark(32 << 10, 64 << 10);
     private static final WriteBufferWaterMark SCANT = new WriteBufferWaterMark(8 << 10, 16 << 10);
 
     /** What is written has to leave before more is taken. */

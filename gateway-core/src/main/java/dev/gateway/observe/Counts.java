@@ -7,20 +7,20 @@ import java.lang.invoke.VarHandle;
  * Counters of one event loop: its thread adds, any thread reads. Opaque access is all that takes: a counter is read
  * whole and grows in view of every reader, at the price of a plain addition.
  */
-final class Counts {
+public final class Counts {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final long[] values;
 
-    Counts(int size) {
+    public Counts(int size) {
         values = new long[size];
     }
 
-    void add(int i, long n) {
+    public void add(int i, long n) {
         ELEMENT.setOpaque(values, i, (long) ELEMENT.getOpaque(values, i) + n);
     }
 
-    long get(int i) {
+    public long get(int i) {
         return (long) ELEMENT.getOpaque(values, i);
     }
 }

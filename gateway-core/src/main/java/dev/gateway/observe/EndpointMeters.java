@@ -4,7 +4,7 @@ import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
 /** What is counted of the attempts at one endpoint on one event loop, or at all endpoints that have no counters of their own. */
-final class EndpointMeters {
+public final class EndpointMeters {
     private static final int BEGUN = 0;
     private static final int ENDED = 1;
     private static final int LEFT = 2;
@@ -12,13 +12,13 @@ final class EndpointMeters {
     private static final int SERVER_ERROR = 500;
 
     private final Counts counts = new Counts(4);
-    final Histogram durations = new Histogram(Histogram.ENDPOINT_SECONDS);
+    public final Histogram durations = new Histogram(Histogram.ENDPOINT_SECONDS);
 
     /** When the endpoint was found to be no part of the configuration any more, 0 if it is; of the sampling thread. */
-    long goneSinceNanos;
+    public long goneSinceNanos;
 
     /** Whether an attempt tells against its endpoint: it was not reached, did not answer well, or answered 5xx. */
-    static boolean isFailed(int status, @Nullable Failure failure) {
+    public static boolean isFailed(int status, @Nullable Failure failure) {
         if (failure == null) {
             return status >= SERVER_ERROR;
         }
@@ -36,16 +36,16 @@ final class EndpointMeters {
                 };
     }
 
-    void begun() {
+    public void begun() {
         counts.add(BEGUN, 1);
     }
 
     /** The attempt went to another endpoint. */
-    void left() {
+    public void left() {
         counts.add(LEFT, 1);
     }
 
-    void ended(boolean failed, long nanos) {
+    public void ended(boolean failed, long nanos) {
         if (failed) {
             counts.add(FAILED, 1);
         }
@@ -53,15 +53,15 @@ final class EndpointMeters {
         counts.add(ENDED, 1);
     }
 
-    long requests() {
+    public long requests() {
         return counts.get(ENDED);
     }
 
-    long failures() {
+    public long failures() {
         return counts.get(FAILED);
     }
 
-    long active() {
+    public long active() {
         long over = counts.get(ENDED) + counts.get(LEFT); // first: it never exceeds what began before it was read
         return counts.get(BEGUN) - over;
     }

@@ -105,7 +105,7 @@ public final class ExchangeRecord {
 
     /** The access log's own: whether this one is part of its sample, null if nobody has asked. */
     @Nullable
-    Boolean isSampled;
+    public Boolean isSampled;
 
     /** The name of the chosen upstream, empty if none was. */
     public String upstream = "";
@@ -118,7 +118,7 @@ public final class ExchangeRecord {
 
     /** The counters' own: what counts for that endpoint, null if nothing does. */
     @Nullable
-    EndpointMeters endpointMeters;
+    public EndpointMeters endpointMeters;
 
     /** What the last attempt's connection was made to; null if it had none. */
     public @Nullable Hop hop;

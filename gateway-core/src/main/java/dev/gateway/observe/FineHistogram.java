@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
  * is at most an eighth wider than its lower bound. One event loop records, any thread reads. Takes 720 bytes. Counts wrap
  * around, so only differences of two readings mean something.
  */
-final class FineHistogram {
+public final class FineHistogram {
     private static final int PARTS_BITS = 3;
     private static final int PARTS = 1 << PARTS_BITS;
     private static final int FIRST_BIT = 15; // 2^15 ns are 33 µs
@@ -16,13 +16,13 @@ final class FineHistogram {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /** How many buckets there are: the first for what is shorter, the last for what is longer. */
-    static final int BUCKETS = (LAST_BIT - FIRST_BIT) * PARTS + 2;
+    public static final int BUCKETS = (LAST_BIT - FIRST_BIT) * PARTS + 2;
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(int[].class);
 
     private final int[] counts = new int[BUCKETS];
 
-    void record(long nanos) {
+    public void record(long nanos) {
         int bucket = bucket(nanos);
         ELEMENT.setOpaque(counts, bucket, (int) ELEMENT.getOpaque(counts, bucket) + 1);
     }
@@ -49,14 +49,14 @@ final class FineHistogram {
     }
 
     /** Adds what was counted to a sum of several event loops. */
-    void addTo(int[] sums) {
+    public void addTo(int[] sums) {
         for (int i = 0; i < BUCKETS; i++) {
             sums[i] += (int) ELEMENT.getOpaque(counts, i);
         }
     }
 
     /** Returns how many are in all buckets together. */
-    static long count(int[] buckets) {
+    public static long count(int[] buckets) {
         long sum = 0;
         for (int bucket : buckets) {
             sum += Integer.toUnsignedLong(bucket);
@@ -68,7 +68,7 @@ final class FineHistogram {
      * Returns the duration that a part did not exceed, as if those of a bucket were spread evenly over it. NaN if there
      * were none; 137 s for all that took longer.
      */
-    static double quantile(double part, int[] buckets) {
+    public static double quantile(double part, int[] buckets) {
         long count = count(buckets);
         if (count == 0) {
             return Double.NaN;

@@ -9,10 +9,10 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
-final class LineBuffer {
+public final class LineBuffer {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     /** What is escaped of a value between quotes; not to be changed. */
-    static final BitSet QUOTED = BitSet.valueOf(new long[] {1L << '"', 1L << ('\\' - 64)});
+    public static final BitSet QUOTED = BitSet.valueOf(new long[] {1L << '"', 1L << ('\\' - 64)});
 
     private static final boolean[] PLAIN = new boolean[256]; // in a JSON string
 
@@ -33,20 +33,20 @@ final class LineBuffer {
     private byte[] bytes = new byte[256];
     private int length;
 
-    int length() {
+    public int length() {
         return length;
     }
 
-    void clear() {
+    public void clear() {
         length = 0;
     }
 
-    byte[] toByteArray() {
+    public byte[] toByteArray() {
         return Arrays.copyOf(bytes, length);
     }
 
     /** Gives its array away, and is empty and goes on with another. */
-    byte[] exchange(byte[] other) {
+    public byte[] exchange(byte[] other) {
         byte[] given = bytes;
         bytes = other;
         length = 0;
@@ -70,12 +70,12 @@ final class LineBuffer {
     }
 
     /** Puts a byte in the place of one that it has. */
-    void replace(int index, char c) {
+    public void replace(int index, char c) {
         bytes[index] = (byte) c;
     }
 
     /** Adds a byte as it is. */
-    LineBuffer put(char c) {
+    public LineBuffer put(char c) {
         ensure(1);
         bytes[length++] = (byte) c;
         return this;
@@ -83,7 +83,7 @@ final class LineBuffer {
 
     /** Adds text of our own that needs no escaping. */
     @SuppressWarnings("deprecation") // for dropping what ASCII does not have; nothing else copies bytes as they are
-    LineBuffer put(String text) {
+    public LineBuffer put(String text) {
         int n = text.length();
         ensure(n);
         text.getBytes(0, n, bytes, length);
@@ -91,7 +91,7 @@ final class LineBuffer {
         return this;
     }
 
-    LineBuffer put(long number) {
+    public LineBuffer put(long number) {
         if (number < 0) {
             put('-');
             number = -number;
@@ -110,7 +110,7 @@ final class LineBuffer {
     }
 
     /** Adds a number as 16 hexadecimal digits. */
-    LineBuffer putHex(long number) {
+    public LineBuffer putHex(long number) {
         ensure(16);
         for (int shift = 60; shift >= 0; shift -= 4) {
             bytes[length++] = HEX[(int) (number >>> shift) & 0xf];
@@ -119,7 +119,7 @@ final class LineBuffer {
     }
 
     /** Adds the low digits of a number, with leading zeros. */
-    LineBuffer putPadded(int number, int digits) {
+    public LineBuffer putPadded(int number, int digits) {
         ensure(digits);
         for (int i = length + digits - 1; i >= length; i--) {
             bytes[i] = (byte) ('0' + number % 10);
@@ -133,7 +133,7 @@ final class LineBuffer {
      * Adds what came from a peer as the inside of a JSON string. Bytes above 127 are read as ISO-8859-1 and escaped, so
      * that the line is ASCII whatever was sent.
      */
-    LineBuffer putJson(AsciiString text) {
+    public LineBuffer putJson(AsciiString text) {
         byte[] array = text.array();
         int start = text.arrayOffset();
         int n = text.length();
@@ -187,7 +187,7 @@ final class LineBuffer {
     }
 
     /** Adds any text as the inside of a JSON string. */
-    LineBuffer putJson(String text) {
+    public LineBuffer putJson(String text) {
         int n = text.length();
         ensure(n * 6);
         byte[] out = bytes;
@@ -225,7 +225,7 @@ final class LineBuffer {
      *
      * @param signs what is escaped besides control and non-ASCII bytes
      */
-    LineBuffer putEscaped(AsciiString text, BitSet signs) {
+    public LineBuffer putEscaped(AsciiString text, BitSet signs) {
         byte[] array = text.array();
         int start = text.arrayOffset();
         int n = text.length();

@@ -4,16 +4,16 @@ package dev.gateway.observe;
  * What lines of the access log name again and again, such as routes and endpoints: as text and as JSON, made once and
  * found by a hash. What needs a place that is taken gets it, so there are never more. Confined to an event loop.
  */
-final class Names {
+public final class Names {
     private static final int PLACES = 256;
 
     private final Name[] places = new Name[PLACES];
 
     /** A name. */
-    static final class Name {
+    public static final class Name {
         private final Object named;
-        final String text;
-        final String json; // with its quotes; in ASCII
+        public final String text;
+        public final String json; // with its quotes; in ASCII
 
         private Name(Object named, LineBuffer scratch) {
             this.named = named;
@@ -26,7 +26,7 @@ final class Names {
     private final LineBuffer scratch = new LineBuffer();
 
     /** Returns the name of what is equal to this. */
-    Name of(Object named) {
+    public Name of(Object named) {
         int hash = named.hashCode();
         int place = (hash ^ hash >>> 8 ^ hash >>> 16) & (PLACES - 1);
         Name name = places[place];

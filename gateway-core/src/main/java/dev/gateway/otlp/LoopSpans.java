@@ -3,7 +3,7 @@ package dev.gateway.otlp;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.observe.Redaction;
+import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.SourceAddress;

@@ -1,7 +1,7 @@
 package dev.gateway.otlp;
 
 import dev.gateway.observe.ExchangeObserver;
-import dev.gateway.observe.Redaction;
+import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.time.TimerWheel;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;

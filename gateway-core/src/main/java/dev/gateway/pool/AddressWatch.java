@@ -1,6 +1,6 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.Resolver;
+import dev.gateway.net.dns.Resolver;
 import dev.gateway.time.Timer;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;

@@ -1,6 +1,6 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.ClientTls.Alpn;
+import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.time.Timer;

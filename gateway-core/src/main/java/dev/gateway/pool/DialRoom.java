@@ -1,6 +1,6 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.DescriptorShare;
+import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.time.Timer;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gateway.pool;
 
 import dev.gateway.net.PeerClose;
-import dev.gateway.net.Resolver;
-import dev.gateway.net.Transport;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;

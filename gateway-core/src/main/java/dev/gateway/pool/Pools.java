@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.Resolver;
-import dev.gateway.net.Transport;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Endpoint;

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.Resolver;
-import dev.gateway.net.Shortage;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.Shortage;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.AddressPolicy;

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.ClientTls;
-import dev.gateway.net.ClientTlsSettings;
+import dev.gateway.net.tls.ClientTls;
+import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.ClientTls;
+import dev.gateway.net.tls.ClientTls;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;

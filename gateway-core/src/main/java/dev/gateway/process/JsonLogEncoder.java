@@ -3,7 +3,7 @@ package dev.gateway.process;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.encoder.EncoderBase;
-import dev.gateway.observe.JsonText;
+import dev.gateway.format.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;

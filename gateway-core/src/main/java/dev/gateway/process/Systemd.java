@@ -1,7 +1,7 @@
 package dev.gateway.process;
 
-import dev.gateway.net.InheritedSockets;
-import dev.gateway.net.NotifySocket;
+import dev.gateway.net.transport.InheritedSockets;
+import dev.gateway.net.transport.NotifySocket;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.gateway.runtime;
 
 import dev.gateway.files.FileFault;
 import dev.gateway.files.FileWatch;
-import dev.gateway.net.ServerTls;
-import dev.gateway.observe.CertificateExpiry;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.observe.metrics.CertificateExpiry;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.health.HealthChecks;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Upstream;

@@ -1,7 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.DrainConfig;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -11,7 +11,7 @@ import dev.gateway.config.Position;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.listener.ListenerSettings;
-import dev.gateway.net.ServerTlsSettings;
+import dev.gateway.net.tls.ServerTlsSettings;
 import dev.gateway.process.StartException;
 import java.io.IOException;
 import java.security.GeneralSecurityException;

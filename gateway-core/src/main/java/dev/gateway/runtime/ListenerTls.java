@@ -1,9 +1,9 @@
 package dev.gateway.runtime;
 
 import dev.gateway.files.FileWatch;
-import dev.gateway.net.ServerTls;
-import dev.gateway.net.ServerTlsSettings;
-import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.tls.ServerTlsSettings;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

@@ -4,7 +4,7 @@ import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Problem;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.process.StartException;
 import dev.gateway.process.Systemd;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.gateway.runtime;
 
 import dev.gateway.assembly.InForce;
-import dev.gateway.observe.UpstreamState;
-import dev.gateway.observe.UpstreamState.EndpointState;
+import dev.gateway.observe.metrics.UpstreamState;
+import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
 import dev.gateway.upstream.Endpoint;

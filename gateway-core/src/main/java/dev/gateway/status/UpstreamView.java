@@ -2,7 +2,7 @@ package dev.gateway.status;
 
 import dev.gateway.assembly.InForce;
 import dev.gateway.config.UpstreamConfig;
-import dev.gateway.observe.Metrics;
+import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.LoopView;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.runtime.Loops;

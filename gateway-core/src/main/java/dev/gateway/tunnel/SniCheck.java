@@ -4,7 +4,7 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
 import dev.gateway.message.RequestHead;
-import dev.gateway.net.ClientHello;
+import dev.gateway.net.tls.ClientHello;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;

@@ -3,8 +3,8 @@ package dev.gateway.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.gateway.net.DescriptorShare;
-import dev.gateway.net.TransportKind;
+import dev.gateway.net.transport.DescriptorShare;
+import dev.gateway.net.transport.TransportKind;
 import io.netty.channel.EventLoop;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.uring.IoUring;

@@ -2,10 +2,10 @@ package dev.gateway.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.SelfSigned;
-import dev.gateway.net.ServerTls;
-import dev.gateway.net.ServerTlsSettings;
-import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.SelfSigned;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.tls.ServerTlsSettings;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;

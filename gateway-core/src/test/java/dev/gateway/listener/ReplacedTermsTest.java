@@ -3,7 +3,7 @@ package dev.gateway.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.net.ServerTls;
+import dev.gateway.net.tls.ServerTls;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Files;

@@ -2,6 +2,8 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

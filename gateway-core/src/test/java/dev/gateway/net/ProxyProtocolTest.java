@@ -2,6 +2,8 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cidr;
 import dev.gateway.stream.CidrSet;
 import io.netty.bootstrap.ServerBootstrap;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;

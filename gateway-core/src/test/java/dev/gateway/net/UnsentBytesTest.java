@@ -3,6 +3,8 @@ package dev.gateway.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;

@@ -3,7 +3,11 @@ package dev.gateway.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.gateway.observe.UpstreamState.EndpointState;
+import dev.gateway.observe.metrics.EndpointsOfLoop;
+import dev.gateway.observe.metrics.LoopMetrics;
+import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.observe.metrics.UpstreamState;
+import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

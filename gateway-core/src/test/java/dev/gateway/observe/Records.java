@@ -14,10 +14,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Records of exchanges that never happened. */
-final class Records {
+public final class Records {
     private Records() {}
 
-    static ExchangeRecord record(String path, int status, @Nullable Cause cause) {
+    public static ExchangeRecord record(String path, int status, @Nullable Cause cause) {
         ConnectionInfo connection = new ConnectionInfo(
                 0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);
         ExchangeRecord record = new ExchangeRecord(connection);
@@ -45,7 +45,7 @@ final class Records {
     }
 
     /** A tunnel that was open for two milliseconds, or a record of one that was not opened. */
-    static ExchangeRecord tunnel(Kind kind, int status, @Nullable Cause cause) {
+    public static ExchangeRecord tunnel(Kind kind, int status, @Nullable Cause cause) {
         ExchangeRecord record = record("", status, cause);
         record.kind = kind;
         record.method = Method.CONNECT;
@@ -58,11 +58,11 @@ final class Records {
         return record;
     }
 
-    static AsciiString bytes(String latin1) {
+    public static AsciiString bytes(String latin1) {
         return new AsciiString(latin1.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    static void userAgent(ExchangeRecord record, String value) {
+    public static void userAgent(ExchangeRecord record, String value) {
         Fields fields = new Fields();
         fields.add(FieldName.USER_AGENT, bytes(value));
         record.fields = fields;

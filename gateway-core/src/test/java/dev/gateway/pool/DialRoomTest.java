@@ -2,7 +2,7 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.DescriptorShare;
+import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.stream.Cause;
 import dev.gateway.upstream.Dialling;
 import dev.gateway.upstream.Endpoint;

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.ServerTls;
-import dev.gateway.net.Transport;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import dev.gateway.testing.Buffers;
 import io.netty.buffer.ByteBuf;

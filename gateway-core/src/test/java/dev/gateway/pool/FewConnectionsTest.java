@@ -2,7 +2,7 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.UpstreamSettings.Protocol;

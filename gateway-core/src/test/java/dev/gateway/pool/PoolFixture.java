@@ -2,13 +2,13 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.Resolver;
-import dev.gateway.net.ServerTls;
-import dev.gateway.net.ServerTlsSettings;
-import dev.gateway.net.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
-import dev.gateway.net.Transport;
-import dev.gateway.net.TransportKind;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.tls.ServerTls;
+import dev.gateway.net.tls.ServerTlsSettings;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;

@@ -2,8 +2,8 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.ServerTlsSettings.CertificateFiles;
-import dev.gateway.net.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;

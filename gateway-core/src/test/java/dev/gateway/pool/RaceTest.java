@@ -2,9 +2,9 @@ package dev.gateway.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.net.Resolver;
-import dev.gateway.net.Transport;
-import dev.gateway.net.TransportKind;
+import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.Transport;
+import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.Cause;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.AddressPolicy;

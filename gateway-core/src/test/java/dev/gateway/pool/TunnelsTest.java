@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.net.ReadCredit;
-import dev.gateway.net.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.AddressPolicy;

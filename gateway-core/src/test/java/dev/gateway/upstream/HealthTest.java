@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
-import dev.gateway.observe.UpstreamState;
+import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.upstream.Health.State;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;

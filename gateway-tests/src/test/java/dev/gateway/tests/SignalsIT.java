@@ -118,7 +118,7 @@ class SignalsIT {
             }
             assertThat(gateway.metric("gateway_config_generation")).isEqualTo(1);
             assertThat(origin.connections()).as("the pool was kept").isEqualTo(1);
-            assertThat(gateway.log()).contains("gateway.yaml:");
+            gateway.awaitLog("gateway.yaml:");
             Files.writeString(file, yaml(origin.port()));
             gateway.signal("HUP");
             gateway.await("a reload that succeeds", () -> generation(gateway) >= 1 && isReadyWithoutReason(gateway));

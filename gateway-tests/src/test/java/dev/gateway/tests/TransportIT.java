@@ -38,7 +38,7 @@ class TransportIT {
     })
     void bodiesPassBothWays(String transport, Peers client, Pairing pairing) throws Exception {
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.net.Transport");
+        Logger logger = (Logger) LoggerFactory.getLogger("dev.gateway.net.transport.Transport");
         Level level = logger.getLevel();
         logger.setLevel(Level.INFO);
         lines.start();

@@ -3,6 +3,12 @@ package dev.gateway.config.yaml;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.Position;
+import dev.gateway.config.yaml.check.Checks;
+import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.config.yaml.type.Node;
+import dev.gateway.config.yaml.type.Problems;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.config.yaml.type.Variables;
 import dev.gateway.files.FileFault;
 import java.io.IOException;
 import java.io.InputStream;
@@ -61,7 +67,8 @@ public final class ConfigLoader {
     }
 
     /** Reads UTF-8 bytes at a moment, by which it is judged whether certificates are valid. */
-    static LoadResult parse(String name, byte[] bytes, Path directory, Map<String, String> environment, Instant now) {
+    public static LoadResult parse(
+            String name, byte[] bytes, Path directory, Map<String, String> environment, Instant now) {
         Problems problems = new Problems();
         GatewayConfig config = parse(name, bytes, new Scope(problems, new Variables(environment), directory, now));
         return config == null || problems.hasErrors()

@@ -1,6 +1,7 @@
 package dev.gateway.config.yaml;
 
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.yaml.schema.RootSchema;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml;
 
+import dev.gateway.config.yaml.schema.RootSchema;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,0 +1,82 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.AdminConfig;
+import dev.gateway.config.Cidr;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.yaml.type.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** No two listeners may bind the same place; one address may be part of another. */
+final class AddressChecks {
+    private AddressChecks() {}
+
+    private record Bound(String what, String place, Position position, String address, int port) {}
+
+    static void run(GatewayConfig config, Scope scope) {
+        List<Bound> bound = new ArrayList<>();
+        for (ListenerConfig listener : config.listeners()) {
+            String what = "listener '" + listener.name() + "'";
+            if (listener.unix() != null) {
+                String path = listener.unix().toString();
+                add(bound, new Bound(what, path, scope.at(listener, "unix"), path, -1), scope);
+            } else if (listener.port() > 0) {
+                Position at = scope.at(listener, "port");
+                add(bound, new Bound(what, "port " + listener.port(), at, listener.address(), listener.port()), scope);
+            }
+        }
+        AdminConfig admin = config.admin();
+        if (admin != null && admin.enabled()) {
+            if (admin.unix() != null) {
+                String path = admin.unix().toString();
+                add(bound, new Bound("admin", path, scope.at(admin, "unix"), path, -1), scope);
+            } else if (admin.port() > 0) {
+                Position at = scope.at(admin, "port");
+                add(bound, new Bound("admin", "port " + admin.port(), at, admin.address(), admin.port()), scope);
+            }
+        }
+    }
+
+    private static void add(List<Bound> bound, Bound next, Scope scope) {
+        for (Bound other : bound) {
+            if (other.port == next.port && overlap(other.address, next.address)) {
+                scope.problems.error(
+                        next.position,
+                        next.place + " is already bound by " + other.what + " in line " + other.position.line());
+                return;
+            }
+        }
+        bound.add(next);
+    }
+
+    /** A wildcard of IPv6 also takes IPv4, as the kernel binds it by default. */
+    private static boolean overlap(String one, String other) {
+        String a = canonical(one);
+        String b = canonical(other);
+        return a.equals(b) || covers(a, b) || covers(b, a);
+    }
+
+    private static boolean covers(String wildcard, String address) {
+        return wildcard.equals("0:0:0:0:0:0:0:0") || (wildcard.equals("0.0.0.0") && !address.contains(":"));
+    }
+
+    private static String canonical(String address) {
+        if (address.equalsIgnoreCase("localhost")) {
+            return "127.0.0.1";
+        }
+        Cidr literal = Cidr.parse(address);
+        return literal == null
+                ? address.toLowerCase(Locale.ROOT)
+                : literal.network().getHostAddress();
+    }
+
+    static boolean isLoopback(String address) {
+        Cidr literal = Cidr.parse(address);
+        return literal == null
+                ? address.equalsIgnoreCase("localhost")
+                : literal.network().isLoopbackAddress();
+    }
+}

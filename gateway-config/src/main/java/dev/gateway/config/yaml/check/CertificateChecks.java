@@ -1,0 +1,161 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.pem.PrivateKeys;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Certificates and keys can be read, belong together and are valid now. */
+final class CertificateChecks {
+    private static final Duration SOON = Duration.ofDays(14);
+
+    // Kinds of subject alternative names (RFC 5280, section 4.2.1.6).
+    private static final int DNS_NAME = 2;
+    private static final int IP_ADDRESS = 7;
+
+    private final Scope scope;
+
+    private CertificateChecks(Scope scope) {
+        this.scope = scope;
+    }
+
+    static void run(GatewayConfig config, Scope scope) {
+        CertificateChecks checks = new CertificateChecks(scope);
+        for (ListenerConfig listener : config.listeners()) {
+            TlsConfig tls = listener.tls();
+            if (tls != null) {
+                tls.certificateRefs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
+                checks.names(config, listener, tls);
+                checks.chain(tls, "caFile", tls.caFile());
+            }
+        }
+        for (UpstreamConfig upstream : config.upstreams()) {
+            checks.client(upstream.tls());
+        }
+        checks.chain(config.otlp(), "caFile", config.otlp().caFile());
+        config.connect().stream()
+                .flatMap(entry -> entry.parents().stream())
+                .forEach(parent -> checks.client(
+                        parent.proxy() == null ? null : parent.proxy().tls()));
+    }
+
+    /** Warns of hosts of routes that no certificate is issued for: their clients see a warning, or end the handshake. */
+    private void names(GatewayConfig config, ListenerConfig listener, TlsConfig tls) {
+        if (tls.mode() != TlsConfig.Mode.TERMINATE || tls.selfSignedDirectory() != null) {
+            return;
+        }
+        Set<String> issued = new HashSet<>();
+        for (TlsConfig.CertificateRef ref : tls.certificateRefs()) {
+            if (!scope.wrote(ref, "certFile")) {
+                return;
+            }
+            try {
+                issued.addAll(hosts(Pem.certificates(ref.certFile()).get(0)));
+            } catch (InvalidException | CertificateParsingException e) {
+                return; // reported, or it is another's business what is in there
+            }
+        }
+        for (RouteConfig route : config.routes()) {
+            if (route.appliesTo(listener)) {
+                route.hostnames().stream()
+                        .filter(host -> !isCovered(host.value(), issued))
+                        .forEach(host -> scope.problems.warning(
+                                host.position(),
+                                "no certificate of the listener '" + listener.name() + "' is issued for "
+                                        + host.value()));
+            }
+        }
+    }
+
+    private static Set<String> hosts(X509Certificate certificate) throws CertificateParsingException {
+        Set<String> hosts = new HashSet<>();
+        Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+        for (List<?> name : names == null ? List.<List<?>>of() : names) {
+            if (Integer.valueOf(DNS_NAME).equals(name.get(0))
+                    || Integer.valueOf(IP_ADDRESS).equals(name.get(0))) {
+                hosts.add(String.valueOf(name.get(1)).toLowerCase(Locale.ROOT));
+            }
+        }
+        return hosts;
+    }
+
+    /** A name or a wildcard of one label is covered by itself or by the wildcard of what is below the first label. */
+    private static boolean isCovered(String host, Set<String> issued) {
+        int dot = host.indexOf('.');
+        return issued.contains(host) || (dot > 0 && issued.contains("*" + host.substring(dot)));
+    }
+
+    private void client(UpstreamConfig.@Nullable Tls tls) {
+        if (tls != null) {
+            chain(tls, "caFile", tls.caFile());
+            if (tls.certFile() != null && tls.keyFile() != null) {
+                pair(tls, tls.certFile(), tls.keyFile());
+            }
+        }
+    }
+
+    private void pair(Record owner, Path certFile, Path keyFile) {
+        X509Certificate leaf = chain(owner, "certFile", certFile);
+        if (!scope.wrote(owner, "keyFile")) {
+            return;
+        }
+        Position at = scope.at(owner, "keyFile");
+        try {
+            PrivateKey key = Pem.privateKey(keyFile);
+            if (leaf != null && !PrivateKeys.belongTogether(leaf.getPublicKey(), key)) {
+                scope.problems.error(
+                        at, "keyFile: the key in " + keyFile + " does not belong to the certificate in " + certFile);
+            }
+        } catch (InvalidException e) {
+            scope.problems.error(at, "keyFile: " + e.getMessage());
+        }
+    }
+
+    private @Nullable X509Certificate chain(Record owner, String key, @Nullable Path file) {
+        if (file == null || !scope.wrote(owner, key)) {
+            return null;
+        }
+        Position at = scope.at(owner, key);
+        try {
+            List<X509Certificate> chain = Pem.certificates(file);
+            for (X509Certificate certificate : chain) {
+                validity(at, key, certificate);
+            }
+            return chain.get(0);
+        } catch (InvalidException e) {
+            scope.problems.error(at, key + ": " + e.getMessage());
+            return null;
+        }
+    }
+
+    private void validity(Position at, String key, X509Certificate certificate) {
+        Instant now = scope.now;
+        Instant begin = certificate.getNotBefore().toInstant();
+        Instant end = certificate.getNotAfter().toInstant();
+        String subject = certificate.getSubjectX500Principal().getName();
+        if (end.isBefore(now)) {
+            scope.problems.warning(at, key + ": the certificate of " + subject + " expired at " + end);
+        } else if (end.isBefore(now.plus(SOON))) {
+            scope.problems.warning(at, key + ": the certificate of " + subject + " expires soon, at " + end);
+        } else if (begin.isAfter(now)) {
+            scope.problems.warning(at, key + ": the certificate of " + subject + " is not valid before " + begin);
+        }
+    }
+}

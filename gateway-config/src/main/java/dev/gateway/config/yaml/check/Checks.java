@@ -1,0 +1,125 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.yaml.schema.OtlpChecks;
+import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.config.yaml.type.Node;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.config.yaml.type.Suggestions;
+import dev.gateway.config.yaml.type.Type;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** What must be so between the parts of a configuration: names are unique, and references lead somewhere. */
+public final class Checks {
+    private final GatewayConfig config;
+    private final Scope scope;
+
+    private final Node.Mapping root;
+    private final Set<String> misspelt; // sections that were probably meant by keys that there are not
+
+    private Checks(GatewayConfig config, Scope scope, Node.Mapping root) {
+        this.config = config;
+        this.scope = scope;
+        this.root = root;
+        this.misspelt = RootSchema.ROOT.misspelt(root);
+    }
+
+    public static void run(GatewayConfig config, Scope scope, Node.Mapping root) {
+        Checks checks = new Checks(config, scope, root);
+        checks.unique("listener", config.listeners(), ListenerConfig::name);
+        checks.unique("route", config.routes(), RouteConfig::name);
+        checks.unique("upstream", config.upstreams(), UpstreamConfig::name);
+        checks.unique("connect entry", config.connect(), ConnectConfig::name);
+        checks.references();
+        AddressChecks.run(config, scope);
+        AdminChecks.run(config.admin(), scope);
+        CertificateChecks.run(config, scope);
+        OtlpChecks.run(config, scope);
+        RouteChecks.run(config, scope);
+        TunnelChecks.run(config, scope, !checks.unreadable("routes"));
+        ConnectChecks.run(config, scope);
+        FileModeChecks.run(root, scope);
+    }
+
+    private <T extends Record> void unique(String what, List<T> items, Function<T, String> name) {
+        Map<String, T> seen = new HashMap<>();
+        for (T item : items) {
+            T first = name.apply(item).isEmpty() ? null : seen.putIfAbsent(name.apply(item), item);
+            if (first != null) {
+                Position at = scope.at(item, "name");
+                Position before = scope.at(first, "name");
+                scope.problems.error(
+                        at,
+                        "duplicate " + what + " '" + name.apply(item) + "': first defined in line " + before.line());
+            }
+        }
+    }
+
+    private void references() {
+        Set<String> listeners = new HashSet<>();
+        config.listeners().forEach(listener -> listeners.add(listener.name()));
+        Set<String> upstreams = new HashSet<>();
+        config.upstreams().forEach(upstream -> upstreams.add(upstream.name()));
+        Set<String> used = new HashSet<>();
+        for (RouteConfig route : config.routes()) {
+            route.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
+            for (RuleConfig rule : route.rules()) {
+                for (BackendRef ref : rule.backendRefs()) {
+                    resolve("upstream", ref, ref.name(), upstreams);
+                    used.add(ref.name());
+                }
+            }
+        }
+        for (ConnectConfig connect : config.connect()) {
+            connect.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
+        }
+        for (UpstreamConfig upstream : config.upstreams()) {
+            if (!upstream.name().isEmpty() && !unreadable("routes") && !used.contains(upstream.name())) {
+                scope.problems.warning(
+                        scope.at(upstream, "name"), "no route uses the upstream '" + upstream.name() + "'");
+            }
+        }
+        if (config.routes().isEmpty()
+                && config.connect().isEmpty()
+                && !unreadable("routes")
+                && !unreadable("connect")) {
+            scope.problems.warning(config.position(), "there are no routes: every request is answered 404");
+        }
+    }
+
+    /** Whether a section is not the list it should be, or its key is misspelt: either is problem enough. */
+    private boolean unreadable(String section) {
+        Node.Entry entry = root.entries().get(section);
+        return entry == null ? misspelt.contains(section) : !(entry.value() instanceof Node.Sequence);
+    }
+
+    private void resolve(String what, Record reference, String name, Set<String> known) {
+        // One whose name could not be read may be the one that is meant.
+        if (name.isEmpty() || known.contains(name) || known.contains("") || unreadable(what + "s")) {
+            return;
+        }
+        String near = Suggestions.nearest(name, known);
+        String hint;
+        if (near != null) {
+            hint = ": did you mean '" + near + "'?";
+        } else if (known.isEmpty()) {
+            hint = ": there are none";
+        } else {
+            hint = ": there are "
+                    + Type.shorten(String.join(", ", known.stream().sorted().toList()));
+        }
+        scope.problems.error(scope.at(reference, "name"), "no " + what + " is named '" + name + "'" + hint);
+    }
+}

@@ -1,0 +1,152 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.ConnectConfig.Auth;
+import dev.gateway.config.ConnectConfig.Policy;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.Position;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.config.yaml.type.Suggestions;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Files of users, tokens and groups can be read, and policies name who is in them. */
+final class ConnectAuthChecks {
+    private final Scope scope;
+    private final ConnectConfig entry;
+
+    private ConnectAuthChecks(Scope scope, ConnectConfig entry) {
+        this.scope = scope;
+        this.entry = entry;
+    }
+
+    /** Reads the names of a file. */
+    private interface Reader {
+        Set<String> read(Path file) throws InvalidException;
+    }
+
+    static void run(ConnectConfig entry, List<ListenerConfig> listeners, Scope scope) {
+        ConnectAuthChecks checks = new ConnectAuthChecks(scope, entry);
+        Auth auth = entry.auth();
+        if (auth == null) {
+            if (!entry.policies().isEmpty()) {
+                scope.problems.error(
+                        scope.at(entry, "policies"),
+                        "policies need 'auth': without it nobody has an identity, and none of them is for anybody");
+            }
+            return;
+        }
+        Set<String> users = checks.names(auth, "basic", "usersFile", auth.usersFile(), AccountFiles::users);
+        Set<String> tokens = checks.names(auth, "bearer", "tokensFile", auth.tokensFile(), AccountFiles::tokens);
+        Set<String> groups = checks.names(auth, "", "groupsFile", auth.groupsFile(), AccountFiles::groups);
+        if (auth.clientCertificate()) {
+            checks.certificates(auth, listeners);
+        }
+        Set<String> known = null;
+        if (users != null && tokens != null) {
+            known = new LinkedHashSet<>(users);
+            known.addAll(tokens);
+        }
+        if (auth.clientCertificate() && known != null) {
+            checks.namesakes(known);
+        }
+        checks.policies(auth, auth.clientCertificate() ? null : known, groups);
+    }
+
+    /** Returns the names in a file, none if there is no file, null if it cannot be read. */
+    private @Nullable Set<String> names(Auth auth, String section, String key, @Nullable Path file, Reader reader) {
+        if (file == null) {
+            return Set.of();
+        }
+        boolean nested = !section.isEmpty();
+        if (!(nested ? scope.wrote(auth, section, key) : scope.wrote(auth, key))) {
+            return null;
+        }
+        Position at = nested ? scope.at(auth, section, key) : scope.at(auth, key);
+        try {
+            Set<String> names = reader.read(file);
+            if (names.isEmpty()) {
+                scope.problems.warning(at, key + ": nobody is in " + file);
+            }
+            return names;
+        } catch (InvalidException e) {
+            scope.problems.error(at, key + ": " + e.getMessage());
+            return null;
+        }
+    }
+
+    private void certificates(Auth auth, List<ListenerConfig> listeners) {
+        boolean other = auth.usersFile() != null || auth.tokensFile() != null;
+        List<ListenerConfig> without = listeners.stream()
+                .filter(listener -> listener.protocol().isHttp() && !asks(listener))
+                .toList();
+        if (without.isEmpty() || (other && without.size() < listeners.size())) {
+            return; // those who come by another listener have another way
+        }
+        ListenerConfig first = without.get(0);
+        scope.problems.error(
+                scope.at(auth, "clientCertificate"),
+                "clientCertificate needs clientAuth: listener '" + first.name() + "' "
+                        + (first.tls() == null
+                                ? "has no TLS, write protocol HTTPS with tls: {clientAuth: required, caFile: …}"
+                                : "asks for no certificate, add clientAuth: required and caFile to its tls"));
+    }
+
+    private static boolean asks(ListenerConfig listener) {
+        TlsConfig tls = listener.tls();
+        return tls != null && tls.clientAuth() != TlsConfig.ClientAuth.NONE;
+    }
+
+    /** Warns of users in policies: a certificate authority could issue a certificate with the name of one. */
+    private void namesakes(Set<String> users) {
+        for (Policy policy : entry.policies()) {
+            for (String identity : policy.identities()) {
+                if (users.contains(identity)) {
+                    scope.problems.warning(
+                            scope.at(policy, "identities"),
+                            "a client certificate with the common name '" + identity
+                                    + "' is the same identity as the user of that name");
+                }
+            }
+        }
+    }
+
+    private void policies(Auth auth, @Nullable Set<String> identities, @Nullable Set<String> groups) {
+        Map<String, Position> first = new HashMap<>();
+        for (Policy policy : entry.policies()) {
+            for (String identity : policy.identities()) {
+                Position before = first.putIfAbsent(identity, policy.position());
+                if (before != null && !before.equals(policy.position())) {
+                    scope.problems.warning(
+                            scope.at(policy, "identities"),
+                            "'" + identity + "' has the policy in line " + before.line()
+                                    + " already, which comes first");
+                }
+                missing(policy, "identities", identity, identities);
+            }
+            if (!policy.groups().isEmpty() && auth.groupsFile() == null) {
+                scope.problems.error(scope.at(policy, "groups"), "groups need 'groupsFile' in 'auth'");
+                continue;
+            }
+            policy.groups().forEach(group -> missing(policy, "groups", group, groups));
+        }
+    }
+
+    private void missing(Policy policy, String key, String name, @Nullable Set<String> known) {
+        if (known == null || name.isEmpty() || known.contains(name)) {
+            return;
+        }
+        String near = Suggestions.nearest(name, known);
+        scope.problems.warning(
+                scope.at(policy, key),
+                (key.equals("groups") ? "no group '" : "nobody is named '") + name + "' in the files of 'auth'"
+                        + (near == null ? "" : ": did you mean '" + near + "'?"));
+    }
+}

@@ -1,0 +1,56 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.Node;
+import dev.gateway.config.yaml.type.Scope;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+
+/**
+ * Keys, certificates, tokens and users decide who may do what: a warning for each such file that every user of the machine
+ * may write. Reading is not looked at, since Kubernetes gives Secrets to pods with mode 0644.
+ */
+final class FileModeChecks {
+    private static final String NAME = "File"; // how keys end that name such a file
+
+    private final Scope scope;
+
+    private FileModeChecks(Scope scope) {
+        this.scope = scope;
+    }
+
+    static void run(Node.Mapping root, Scope scope) {
+        new FileModeChecks(scope).look(root);
+    }
+
+    private void look(Node node) {
+        if (node instanceof Node.Sequence sequence) {
+            sequence.items().forEach(this::look);
+        } else if (node instanceof Node.Mapping mapping) {
+            mapping.entries().forEach((key, entry) -> {
+                if (key.endsWith(NAME) && entry.value() instanceof Node.Scalar scalar) {
+                    look(key, scalar);
+                } else {
+                    look(entry.value());
+                }
+            });
+        }
+    }
+
+    private void look(String key, Node.Scalar scalar) {
+        try {
+            Path file = scope.directory.resolve(scope.variables.replace(scalar.text()));
+            if (Files.isRegularFile(file)
+                    && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_WRITE)) {
+                scope.problems.warning(
+                        scalar.position(),
+                        key + ": every user of this machine may write " + file + ": 'chmod o-w' prevents that");
+            }
+        } catch (InvalidException | InvalidPathException | IOException | UnsupportedOperationException e) {
+            // another check reads the file and reports this
+        }
+    }
+}

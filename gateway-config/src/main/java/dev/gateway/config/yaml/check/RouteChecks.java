@@ -1,0 +1,224 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.FilterConfig;
+import dev.gateway.config.FilterConfig.DirectResponse;
+import dev.gateway.config.FilterConfig.PathRewrite;
+import dev.gateway.config.FilterConfig.PathRewriteType;
+import dev.gateway.config.FilterConfig.RequestRedirect;
+import dev.gateway.config.FilterConfig.UrlRewrite;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.MatchConfig;
+import dev.gateway.config.MatchConfig.PathType;
+import dev.gateway.config.MatchConfig.ValueMatch;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RouteConfig.Hostname;
+import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.RuleConfig.BackendRef;
+import dev.gateway.config.yaml.type.Scope;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Every rule does something, with filters that fit together, and no match stands in the way of another. */
+final class RouteChecks {
+    private final Scope scope;
+    private final List<String> listeners;
+
+    /** Where each match was first written, by the listener, hostname and conditions that make it what it is. */
+    private final Map<List<Object>, Position> seen = new HashMap<>();
+
+    private RouteChecks(Scope scope, List<String> listeners) {
+        this.scope = scope;
+        this.listeners = listeners;
+    }
+
+    static void run(GatewayConfig config, Scope scope) {
+        RouteChecks checks = new RouteChecks(
+                scope,
+                config.listeners().stream()
+                        .filter(listener -> listener.protocol().isHttp())
+                        .map(ListenerConfig::name)
+                        .distinct()
+                        .toList());
+        for (RouteConfig route : config.routes()) {
+            checks.names(route);
+            for (RuleConfig rule : route.rules()) {
+                checks.destination(rule);
+                if (rule.timeouts().tunnel() == null) {
+                    checks.filters(rule);
+                    rule.matches().forEach(match -> checks.overlap(route, match));
+                }
+            }
+        }
+    }
+
+    /** A rule without a name is called by its position, so a name must not look like one. */
+    private void names(RouteConfig route) {
+        Map<String, Position> first = new HashMap<>();
+        for (RuleConfig rule : route.rules()) {
+            String name = rule.name();
+            if (name == null) {
+                continue;
+            }
+            if (name.chars().allMatch(c -> c >= '0' && c <= '9')) {
+                scope.problems.error(
+                        scope.at(rule, "name"),
+                        "name: '" + name + "' would be taken for the position of a rule: add a letter");
+            }
+            Position other = first.putIfAbsent(name, scope.at(rule, "name"));
+            if (other != null) {
+                scope.problems.error(
+                        scope.at(rule, "name"), "duplicate rule '" + name + "': first defined in line " + other.line());
+            }
+        }
+    }
+
+    private void filters(RuleConfig rule) {
+        FilterConfig answering = null;
+        UrlRewrite rewrite = null;
+        for (FilterConfig filter : rule.filters()) {
+            if (answering != null) {
+                scope.problems.warning(
+                        filter.position(), "no request reaches this filter: " + name(answering) + " before it answers");
+            }
+            if (filter instanceof UrlRewrite next) {
+                if (rewrite != null) {
+                    scope.problems.error(
+                            next.position(), "a rule has one URLRewrite filter: merge this into the other");
+                }
+                rewrite = next;
+                prefixes(rule, next, next.path());
+            } else if (filter instanceof RequestRedirect redirect) {
+                if (answering == null) {
+                    answering = redirect;
+                }
+                prefixes(rule, redirect, redirect.path());
+                nonEmpty(redirect);
+            } else if (filter instanceof DirectResponse && answering == null) {
+                answering = filter;
+            }
+        }
+        if (rewrite != null && answering instanceof RequestRedirect) {
+            scope.problems.error(
+                    rewrite.position(),
+                    "URLRewrite and RequestRedirect exclude each other: redirects have their own path");
+        }
+        answered(rule, answering);
+    }
+
+    private void nonEmpty(RequestRedirect redirect) {
+        if (redirect.scheme() == null
+                && redirect.hostname() == null
+                && redirect.path() == null
+                && redirect.port() == null) {
+            scope.problems.error(
+                    redirect.position(),
+                    "this redirect leads to itself: write at least one of scheme, hostname, path and port");
+        }
+    }
+
+    private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
+        if (answering != null && !rule.backendRefs().isEmpty()) {
+            scope.problems.error(
+                    scope.at(rule, "backendRefs"),
+                    "backendRefs are never used: " + name(answering) + " answers every request; remove one of them");
+        } else if (answering == null && rule.backendRefs().isEmpty()) {
+            scope.problems.error(
+                    rule.position(),
+                    "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
+        }
+    }
+
+    private void prefixes(RuleConfig rule, FilterConfig filter, @Nullable PathRewrite path) {
+        if (path == null || path.type() != PathRewriteType.REPLACE_PREFIX_MATCH) {
+            return;
+        }
+        for (MatchConfig match : rule.matches()) {
+            if (match.path().type() != PathType.PATH_PREFIX) {
+                scope.problems.error(
+                        path.position(),
+                        "ReplacePrefixMatch in " + name(filter)
+                                + " needs every match of its rule to be a PathPrefix, and that in line "
+                                + match.path().position().line() + " is not");
+                return;
+            }
+        }
+    }
+
+    private void destination(RuleConfig rule) {
+        List<BackendRef> refs = rule.backendRefs();
+        if (!refs.isEmpty() && refs.stream().allMatch(ref -> ref.weight() == 0)) {
+            scope.problems.warning(
+                    scope.at(rule, "backendRefs"),
+                    "every weight is 0: "
+                            + (rule.timeouts().tunnel() == null
+                                    ? "requests that match are answered 500, as the Gateway API has it"
+                                    : "every connection is closed"));
+        }
+    }
+
+    private void overlap(RouteConfig route, MatchConfig match) {
+        List<Object> conditions = conditions(match);
+        List<String> parents = route.parentRefs().isEmpty()
+                ? listeners
+                : route.parentRefs().stream().map(ParentRef::name).toList();
+        List<String> hostnames = route.hostnames().isEmpty()
+                ? List.of("*")
+                : route.hostnames().stream().map(Hostname::value).toList();
+        int total = 0;
+        int taken = 0;
+        Position first = null;
+        for (String parent : parents) {
+            for (String hostname : hostnames) {
+                Position before = seen.putIfAbsent(List.of(parent, hostname, conditions), match.position());
+                total++;
+                if (before != null) {
+                    taken++;
+                    first = first == null ? before : first;
+                }
+            }
+        }
+        if (first != null) {
+            String where = "line " + first.line();
+            scope.problems.warning(
+                    match.position(),
+                    taken == total
+                            ? "this match is never reached: " + where + " has the same one, and comes first"
+                            : "this match overlaps with the same one in " + where
+                                    + ", which comes first for some of its hostnames or listeners");
+        }
+    }
+
+    /** Two matches with equal conditions match the same requests. */
+    private static List<Object> conditions(MatchConfig match) {
+        String path = match.path().value();
+        if (match.path().type() == PathType.PATH_PREFIX && path.length() > 1 && path.endsWith("/")) {
+            path = path.substring(0, path.length() - 1); // /foo/ and /foo are the same prefix
+        }
+        return List.of(
+                match.path().type(),
+                path,
+                match.method() == null ? "" : match.method(),
+                match.headers().stream()
+                        .map(header -> value(header, header.name().toLowerCase(Locale.ROOT)))
+                        .sorted()
+                        .toList(),
+                match.queryParams().stream()
+                        .map(param -> value(param, param.name()))
+                        .sorted()
+                        .toList());
+    }
+
+    private static String value(ValueMatch match, String name) {
+        return name + "\0" + match.type() + "\0" + match.value();
+    }
+
+    private static String name(FilterConfig filter) {
+        return filter instanceof UrlRewrite ? "URLRewrite" : filter.getClass().getSimpleName();
+    }
+}

@@ -1,0 +1,231 @@
+package dev.gateway.config.yaml.check;
+
+import dev.gateway.config.ConnectConfig;
+import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.Position;
+import dev.gateway.config.RouteConfig;
+import dev.gateway.config.RouteConfig.Hostname;
+import dev.gateway.config.RouteConfig.ParentRef;
+import dev.gateway.config.RuleConfig;
+import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.yaml.type.Scope;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Listeners, routes and upstreams of tunnels go together, and routes of requests say nothing that is for tunnels. */
+final class TunnelChecks {
+    private static final List<String> OF_REQUESTS =
+            List.of("matches", "filters", "retry", "preserveHost", "upgrades", "webSocket");
+
+    private final Scope scope;
+    private final Map<String, ListenerConfig> listeners = new HashMap<>();
+    private final Map<String, UpstreamConfig> upstreams = new HashMap<>();
+
+    /** Where TLS listeners first have a route for a name; {@code *} for all. */
+    private final Map<List<String>, Position> names = new HashMap<>();
+
+    private TunnelChecks(GatewayConfig config, Scope scope) {
+        this.scope = scope;
+        config.listeners().forEach(listener -> listeners.putIfAbsent(listener.name(), listener));
+        config.upstreams().forEach(upstream -> upstreams.putIfAbsent(upstream.name(), upstream));
+    }
+
+    /**
+     * Runs them.
+     *
+     * @param routesRead whether the routes are what was meant, or else are not to be missed
+     */
+    static void run(GatewayConfig config, Scope scope, boolean routesRead) {
+        TunnelChecks checks = new TunnelChecks(config, scope);
+        for (RouteConfig route : config.routes()) {
+            if (checks.mixed(route)) {
+                continue;
+            }
+            boolean tunnel =
+                    route.rules().stream().anyMatch(rule -> rule.timeouts().tunnel() != null);
+            if (tunnel) {
+                checks.ofTunnels(route);
+            } else {
+                checks.ofRequests(route);
+            }
+        }
+        for (ListenerConfig listener : config.listeners()) {
+            if (!listener.protocol().isHttp() && routesRead) {
+                checks.routesOf(listener, config.routes());
+            }
+        }
+        checks.connect(config.connect());
+    }
+
+    /** Whether a route is for requests and for tunnels, which is a problem of its own. */
+    private boolean mixed(RouteConfig route) {
+        Protocol first = null;
+        for (ParentRef ref : route.parentRefs()) {
+            ListenerConfig listener = listeners.get(ref.name());
+            if (listener == null) {
+                continue;
+            }
+            first = first == null ? listener.protocol() : first;
+            if (first.isHttp() != listener.protocol().isHttp()) {
+                scope.problems.error(
+                        scope.at(ref, "name"),
+                        "one route cannot be for " + first + " and " + listener.protocol()
+                                + " listeners: write another for '" + ref.name() + "'");
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void ofTunnels(RouteConfig route) {
+        if (route.rules().size() > 1) {
+            scope.problems.error(
+                    route.rules().get(1).position(),
+                    "a route of TLS and TCP listeners has one rule: nothing could choose between two");
+        }
+        for (ParentRef ref : route.parentRefs()) {
+            ListenerConfig listener = listeners.get(ref.name());
+            if (listener != null
+                    && listener.protocol() == Protocol.TCP
+                    && !route.hostnames().isEmpty()) {
+                scope.problems.error(
+                        scope.at(route, "hostnames"),
+                        "a TCP listener such as '" + ref.name() + "' learns of no host name: remove hostnames, or make"
+                                + " it a TLS listener");
+                break;
+            }
+        }
+        overlap(route);
+        for (RuleConfig rule : route.rules()) {
+            if (rule.backendRefs().isEmpty()) {
+                scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
+            }
+            OF_REQUESTS.forEach(key -> refuse(rule, key, "remove it"));
+            List.of("request", "backendRequest", "streamIdle")
+                    .forEach(key -> refuse(rule.timeouts(), key, "write idle, halfClosed or max"));
+            for (RuleConfig.BackendRef ref : rule.backendRefs()) {
+                UpstreamConfig upstream = upstreams.get(ref.name());
+                if (upstream != null
+                        && upstream.tls() != null
+                        && route.parentRefs().stream().anyMatch(this::isTls)) {
+                    scope.problems.warning(
+                            scope.at(ref, "name"),
+                            "clients' TLS is passed through as it is, and the tls of upstream '" + ref.name()
+                                    + "' encrypts it once more");
+                }
+            }
+        }
+    }
+
+    private void overlap(RouteConfig route) {
+        List<Hostname> hostnames =
+                route.hostnames().isEmpty() ? List.of(new Hostname(route.position(), "*")) : route.hostnames();
+        for (ParentRef ref : route.parentRefs()) {
+            for (Hostname hostname : isTls(ref) ? hostnames : List.<Hostname>of()) {
+                Position before = names.putIfAbsent(List.of(ref.name(), hostname.value()), hostname.position());
+                if (before != null) {
+                    scope.problems.warning(
+                            hostname.position(),
+                            "no connection comes here: line " + before.line() + " is for "
+                                    + (route.hostnames().isEmpty() ? "all names" : "'" + hostname.value() + "'")
+                                    + " of listener '" + ref.name() + "' too, and comes first");
+                }
+            }
+        }
+    }
+
+    private boolean isTls(ParentRef ref) {
+        ListenerConfig listener = listeners.get(ref.name());
+        return listener != null && listener.protocol() == Protocol.TLS;
+    }
+
+    private void refuse(Record owner, String key, String fix) {
+        if (scope.wrote(owner, key)) {
+            scope.problems.error(
+                    scope.at(owner, key),
+                    key + " is about requests, and a route of TLS and TCP listeners has none: " + fix);
+        }
+    }
+
+    private void ofRequests(RouteConfig route) {
+        boolean reachable = listeners.values().stream().anyMatch(route::appliesTo);
+        if (!reachable && route.parentRefs().isEmpty() && !listeners.isEmpty()) {
+            scope.problems.error(
+                    route.position(),
+                    "without parentRefs a route is for HTTP and HTTPS listeners, and there are none: name its listener");
+            return;
+        }
+        for (RuleConfig rule : route.rules()) {
+            for (String key : List.of("idle", "halfClosed", "max")) {
+                if (scope.wrote(rule.timeouts(), key)) {
+                    scope.problems.error(
+                            scope.at(rule.timeouts(), key),
+                            key + " is for routes of TLS and TCP listeners: write webSocket: {" + key + ": …}"
+                                    + (key.equals("max") ? "" : ", or streamIdle"));
+                }
+            }
+            for (RuleConfig.BackendRef ref : rule.backendRefs()) {
+                UpstreamConfig upstream = upstreams.get(ref.name());
+                if (upstream != null && upstream.sendProxyProtocol() != SendProxyProtocol.NONE) {
+                    scope.problems.error(
+                            scope.at(upstream, "sendProxyProtocol"),
+                            "sendProxyProtocol is for routes of TLS and TCP listeners, and that in line "
+                                    + route.position().line()
+                                    + " is not: a pooled connection carries requests of many clients");
+                }
+            }
+        }
+    }
+
+    private void routesOf(ListenerConfig listener, List<RouteConfig> routes) {
+        ParentRef first = null;
+        for (RouteConfig route : routes) {
+            for (ParentRef ref : route.parentRefs()) {
+                if (!ref.name().equals(listener.name())) {
+                    continue;
+                }
+                if (first != null && listener.protocol() == Protocol.TCP) {
+                    scope.problems.error(
+                            scope.at(ref, "name"),
+                            "the TCP listener '" + listener.name() + "' has a route already, in line "
+                                    + first.position().line() + ": nothing tells its connections apart");
+                }
+                first = first == null ? ref : first;
+            }
+        }
+        if (first == null) {
+            scope.problems.error(
+                    scope.at(listener, "name"),
+                    "no route is for the " + listener.protocol() + " listener '" + listener.name()
+                            + "': add one with parentRefs: [{name: " + listener.name() + "}]");
+        }
+    }
+
+    private void connect(List<ConnectConfig> entries) {
+        Map<String, ParentRef> taken = new HashMap<>();
+        for (ConnectConfig entry : entries) {
+            for (ParentRef ref : entry.parentRefs()) {
+                ListenerConfig listener = listeners.get(ref.name());
+                if (listener == null) {
+                    continue;
+                }
+                ParentRef before = taken.putIfAbsent(ref.name(), ref);
+                if (before != null) {
+                    scope.problems.error(
+                            scope.at(ref, "name"),
+                            "listener '" + ref.name() + "' has a connect entry already, in line "
+                                    + before.position().line() + ": let 'policies' tell its clients apart");
+                } else if (!listener.protocol().isHttp()) {
+                    scope.problems.error(
+                            scope.at(ref, "name"),
+                            "connect is for HTTP and HTTPS listeners, and '" + ref.name() + "' is "
+                                    + listener.protocol());
+                }
+            }
+        }
+    }
+}

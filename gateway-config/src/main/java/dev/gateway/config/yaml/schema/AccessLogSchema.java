@@ -1,0 +1,267 @@
+package dev.gateway.config.yaml.schema;
+
+import static java.util.Map.entry;
+
+import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.AccessLogConfig.Choice;
+import dev.gateway.config.AccessLogConfig.Exchanges;
+import dev.gateway.config.AccessLogConfig.Format;
+import dev.gateway.config.AccessLogConfig.Redact;
+import dev.gateway.config.AccessLogConfig.Rotation;
+import dev.gateway.config.AccessLogConfig.Syslog;
+import dev.gateway.config.AccessLogTemplate;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the access log is, key by key. */
+final class AccessLogSchema {
+    private static final String STDOUT = "stdout";
+    private static final String SAMPLE =
+            "The share of those that have not failed, 0 to 1; what has failed is always logged.";
+    private static final List<String> FACILITIES = List.of(
+            "kern",
+            "user",
+            "mail",
+            "daemon",
+            "auth",
+            "syslog",
+            "lpr",
+            "news",
+            "uucp",
+            "cron",
+            "authpriv",
+            "ftp",
+            "ntp",
+            "security",
+            "console",
+            "clock",
+            "local0",
+            "local1",
+            "local2",
+            "local3",
+            "local4",
+            "local5",
+            "local6",
+            "local7");
+
+    /** Parameters by which tokens, passwords and signatures of URLs are often sent. */
+    private static final List<String> TOKEN_PARAMETERS = List.of(
+            "access_token",
+            "refresh_token",
+            "id_token",
+            "token",
+            "auth",
+            "jwt",
+            "api_key",
+            "apikey",
+            "key",
+            "password",
+            "passwd",
+            "pwd",
+            "secret",
+            "client_secret",
+            "sig",
+            "signature",
+            "code",
+            "X-Amz-Signature",
+            "X-Amz-Credential",
+            "X-Amz-Security-Token",
+            "X-Goog-Signature");
+
+    private static final ScalarType<Exchanges> EXCHANGES =
+            Types.words(entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE));
+
+    private static final ObjectType<Rotation> ROTATION =
+            ObjectType.of("rotation section", "When the file is put aside, as FILE.1, FILE.2 and so on.", o -> {
+                var maxSize = o.defaulted(
+                        "maxSize",
+                        Types.SIZE,
+                        100L << 20,
+                        Rotation::maxSize,
+                        "Of the file that is written; 0 for no limit.");
+                var maxFiles = o.defaulted(
+                        "maxFiles",
+                        Types.integer(1, 1000),
+                        10,
+                        Rotation::maxFiles,
+                        "How many are kept besides that one.");
+                var maxAge = o.defaulted(
+                        "maxAge",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        Rotation::maxAge,
+                        "Of the file that is written, since it was opened; 0s for no limit.");
+                return v -> {
+                    if (v.get(maxSize) == 0 && v.get(maxAge).isZero()) {
+                        v.error(v.position(), "a rotation needs maxSize or maxAge: remove it if there is to be none");
+                    }
+                    return new Rotation(v.position(), v.get(maxSize), v.get(maxFiles), v.get(maxAge));
+                };
+            });
+
+    private static final ObjectType<Syslog> SYSLOG =
+            ObjectType.of("syslog section", "A receiver of RFC 5424 messages.", o -> {
+                var address = o.required("address", Types.HOST, Syslog::host, "Its name or IP address.");
+                var port = o.defaulted("port", Types.integer(1, 65535), 514, Syslog::port, "Its port.");
+                var transport = o.defaulted(
+                        "transport",
+                        Types.words(entry("udp", Syslog.Transport.UDP), entry("tcp", Syslog.Transport.TCP)),
+                        Syslog.Transport.UDP,
+                        Syslog::transport,
+                        "udp, a datagram a line; tcp, with octets counted.");
+                var facility = o.defaulted(
+                        "facility", Types.words(facilities(), Map.of()), 16, Syslog::facility, "Its facility.");
+                var appName = o.defaulted(
+                        "appName",
+                        Types.text("[!-~]{1,48}", "up to 48 printable characters without spaces"),
+                        "gateway",
+                        Syslog::appName,
+                        "What messages say they come from.");
+                return v -> new Syslog(
+                        v.position(), v.get(address), v.get(port), v.get(transport), v.get(facility), v.get(appName));
+            });
+
+    private static final ObjectType<Redact> REDACT =
+            ObjectType.of("redact section", "What is replaced by asterisks.", o -> {
+                var queryKeys = o.defaulted(
+                        "queryKeys",
+                        new ListType<>(Types.text("[^&=#]+", "the name of a query parameter"), 0),
+                        TOKEN_PARAMETERS,
+                        Redact::queryKeys,
+                        "Query parameters of the path and of Referer, instead of those that often hold a secret.");
+                var headers = o.defaulted(
+                        "headers",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.<String>of(),
+                        Redact::headers,
+                        "Logged headers. Authorization, Cookie and the like always are.");
+                return v -> new Redact(v.position(), v.get(queryKeys), v.get(headers));
+            });
+
+    /** What a rule says of the log. */
+    static final ObjectType<Choice> CHOICE = ObjectType.of(
+            "accessLog section of a rule",
+            "Of which exchanges there are lines; as the accessLog section says if absent.",
+            o -> {
+                var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which: all, failed or none.");
+                var sample = o.optional("sample", Types.FRACTION, Choice::sample, SAMPLE);
+                return v -> new Choice(v.find(exchanges), v.find(sample));
+            });
+
+    /** The log. */
+    static final ObjectType<AccessLogConfig> ACCESS_LOG =
+            ObjectType.of("accessLog section", "One line for each exchange.", o -> {
+                var format = o.defaulted(
+                        "format",
+                        Types.words(
+                                entry("json", Format.JSON),
+                                entry("combined", Format.COMBINED),
+                                entry("off", Format.OFF)),
+                        Format.JSON,
+                        log -> log.format() == Format.TEMPLATE ? null : log.format(),
+                        "How lines look.");
+                var template = o.optional(
+                        "template",
+                        AccessLogTemplates.TYPE,
+                        AccessLogConfig::template,
+                        "How lines look instead: text with fields in braces, such as {method}.");
+                var path = o.defaulted(
+                        "path",
+                        Types.word("[\\s\\S]+", "stdout or a file name"),
+                        STDOUT,
+                        log -> log.syslog() != null ? null : log.file() == null ? STDOUT : String.valueOf(log.file()),
+                        "stdout, or a file that lines are appended to.");
+                var rotation = o.optional(
+                        "rotation",
+                        ROTATION,
+                        AccessLogConfig::rotation,
+                        "When the file is put aside; never by the gateway itself if absent.");
+                var syslog = o.optional("syslog", SYSLOG, AccessLogConfig::syslog, "Where lines are sent instead.");
+                var exchanges = o.defaulted(
+                        "exchanges",
+                        EXCHANGES,
+                        Exchanges.ALL,
+                        log -> log.choice().exchanges(),
+                        "Of which exchanges there are lines: all, failed or none. Rules may say else.");
+                var sample = o.defaulted(
+                        "sample", Types.FRACTION, 1.0, log -> log.choice().sample(), SAMPLE);
+                var requestHeaders = o.defaulted(
+                        "requestHeaders",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.<String>of(),
+                        AccessLogConfig::requestHeaders,
+                        "Headers of requests that JSON lines show.");
+                var responseHeaders = o.defaulted(
+                        "responseHeaders",
+                        new ListType<>(Types.HEADER_NAME, 0),
+                        List.<String>of(),
+                        AccessLogConfig::responseHeaders,
+                        "Headers of responses that JSON lines show.");
+                var redact = o.section("redact", REDACT, AccessLogConfig::redact, "What is replaced by asterisks.");
+                return v -> {
+                    check(v);
+                    AccessLogTemplate written = v.find(template);
+                    Syslog receiver = v.find(syslog);
+                    return new AccessLogConfig(
+                            v.position(),
+                            written != null ? Format.TEMPLATE : v.get(format),
+                            written,
+                            receiver != null ? null : file(v.get(path), v),
+                            v.find(rotation),
+                            receiver,
+                            new Choice(v.get(exchanges), v.get(sample)),
+                            v.get(requestHeaders),
+                            v.get(responseHeaders),
+                            v.get(redact));
+                };
+            });
+
+    private AccessLogSchema() {}
+
+    private static @Nullable Path file(String path, Values v) {
+        return path.isEmpty() || path.equals(STDOUT)
+                ? null
+                : v.directory().resolve(path).toAbsolutePath().normalize();
+    }
+
+    private static void check(Values v) {
+        if (v.has("template") && v.has("format")) {
+            v.error(v.atKey("format"), "'template' takes the place of 'format': remove one of them");
+        }
+        if (v.has("syslog") && v.has("path")) {
+            v.error(v.atKey("path"), "'syslog' takes the place of 'path': remove one of them");
+        }
+        boolean file = v.has("path") && !v.resolved("path").equals(STDOUT);
+        if (v.has("rotation") && !file) {
+            v.warning(v.atKey("rotation"), "rotation has no effect without a file in 'path'");
+        }
+        boolean json =
+                !v.has("template") && (!v.has("format") || v.resolved("format").equals("json"));
+        for (String key : List.of("requestHeaders", "responseHeaders")) {
+            if (v.has(key) && !json) {
+                v.warning(
+                        v.atKey(key),
+                        key
+                                + " has no effect on lines that are not JSON: a template names headers as {requestHeader:NAME}"
+                                + " and {responseHeader:NAME}");
+            }
+        }
+    }
+
+    private static Map<String, Integer> facilities() {
+        Map<String, Integer> codes = new LinkedHashMap<>();
+        for (String facility : FACILITIES) {
+            codes.put(facility, codes.size());
+        }
+        return codes;
+    }
+}

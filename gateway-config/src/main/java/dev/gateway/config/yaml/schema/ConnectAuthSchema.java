@@ -1,0 +1,109 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.ConnectConfig.Auth;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Variables;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** How clients of tunnels tell who they are, key by key. */
+final class ConnectAuthSchema {
+    /** As in the files: no control characters, no space at either end. */
+    private static final String NAME_PATTERN = "[^\\s\\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f])?";
+
+    private static final Pattern NAME = Pattern.compile(NAME_PATTERN);
+
+    /** A name of a user, a token, a certificate or a group. */
+    static final ScalarType<String> IDENTITY = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + NAME_PATTERN + ")$"),
+            "",
+            (text, site) -> {
+                if (text.equals("*")) {
+                    throw new InvalidException("there is no wildcard: what all others may is said by the entry itself");
+                }
+                if (!NAME.matcher(text).matches()) {
+                    throw new InvalidException("expected a name, not " + Types.quote(text));
+                }
+                return text;
+            },
+            Variables::escape);
+
+    private record FileKey(Path file) {}
+
+    private static final ObjectType<FileKey> BASIC =
+            file("basic section", "Users and passwords.", "usersFile", "Lines of htpasswd: a name, ':' and a hash.");
+
+    private static final ObjectType<FileKey> BEARER = file(
+            "bearer section",
+            "Tokens.",
+            "tokensFile",
+            "Lines of a name, ':' and its token or 'sha256:' and its digest.");
+
+    /** How clients tell who they are. */
+    static final ObjectType<Auth> AUTH = ObjectType.of("auth section", "How clients tell who they are.", o -> {
+        var realm = o.defaulted(
+                "realm",
+                Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters"),
+                "gateway",
+                Auth::realm,
+                "What clients are told that they log in to.");
+        var basic = o.optional(
+                "basic",
+                BASIC,
+                auth -> auth.usersFile() == null ? null : new FileKey(auth.usersFile()),
+                "A user's name and password.");
+        var bearer = o.optional(
+                "bearer",
+                BEARER,
+                auth -> auth.tokensFile() == null ? null : new FileKey(auth.tokensFile()),
+                "A token.");
+        var certificate = o.defaulted(
+                "clientCertificate",
+                Types.BOOLEAN,
+                false,
+                Auth::clientCertificate,
+                "The common name of a client certificate, on HTTPS listeners with clientAuth.");
+        var groups = o.optional(
+                "groupsFile", Types.PATH, Auth::groupsFile, "Lines of a group, ':' and the names that belong to it.");
+        o.constraint(
+                values -> values.has("basic") || values.has("bearer") || values.has("clientCertificate")
+                        ? null
+                        : new ObjectType.Finding(
+                                "", "an auth section needs 'basic', 'bearer' or 'clientCertificate: true'"),
+                Map.of(
+                        "anyOf",
+                        List.of(
+                                ObjectType.requires("basic"),
+                                ObjectType.requires("bearer"),
+                                ObjectType.requires("clientCertificate"))));
+        return v -> {
+            FileKey users = v.find(basic);
+            FileKey tokens = v.find(bearer);
+            if (v.has("clientCertificate") && !v.get(certificate) && users == null && tokens == null) {
+                v.error(v.at("clientCertificate"), "clientCertificate: write true, or say 'basic' or 'bearer'");
+            }
+            return new Auth(
+                    v.position(),
+                    v.get(realm),
+                    users == null ? null : users.file(),
+                    tokens == null ? null : tokens.file(),
+                    v.find(groups),
+                    v.get(certificate));
+        };
+    });
+
+    private ConnectAuthSchema() {}
+
+    private static ObjectType<FileKey> file(String name, String description, String key, String what) {
+        return ObjectType.of(name, description, o -> {
+            var file = o.required(key, Types.PATH, FileKey::file, what);
+            return v -> new FileKey(v.get(file));
+        });
+    }
+}

@@ -1,0 +1,315 @@
+package dev.gateway.config.yaml.schema;
+
+import static java.util.Map.entry;
+
+import dev.gateway.config.Concealed;
+import dev.gateway.config.ListenerConfig.Protocol;
+import dev.gateway.config.TlsConfig;
+import dev.gateway.config.TlsConfig.CaChange;
+import dev.gateway.config.TlsConfig.CertificateRef;
+import dev.gateway.config.TlsConfig.ClientAuth;
+import dev.gateway.config.TlsConfig.Mode;
+import dev.gateway.config.TlsConfig.UnknownServerName;
+import dev.gateway.config.TlsConfig.Version;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Types;
+import dev.gateway.config.yaml.type.Values;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What TLS of a listener is, key by key, and which protocol goes with it. */
+final class ListenerTlsSchema {
+    private static final List<String> OF_TERMINATION = List.of(
+            "certificateRefs",
+            "selfSigned",
+            "selfSignedDirectory",
+            "unknownServerName",
+            "alpn",
+            "minVersion",
+            "maxVersion",
+            "ciphers",
+            "clientAuth",
+            "caFile",
+            "sessionTickets",
+            "crlFile",
+            "sessionTimeout",
+            "clientCaChange");
+
+    private static final ScalarType<Version> VERSION =
+            Types.words(entry("TLSv1.2", Version.TLS_1_2), entry("TLSv1.3", Version.TLS_1_3));
+
+    private static final ScalarType<CaChange> CA_CHANGE =
+            Types.words(entry("keep", CaChange.KEEP), entry("close", CaChange.CLOSE));
+
+    private static final ScalarType<ClientAuth> CLIENT_AUTH = Types.words(
+            entry("none", ClientAuth.NONE),
+            entry("optional", ClientAuth.OPTIONAL),
+            entry("required", ClientAuth.REQUIRED));
+
+    private static final ScalarType<UnknownServerName> UNKNOWN_SERVER_NAME = Types.words(
+            entry("firstCertificate", UnknownServerName.FIRST_CERTIFICATE), entry("refuse", UnknownServerName.REFUSE));
+
+    private static final ScalarType<String> ALPN = Types.words(entry("h2", "h2"), entry("http/1.1", "http/1.1"));
+
+    private static final ObjectType<CertificateRef> CERTIFICATE_REF =
+            ObjectType.of("certificate reference", "A certificate chain and its key.", o -> {
+                var certFile = o.required(
+                        "certFile", Types.PATH, CertificateRef::certFile, "PEM file of the chain, leaf first.");
+                var keyFile = o.required(
+                        "keyFile",
+                        Types.PATH,
+                        CertificateRef::keyFile,
+                        "PEM file of the unencrypted key: PKCS#8, PKCS#1 or SEC 1.");
+                return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
+            });
+
+    private static final ScalarType<Mode> MODE =
+            Types.words(entry("Terminate", Mode.TERMINATE), entry("Passthrough", Mode.PASSTHROUGH));
+
+    /** TLS of a listener. */
+    static final ObjectType<TlsConfig> TLS = ObjectType.of("tls section", "TLS of a listener.", o -> {
+        var mode = o.defaulted(
+                "mode",
+                MODE,
+                Mode.TERMINATE,
+                TlsConfig::mode,
+                "Terminate with protocol HTTPS, Passthrough with protocol TLS; nothing else is said then.");
+        var refs = o.optional(
+                "certificateRefs",
+                new ListType<>(CERTIFICATE_REF, 1),
+                tls -> tls.certificateRefs().isEmpty() ? null : tls.certificateRefs(),
+                "Certificates, chosen by the name that the client asks for (SNI); the first is the default.");
+        var selfSigned = o.optional(
+                "selfSigned",
+                Types.BOOLEAN,
+                tls -> tls.selfSignedDirectory() == null ? null : true,
+                "Make a self-signed certificate for localhost at first start. For trying things out.");
+        var directory = o.optional(
+                "selfSignedDirectory",
+                Types.PATH,
+                TlsConfig::selfSignedDirectory,
+                "Where the self-signed certificate is kept. Default: .gateway");
+        var unknown = o.defaulted(
+                "unknownServerName",
+                UNKNOWN_SERVER_NAME,
+                UnknownServerName.FIRST_CERTIFICATE,
+                tls -> ifTerminated(tls, tls.unknownServerName()),
+                "What becomes of a client that asks for a name which no certificate has. One that asks for none is"
+                        + " shown the first.");
+        var alpn = o.defaulted(
+                "alpn",
+                new ListType<>(ALPN, 1),
+                List.of("h2", "http/1.1"),
+                tls -> ifTerminated(tls, tls.alpn()),
+                "Protocols offered, in order of preference. A client that offers others only is refused.");
+        var minVersion = o.defaulted(
+                "minVersion",
+                VERSION,
+                Version.TLS_1_2,
+                tls -> ifTerminated(tls, tls.minVersion()),
+                "The oldest version accepted.");
+        var maxVersion = o.defaulted(
+                "maxVersion",
+                VERSION,
+                Version.TLS_1_3,
+                tls -> ifTerminated(tls, tls.maxVersion()),
+                "The newest version offered.");
+        var ciphers = o.defaulted(
+                "ciphers",
+                new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
+                List.of(),
+                tls -> ifTerminated(tls, tls.ciphers()),
+                "Cipher suites by their OpenSSL or JDK names. Empty: a safe choice.");
+        var clientAuth = o.defaulted(
+                "clientAuth",
+                CLIENT_AUTH,
+                ClientAuth.NONE,
+                tls -> ifTerminated(tls, tls.clientAuth()),
+                "Whether clients show a certificate, verified against caFile.");
+        var caFile = o.optional(
+                "caFile", Types.PATH, TlsConfig::caFile, "PEM certificates that client certificates are verified by.");
+        var tickets = o.defaulted(
+                "sessionTickets",
+                Types.BOOLEAN,
+                true,
+                tls -> ifTerminated(tls, tls.sessionTickets()),
+                "Whether clients may resume by session ticket.");
+        var crlFile = o.optional(
+                "crlFile",
+                Types.PATH,
+                TlsConfig::crlFile,
+                "Revocation lists, signed by certificates of caFile: clients in them are refused. Watched like caFile.");
+        var sessionTimeout = o.defaulted(
+                "sessionTimeout",
+                Types.DURATION,
+                Duration.ofHours(2),
+                tls -> ifTerminated(tls, tls.sessionTimeout()),
+                "For how long a client may resume a session, or use a ticket.");
+        var caChange = o.defaulted(
+                "clientCaChange",
+                CA_CHANGE,
+                CaChange.KEEP,
+                tls -> ifTerminated(tls, tls.clientCaChange()),
+                "What becomes of open connections when caFile or crlFile changes: keep or close.");
+        o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
+        return v -> {
+            Path caPath = v.find(caFile);
+            if (v.get(clientAuth) != ClientAuth.NONE && caPath == null) {
+                v.error(v.at("clientAuth"), "clientAuth needs 'caFile', the certificates that clients are verified by");
+            }
+            if (v.get(clientAuth) == ClientAuth.NONE && caPath != null) {
+                v.warning(v.atKey("caFile"), "caFile has no effect without 'clientAuth: required' or 'optional'");
+            }
+            if (v.get(clientAuth) == ClientAuth.NONE && v.find(crlFile) != null) {
+                v.warning(v.atKey("crlFile"), "crlFile has no effect without 'clientAuth: required' or 'optional'");
+            }
+            if (v.has("sessionTimeout") && v.get(sessionTimeout).toSeconds() < 1) {
+                v.error(
+                        v.at("sessionTimeout"),
+                        "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
+            }
+            if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
+                v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
+            }
+            Boolean made = v.find(selfSigned);
+            if (Boolean.FALSE.equals(made)) {
+                v.error(v.at("selfSigned"), "selfSigned: write true, or remove it and write 'certificateRefs'");
+            }
+            List<CertificateRef> certificates = v.find(refs);
+            Path kept = v.find(directory);
+            if (made == null && kept != null) {
+                v.error(v.atKey("selfSignedDirectory"), "selfSignedDirectory needs 'selfSigned: true'");
+            }
+            return new TlsConfig(
+                    v.position(),
+                    v.get(mode),
+                    certificates == null ? List.of() : certificates,
+                    made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
+                    v.get(unknown),
+                    v.get(alpn),
+                    v.get(minVersion),
+                    v.get(maxVersion),
+                    v.get(ciphers),
+                    v.get(clientAuth),
+                    caPath,
+                    v.get(tickets),
+                    v.find(crlFile),
+                    v.get(sessionTimeout),
+                    v.get(caChange));
+        };
+    });
+
+    private ListenerTlsSchema() {}
+
+    /** Returns what is wrong with the protocol of a listener and its TLS. */
+    static ObjectType.@Nullable Finding problem(Values values) {
+        boolean tls = values.has("tls");
+        String problem =
+                switch (values.resolved("protocol")) {
+                    case "HTTPS" ->
+                        tls ? null : "protocol HTTPS needs 'tls': write {selfSigned: true} to try, or certificateRefs";
+                    case "TLS" -> tls ? null : "protocol TLS needs 'tls': write {mode: Passthrough}";
+                    case "HTTP" -> tls ? "protocol HTTP has no 'tls': write HTTPS, or remove it" : null;
+                    case "TCP" -> tls ? "protocol TCP has no 'tls': write TLS to route by name, or remove it" : null;
+                    default -> null;
+                };
+        return problem == null ? null : new ObjectType.Finding("protocol", problem);
+    }
+
+    /** Returns the same for a schema. */
+    static Map<String, Object> problemSchema() {
+        Map<String, Object> none = Map.of("not", ObjectType.requires("tls"));
+        return Map.of(
+                "allOf",
+                List.of(
+                        ifProtocol("HTTPS", needs(Mode.TERMINATE)),
+                        ifProtocol("TLS", needs(Mode.PASSTHROUGH)),
+                        ifProtocol("HTTP", none),
+                        ifProtocol("TCP", none)));
+    }
+
+    /** Reports a mode that is not that of the protocol. */
+    static void checkMode(Values v, Protocol protocol, @Nullable TlsConfig tls) {
+        if (tls == null) {
+            return;
+        }
+        if (protocol == Protocol.HTTPS && tls.mode() == Mode.PASSTHROUGH) {
+            v.error(
+                    v.at(tls, "mode"),
+                    "protocol HTTPS reads what it relays, and so ends TLS itself: write protocol TLS for Passthrough");
+        } else if (protocol == Protocol.TLS && tls.mode() == Mode.TERMINATE && v.isReadable(tls, "mode", MODE)) {
+            v.error(
+                    v.at(tls, "mode"),
+                    "protocol TLS relays without decrypting: write mode: Passthrough, or protocol HTTPS to end TLS"
+                            + " here");
+        }
+    }
+
+    private static ObjectType.@Nullable Finding modeProblem(Values values) {
+        String mode = values.resolved("mode");
+        if (!mode.isEmpty() && !mode.equals("Terminate") && !mode.equals("Passthrough")) {
+            return null; // reported where the value is read
+        }
+        if (mode.equals("Passthrough")) {
+            for (String key : OF_TERMINATION) {
+                if (values.has(key)) {
+                    return new ObjectType.Finding(
+                            key, "mode Passthrough leaves TLS to the upstream, and has no '" + key + "': remove it");
+                }
+            }
+            return null;
+        }
+        return values.has("certificateRefs") == values.has("selfSigned")
+                ? new ObjectType.Finding(
+                        "selfSigned", "a tls section needs exactly one of 'certificateRefs' and 'selfSigned'")
+                : null;
+    }
+
+    private static Map<String, Object> modeSchema() {
+        return Map.of(
+                "if", isMode(Mode.PASSTHROUGH),
+                "then",
+                        Map.of(
+                                "not",
+                                Map.of(
+                                        "anyOf",
+                                        OF_TERMINATION.stream()
+                                                .map(ObjectType::requires)
+                                                .toList())),
+                "else",
+                        Map.of(
+                                "oneOf",
+                                List.of(ObjectType.requires("certificateRefs"), ObjectType.requires("selfSigned"))));
+    }
+
+    private static Map<String, Object> ifProtocol(String protocol, Map<String, Object> then) {
+        Map<String, Object> condition =
+                Map.of("properties", Map.of("protocol", Map.of("const", protocol)), "required", List.of("protocol"));
+        return Map.of("if", condition, "then", then);
+    }
+
+    /** Terminate is the default, Passthrough must be said. */
+    private static Map<String, Object> needs(Mode mode) {
+        Map<String, Object> tls = mode == Mode.TERMINATE
+                ? Map.of("not", isMode(Mode.PASSTHROUGH))
+                : Map.of("required", List.of("mode"), "not", isMode(Mode.TERMINATE));
+        return Map.of("required", List.of("tls"), "properties", Map.of("tls", tls));
+    }
+
+    private static Map<String, Object> isMode(Mode mode) {
+        return Map.of(
+                "properties",
+                Map.of("mode", Map.of("const", MODE.print(mode, Concealed.NOTHING))),
+                "required",
+                List.of("mode"));
+    }
+
+    private static <T> @Nullable T ifTerminated(TlsConfig tls, T value) {
+        return tls.mode() == Mode.TERMINATE ? value : null;
+    }
+}

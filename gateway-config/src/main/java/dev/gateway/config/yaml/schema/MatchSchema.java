@@ -1,0 +1,119 @@
+package dev.gateway.config.yaml.schema;
+
+import static java.util.Map.entry;
+
+import dev.gateway.config.MatchConfig;
+import dev.gateway.config.MatchConfig.PathMatch;
+import dev.gateway.config.MatchConfig.PathType;
+import dev.gateway.config.MatchConfig.ValueMatch;
+import dev.gateway.config.MatchConfig.ValueType;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Secrets;
+import dev.gateway.config.yaml.type.Types;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a match is, key by key. */
+final class MatchSchema {
+    private static final ScalarType<PathType> PATH_TYPE = Types.words(
+            entry("PathPrefix", PathType.PATH_PREFIX),
+            entry("Exact", PathType.EXACT),
+            entry("RegularExpression", PathType.REGULAR_EXPRESSION));
+
+    private static final ScalarType<ValueType> VALUE_TYPE =
+            Types.words(entry("Exact", ValueType.EXACT), entry("RegularExpression", ValueType.REGULAR_EXPRESSION));
+
+    private static final ObjectType<PathMatch> PATH =
+            ObjectType.of("path match", "A condition on the path, without the query.", o -> {
+                var type = o.defaulted(
+                        "type",
+                        PATH_TYPE,
+                        PathType.PATH_PREFIX,
+                        PathMatch::type,
+                        "PathPrefix compares whole path elements: /foo matches /foo/bar, not /foobar.");
+                var value = o.required(
+                        "value", Types.TEXT, PathMatch::value, "Begins with '/', or a regular expression (RE2).");
+                return v -> {
+                    String text = v.get(value);
+                    boolean secret = v.isFromEnvironment("value");
+                    String problem = v.has("value") ? pathProblem(v.get(type), text, secret) : null;
+                    if (problem != null) {
+                        v.error(v.at("value"), "value: " + problem);
+                    }
+                    return new PathMatch(v.position(), v.get(type), problem == null ? text : "/", secret);
+                };
+            });
+
+    private static final ObjectType<ValueMatch> HEADER =
+            valueMatch("header match", "A condition on a header.", Types.HEADER_NAME);
+
+    private static final ObjectType<ValueMatch> QUERY_PARAM =
+            valueMatch("query parameter match", "A condition on a query parameter.", Types.text("[\\s\\S]+", "a name"));
+
+    /** A match. */
+    static final ObjectType<MatchConfig> MATCH =
+            ObjectType.of("match", "What a request must look like: all that is said here must be so.", o -> {
+                var path = o.optional("path", PATH, MatchConfig::path, "The path; every path if absent.");
+                var method = o.optional("method", Types.METHOD, MatchConfig::method, "The method, such as GET.");
+                var headers = o.defaulted(
+                        "headers",
+                        new ListType<>(HEADER, 0),
+                        List.of(),
+                        MatchConfig::headers,
+                        "Headers; all must match.");
+                var query = o.defaulted(
+                        "queryParams",
+                        new ListType<>(QUERY_PARAM, 0),
+                        List.of(),
+                        MatchConfig::queryParams,
+                        "Query parameters; all must match.");
+                return v -> {
+                    PathMatch written = v.find(path);
+                    PathMatch compared =
+                            written == null ? new PathMatch(v.position(), PathType.PATH_PREFIX, "/", false) : written;
+                    return new MatchConfig(v.position(), compared, v.find(method), v.get(headers), v.get(query));
+                };
+            });
+
+    private MatchSchema() {}
+
+    private static ObjectType<ValueMatch> valueMatch(String name, String description, ScalarType<String> names) {
+        return ObjectType.of(name, description, o -> {
+            var type = o.defaulted("type", VALUE_TYPE, ValueType.EXACT, ValueMatch::type, "How the value is compared.");
+            var key = o.required("name", names, ValueMatch::name, "Its name.");
+            var value = o.required(
+                    "value",
+                    Types.TEXT,
+                    match -> match.secret() ? Secrets.MASK : match.value(),
+                    "The whole value, or a regular expression (RE2) for it.");
+            return v -> {
+                String problem = v.get(type) == ValueType.REGULAR_EXPRESSION ? Types.regexProblem(v.get(value)) : null;
+                if (problem != null) {
+                    v.error(v.at("value"), "value: " + problem);
+                }
+                boolean secret = Secrets.isSecret(v.get(key), v.written("value"));
+                return new ValueMatch(v.position(), v.get(type), v.get(key), v.get(value), secret);
+            };
+        });
+    }
+
+    private static @Nullable String pathProblem(PathType type, String value, boolean secret) {
+        if (type == PathType.REGULAR_EXPRESSION) {
+            return Types.regexProblem(value);
+        }
+        if (!value.startsWith("/")) {
+            return "a path begins with '/'" + (secret ? "" : ", not " + Types.quote(value));
+        }
+        if (value.indexOf('?') >= 0 || value.indexOf('#') >= 0) {
+            return "a path has no '?' or '#': match the query with queryParams";
+        }
+        if (value.matches(".*//.*|.*/\\.\\.?(/.*)?")) {
+            return "never matches: requests are matched after '//', '/./' and '/../' are resolved";
+        }
+        return value.chars().anyMatch(c -> c <= ' ' || c >= 0x7f)
+                ? "a path has no spaces, control or non-ASCII characters: percent-encode them"
+                : null;
+    }
+}

@@ -1,0 +1,89 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.MetricsConfig;
+import dev.gateway.config.OtlpConfig;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.Types;
+import java.time.Duration;
+
+/** Where telemetry goes and which metrics do, key by key; named as OpenTelemetry names it. */
+final class OtlpSchema {
+    private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
+
+    static final ObjectType<OtlpConfig> OTLP =
+            ObjectType.of("otlp section", "Where spans and metrics go that are exported, by OTLP over HTTP.", o -> {
+                var endpoint = o.defaulted(
+                        "endpoint",
+                        Types.url(
+                                // no '@', which credentials that anybody may read would come before; no '?' and '#'
+                                "https?://[!-\"$->A-~]*[!-\"$-.0->A-~]",
+                                "a URL such as http://127.0.0.1:4318, without /v1/traces, '/' and query; credentials are for"
+                                        + " headersFile"),
+                        "http://localhost:4318",
+                        OtlpConfig::endpoint,
+                        "The receiver's URL, without /v1/traces and /v1/metrics.");
+                var headersFile = o.optional(
+                        "headersFile",
+                        Types.PATH,
+                        OtlpConfig::headersFile,
+                        "File with lines of 'name: value', sent as headers; for credentials. Read again when it changes.");
+                var caFile = o.optional(
+                        "caFile",
+                        Types.PATH,
+                        OtlpConfig::caFile,
+                        "Certificates of those who vouch for an https receiver; the platform's if absent. Read again when"
+                                + " it changes.");
+                var serviceName = o.defaulted(
+                        "serviceName",
+                        Types.NAME,
+                        "gateway",
+                        OtlpConfig::serviceName,
+                        "What spans and metrics say they come from.");
+                var timeout = o.defaulted(
+                        "timeout",
+                        Types.DURATION,
+                        Duration.ofSeconds(10),
+                        OtlpConfig::timeout,
+                        "Of one request to the receiver.");
+                return v -> {
+                    if (v.has("caFile") && !v.get(endpoint).startsWith("https:")) {
+                        v.warning(v.atKey("caFile"), "caFile has no effect on an endpoint without https");
+                    }
+                    return new OtlpConfig(
+                            v.position(),
+                            v.get(endpoint),
+                            v.find(headersFile),
+                            v.find(caFile),
+                            v.get(serviceName),
+                            v.get(timeout));
+                };
+            });
+
+    private static final ObjectType<MetricsConfig.Export> EXPORT =
+            ObjectType.of("export section of metrics", "How metrics are sent to the receiver of otlp.", o -> {
+                var interval = o.defaulted(
+                        "interval",
+                        Types.DURATION,
+                        Duration.ofMinutes(1),
+                        MetricsConfig.Export::interval,
+                        "Between two exports, at least 1s.");
+                return v -> {
+                    if (v.get(interval).compareTo(MIN_INTERVAL) < 0) {
+                        v.error(v.at("interval"), "interval: expected 1s or more");
+                    }
+                    return new MetricsConfig.Export(v.position(), v.get(interval));
+                };
+            });
+
+    static final ObjectType<MetricsConfig> METRICS = ObjectType.of(
+            "metrics section", "Who gets metrics besides those who ask the admin listener for them.", o -> {
+                var export = o.optional(
+                        "export",
+                        EXPORT,
+                        MetricsConfig::export,
+                        "Sends all metrics to the receiver of otlp, again and again; {} for the defaults.");
+                return v -> new MetricsConfig(v.position(), v.find(export));
+            });
+
+    private OtlpSchema() {}
+}

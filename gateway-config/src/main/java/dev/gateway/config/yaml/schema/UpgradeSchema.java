@@ -1,0 +1,106 @@
+package dev.gateway.config.yaml.schema;
+
+import dev.gateway.config.RuleConfig.WebSocket;
+import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ScalarType;
+import dev.gateway.config.yaml.type.Type;
+import dev.gateway.config.yaml.type.Types;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** What requests may upgrade to, and what WebSockets may do. */
+final class UpgradeSchema {
+    static final String WEBSOCKET = "websocket";
+
+    private static final String TOKEN_PATTERN = "[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?";
+    private static final Pattern HTTP2 = Pattern.compile("h2c?|http/.*");
+
+    /** A token of the Upgrade header. */
+    static final ScalarType<String> TOKEN = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", "string", "pattern", "^(" + TOKEN_PATTERN + ")$"),
+            WEBSOCKET,
+            (text, site) -> {
+                String lower = text.toLowerCase(Locale.ROOT);
+                if (HTTP2.matcher(lower).matches()) {
+                    throw new InvalidException(
+                            Types.quote(text)
+                                    + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
+                }
+                if (!text.matches(TOKEN_PATTERN)) {
+                    throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
+                            + Types.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
+                }
+                return lower;
+            },
+            value -> value);
+
+    private static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
+
+    /** What a browser writes in the Origin header. */
+    private static final ScalarType<String> ORIGIN = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("type", "string", "pattern", "^(" + ORIGIN_PATTERN + "|null)$"),
+            "null",
+            (text, site) -> {
+                if (text.equals("null")) {
+                    return text;
+                }
+                String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
+                if (origin.isEmpty()) {
+                    throw new InvalidException("expected an origin such as https://example.com or"
+                            + " https://example.com:8443, not " + Types.quote(text) + originHint(text));
+                }
+                return origin;
+            },
+            value -> value);
+
+    /** What WebSockets may do. */
+    static final ObjectType<WebSocket> WEB_SOCKET = ObjectType.of(
+            "webSocket section", "Limits of WebSockets; the time limits are those of other upgrades too.", o -> {
+                var timeouts = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.RELAY, WebSocket::timeouts, "");
+                var origins = o.optional(
+                        "allowedOrigins",
+                        new ListType<>(ORIGIN, 1),
+                        webSocket -> webSocket.allowedOrigins().isEmpty() ? null : webSocket.allowedOrigins(),
+                        "Origins of pages that may open one; others are answered 403. All if absent.");
+                return v -> {
+                    List<String> allowed = v.find(origins);
+                    return new WebSocket(v.position(), timeouts.of(v), allowed == null ? List.of() : allowed);
+                };
+            });
+
+    private UpgradeSchema() {}
+
+    /** Returns an origin as browsers write it, empty if it is none. */
+    private static String origin(String text) {
+        try {
+            URI uri = new URI(text);
+            if (uri.getHost() == null || uri.getPort() > 65535 || text.endsWith(":")) {
+                return "";
+            }
+            boolean usual = uri.getPort() == (uri.getScheme().equals("https") ? 443 : 80);
+            return uri.getScheme() + "://" + uri.getHost() + (uri.getPort() < 0 || usual ? "" : ":" + uri.getPort());
+        } catch (URISyntaxException e) {
+            return "";
+        }
+    }
+
+    private static String originHint(String text) {
+        if (text.equals("*")) {
+            return ": remove allowedOrigins for all";
+        } else if (text.contains("*")) {
+            return ": there is no wildcard, write each";
+        } else if (!text.contains("://")) {
+            return ": did you mean 'https://" + Type.shorten(text) + "'?";
+        }
+        int path = text.indexOf('/', text.indexOf("://") + 3);
+        return path < 0 ? "" : ": an origin has no path, write '" + Type.shorten(text.substring(0, path)) + "'";
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Concealed;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Any number of values of one type. */
+public final class ListType<T> extends Type<List<T>> {
+    private final Type<T> element;
+    private final int minimum;
+
+    public ListType(Type<T> element, int minimum) {
+        this.element = element;
+        this.minimum = minimum;
+    }
+
+    @Override
+    List<T> read(Node node, String label, Scope scope) {
+        List<T> values = new ArrayList<>();
+        if (!(node instanceof Node.Sequence sequence)) {
+            String hint = node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)
+                    ? ": write [" + shorten(scalar.text()) + "]"
+                    : node instanceof Node.Mapping ? ": begin it with '- '" : "";
+            scope.problems.error(node.position(), label + ": expected a list, not " + describe(node, label) + hint);
+            return values;
+        }
+        for (Node item : sequence.items()) {
+            values.add(element.read(item, label, scope));
+        }
+        if (values.size() < minimum) {
+            scope.problems.error(
+                    node.position(), label + " needs at least " + minimum + (minimum == 1 ? " element" : " elements"));
+        }
+        return values;
+    }
+
+    @Override
+    Map<String, Object> schema(Map<String, Object> definitions) {
+        Map<String, Object> schema = new LinkedHashMap<>();
+        schema.put("type", "array");
+        schema.put("items", element.schema(definitions));
+        if (minimum > 0) {
+            schema.put("minItems", minimum);
+        }
+        return schema;
+    }
+
+    @Override
+    boolean conceals(Node node) {
+        return node instanceof Node.Sequence sequence
+                && sequence.items().stream().anyMatch(element::conceals);
+    }
+
+    @Override
+    Object print(List<T> value, Concealed concealed) {
+        List<Object> printed = new ArrayList<>();
+        for (T item : value) {
+            printed.add(element.print(item, concealed));
+        }
+        return printed;
+    }
+}

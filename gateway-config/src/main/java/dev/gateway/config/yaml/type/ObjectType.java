@@ -1,0 +1,319 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Concealed;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mapping with known keys. Its declaration is the only description there is: reading, defaults, unknown keys, JSON
+ * Schema and printing all follow from it.
+ */
+public final class ObjectType<T> extends Type<T> {
+    private final String name;
+    private final String description;
+    private final Map<String, Key<T, ?>> keys = new LinkedHashMap<>();
+    private final Map<String, String> reserved = new LinkedHashMap<>();
+    private final List<Constraint> constraints = new ArrayList<>();
+    private final Function<Values, T> constructor;
+
+    private ObjectType(String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
+        this.name = name;
+        this.description = description;
+        this.constructor = declare.apply(new Declaration<>(this));
+    }
+
+    /**
+     * Declares an object.
+     *
+     * @param name singular, as messages say it: "listener"
+     * @param declare adds keys and constraints, and returns what makes the object of their values
+     */
+    public static <T> ObjectType<T> of(
+            String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
+        return new ObjectType<>(name, description, declare);
+    }
+
+    /** A rule about which keys may be together, that a schema can express. */
+    record Constraint(Function<Values, @Nullable Finding> problem, Map<String, Object> schema) {}
+
+    /** A broken rule, and the key whose value shows it best. */
+    public record Finding(String key, String message) {}
+
+    /** What can be said when declaring an object. */
+    public static final class Declaration<T> {
+        private final ObjectType<T> type;
+
+        private Declaration(ObjectType<T> type) {
+            this.type = type;
+        }
+
+        public <V> Key<T, V> required(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.REQUIRED, null, getter, text));
+        }
+
+        public <V> Key<T, V> optional(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.OPTIONAL, null, getter, text));
+        }
+
+        public <V> Key<T, V> defaulted(String key, Type<V> of, V fallback, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.DEFAULTED, fallback, getter, text));
+        }
+
+        public <V> Key<T, V> section(String key, ObjectType<V> of, Key.Getter<T, V> getter, String text) {
+            return add(new Key<>(key, of, Key.Presence.SECTION, null, getter, text));
+        }
+
+        /** A key that a later version will know. */
+        public void reserve(String key, String what) {
+            type.reserved.put(key, what);
+        }
+
+        public void exactlyOneOf(String one, String other) {
+            type.constraints.add(new Constraint(
+                    values -> values.has(one) == values.has(other)
+                            ? new Finding(
+                                    other, type.described() + " needs exactly one of '" + one + "' and '" + other + "'")
+                            : null,
+                    Map.of("oneOf", List.of(requires(one), requires(other)))));
+        }
+
+        public void together(String one, String other) {
+            type.constraints.add(new Constraint(
+                    values -> values.has(one) != values.has(other)
+                            ? new Finding(
+                                    values.has(one) ? one : other,
+                                    "'" + one + "' and '" + other + "' need each other: add '"
+                                            + (values.has(one) ? other : one) + "'")
+                            : null,
+                    Map.of("dependentRequired", Map.of(one, List.of(other), other, List.of(one)))));
+        }
+
+        public void constraint(Function<Values, @Nullable Finding> problem, Map<String, Object> schema) {
+            type.constraints.add(new Constraint(problem, schema));
+        }
+
+        private <V> Key<T, V> add(Key<T, V> key) {
+            type.keys.put(key.name(), key);
+            return key;
+        }
+    }
+
+    public static Map<String, Object> requires(String key) {
+        return Map.of("required", List.of(key));
+    }
+
+    @Override
+    public T read(Node node, String label, Scope scope) {
+        Scope quiet = scope;
+        Node.Mapping mapping;
+        Set<String> meant = Set.of();
+        if (node instanceof Node.Mapping written) {
+            mapping = written;
+            meant = reportUnknown(mapping, scope);
+        } else {
+            String hint = node instanceof Node.Scalar scalar && scalar.isNull()
+                    ? label + " has no value: write {} for its defaults, or remove the key"
+                    : label + ": expected a mapping (" + described() + " with keys such as '"
+                            + keys.keySet().iterator().next() + "'), not " + describe(node, label);
+            scope.problems.error(node.position(), hint);
+            mapping = new Node.Mapping(node.position(), Map.of());
+            quiet = scope.quiet();
+        }
+        Values values = new Values(mapping, quiet, meant);
+        for (Key<T, ?> key : keys.values()) {
+            readKey(key, mapping, values, meant.contains(key.name()) ? quiet.quiet() : quiet);
+        }
+        for (Constraint constraint : constraints) {
+            Finding finding = constraint.problem().apply(values);
+            if (finding != null && meant.isEmpty()) { // a key that is misspelt may be the one that is missed
+                quiet.problems.error(values.at(finding.key()), finding.message());
+            }
+        }
+        T result = constructor.apply(values);
+        scope.remember(result, mapping);
+        scope.concealed.add(result, concealed(mapping));
+        return result;
+    }
+
+    private Set<String> concealed(Node.Mapping mapping) {
+        Set<String> found = Set.of();
+        for (Map.Entry<String, Node.Entry> entry : mapping.entries().entrySet()) {
+            Key<T, ?> key = keys.get(entry.getKey());
+            if (key != null && key.type().conceals(entry.getValue().value())) {
+                found = new HashSet<>(found);
+                found.add(key.name());
+            }
+        }
+        return found;
+    }
+
+    private <V> void readKey(Key<T, V> key, Node.Mapping mapping, Values values, Scope scope) {
+        Node.Entry entry = mapping.entries().get(key.name());
+        if (entry != null) {
+            values.put(key, nonNull(key.type().read(entry.value(), key.name(), scope)));
+            return;
+        }
+        switch (key.presence()) {
+            case OPTIONAL -> {}
+            case DEFAULTED -> {
+                if (key.fallback() != null) {
+                    values.put(key, key.fallback());
+                }
+            }
+            case SECTION -> values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), scope)));
+            case REQUIRED -> {
+                scope.problems.error(mapping.position(), described() + " needs '" + key.name() + "'");
+                Scope silent = scope.quiet();
+                values.put(key, nonNull(key.type().read(nothing(mapping), key.name(), silent)));
+            }
+        }
+    }
+
+    private static Object nonNull(@Nullable Object value) {
+        if (value == null) {
+            throw new IllegalStateException("a type returned nothing");
+        }
+        return value;
+    }
+
+    private static Node nothing(Node.Mapping parent) {
+        return new Node.Mapping(parent.position(), Map.of());
+    }
+
+    /** Returns the keys that were probably meant by others that there are not. */
+    public Set<String> misspelt(Node.Mapping mapping) {
+        Set<String> meant = new HashSet<>();
+        for (String key : mapping.entries().keySet()) {
+            String probable = keys.containsKey(key) || reserved.containsKey(key) ? null : probable(key);
+            if (probable != null) {
+                meant.add(probable);
+            }
+        }
+        return meant;
+    }
+
+    private @Nullable String probable(String key) {
+        String joined = joined(key);
+        return joined != null ? joined : Suggestions.key(key, keys.keySet());
+    }
+
+    /** Returns the key of what was written without a space after the colon, null if it is not that. */
+    private @Nullable String joined(String key) {
+        int colon = key.indexOf(':');
+        return colon > 0 && keys.containsKey(key.substring(0, colon)) ? key.substring(0, colon) : null;
+    }
+
+    /** Returns the keys that were probably meant. */
+    private Set<String> reportUnknown(Node.Mapping mapping, Scope scope) {
+        Set<String> meant = new HashSet<>();
+        mapping.entries().forEach((key, entry) -> {
+            if (keys.containsKey(key)) {
+                return;
+            }
+            String later = reserved.get(key);
+            if (later != null) {
+                scope.problems.error(
+                        entry.keyPosition(), "'" + key + "' (" + later + ") is not available yet: remove it");
+                return;
+            }
+            String joined = joined(key);
+            if (joined != null) { // what follows may be a secret, and is not shown
+                scope.problems.error(
+                        entry.keyPosition(), "a space is missing after '" + joined + ":': write '" + joined + ": ...'");
+                meant.add(joined);
+                return;
+            }
+            String probable = Suggestions.key(key, keys.keySet());
+            String hint = probable != null
+                    ? ": did you mean '" + probable + "'?"
+                    : ": expected one of " + String.join(", ", keys.keySet());
+            scope.problems.error(
+                    entry.keyPosition(), "unknown key '" + Type.shorten(key) + "' in " + described() + hint);
+            if (probable != null) {
+                meant.add(probable);
+            }
+        });
+        return meant;
+    }
+
+    private String described() {
+        return (name.matches("[aeiou].*") ? "an " : "a ") + name;
+    }
+
+    /** Returns what a schema calls this. */
+    private String definitionName() {
+        StringBuilder words = new StringBuilder();
+        for (String word : name.split(" ")) {
+            words.append(words.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        return words.toString();
+    }
+
+    @Override
+    Map<String, Object> schema(Map<String, Object> definitions) {
+        String key = definitionName();
+        if (!definitions.containsKey(key)) {
+            definitions.put(key, Map.of()); // keeps the place, and ends recursion
+            definitions.put(key, definition(definitions));
+        }
+        return Map.of("$ref", "#/$defs/" + key);
+    }
+
+    /** Returns the schema itself rather than a reference to it. */
+    public Map<String, Object> definition(Map<String, Object> definitions) {
+        Map<String, Object> properties = new LinkedHashMap<>();
+        List<String> required = new ArrayList<>();
+        for (Key<T, ?> key : keys.values()) {
+            properties.put(key.name(), property(key, definitions));
+            if (key.presence() == Key.Presence.REQUIRED) {
+                required.add(key.name());
+            }
+        }
+        Map<String, Object> schema = new LinkedHashMap<>();
+        schema.put("description", description);
+        schema.put("type", "object");
+        schema.put("properties", properties);
+        schema.put("additionalProperties", false);
+        if (!required.isEmpty()) {
+            schema.put("required", required);
+        }
+        if (!constraints.isEmpty()) {
+            schema.put("allOf", constraints.stream().map(Constraint::schema).toList());
+        }
+        return schema;
+    }
+
+    private static <T, V> Map<String, Object> property(Key<T, V> key, Map<String, Object> definitions) {
+        Map<String, Object> property = new LinkedHashMap<>();
+        property.put("description", key.description());
+        V fallback = key.fallback();
+        if (fallback != null) {
+            property.put("default", key.type().print(fallback, Concealed.NOTHING));
+        }
+        property.putAll(key.type().schema(definitions));
+        return property;
+    }
+
+    @Override
+    boolean conceals(Node node) {
+        return false; // its keys do
+    }
+
+    @Override
+    public Object print(T value, Concealed concealed) {
+        Map<String, Object> printed = new LinkedHashMap<>();
+        for (Key<T, ?> key : keys.values()) {
+            Object part = key.print(value, concealed);
+            if (part != null) {
+                printed.put(key.name(), part);
+            }
+        }
+        return printed;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Position;
+import dev.gateway.config.Problem;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Collects what is wrong with one file. */
+public final class Problems {
+    /** More than anyone reads, and an end to what a hostile file can make us print. */
+    private static final int LIMIT = 200;
+
+    private final Set<Problem> found = new LinkedHashSet<>();
+    private int errors;
+    private int omitted;
+    private @Nullable Variables variables;
+
+    public void error(Position position, String message) {
+        errors++;
+        add(new Problem(position, Problem.Severity.ERROR, message));
+    }
+
+    public void warning(Position position, String message) {
+        add(new Problem(position, Problem.Severity.WARNING, message));
+    }
+
+    public boolean hasErrors() {
+        return errors > 0;
+    }
+
+    /** Returns them in the order of the file. */
+    public List<Problem> inOrder() {
+        List<Problem> sorted = new ArrayList<>(found);
+        if (sorted.size() > 1) { // at every start there are none, and comparators take 10 ms to make
+            sorted.sort(Comparator.comparingInt((Problem p) -> p.position().line())
+                    .thenComparingInt(p -> p.position().column()));
+        }
+        if (omitted > 0) {
+            Position last = sorted.get(sorted.size() - 1).position();
+            sorted.add(new Problem(last, Problem.Severity.ERROR, "and " + omitted + " more problems"));
+        }
+        return sorted;
+    }
+
+    /** Shows no value of these variables from now on. */
+    void conceal(Variables variables) {
+        this.variables = variables;
+    }
+
+    private void add(Problem shown) {
+        Problem problem = variables == null
+                ? shown
+                : new Problem(shown.position(), shown.severity(), variables.conceal(shown.message()));
+        if (found.size() < LIMIT) {
+            found.add(problem);
+        } else {
+            omitted++;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Concealed;
+import dev.gateway.config.Position;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** A value that is written as one scalar, and may hold environment variables. */
+public final class ScalarType<T> extends Type<T> {
+    /** A string that holds an environment variable: a schema cannot know what it stands for. */
+    private static final Map<String, Object> VARIABLE = Map.of(
+            "type", "string",
+            "pattern", "\\$\\{",
+            "description", "an environment variable: ${NAME} or ${NAME:-default}");
+
+    private final Form form;
+    private final Map<String, Object> schema;
+    private final T placeholder;
+    private final Parser<T> parser;
+    private final Function<T, Object> printer;
+    private final boolean free;
+
+    public ScalarType(
+            Form form, Map<String, Object> schema, T placeholder, Parser<T> parser, Function<T, Object> printer) {
+        this(form, schema, placeholder, parser, printer, false);
+    }
+
+    /**
+     * Makes a type.
+     *
+     * @param free whether a secret may be part of such a value: it is free text, and not a name, a number or a place
+     */
+    public ScalarType(
+            Form form,
+            Map<String, Object> schema,
+            T placeholder,
+            Parser<T> parser,
+            Function<T, Object> printer,
+            boolean free) {
+        this.free = free;
+        this.form = form;
+        this.schema = schema;
+        this.placeholder = placeholder;
+        this.parser = parser;
+        this.printer = printer;
+    }
+
+    /** How YAML writes it. */
+    public enum Form {
+        /** With or without quotes. */
+        TEXT,
+        /** Without quotes. */
+        BARE
+    }
+
+    /** Where a scalar stands. */
+    public record Site(Position position, String label, Scope scope) {}
+
+    /** Turns text into a value. */
+    public interface Parser<T> {
+        public T parse(String text, Site site) throws InvalidException;
+    }
+
+    /** Returns what a text stands for, its variables already replaced. */
+    public T parse(String text, Site site) throws InvalidException {
+        return parser.parse(text, site);
+    }
+
+    @Override
+    T read(Node node, String label, Scope scope) {
+        if (!(node instanceof Node.Scalar scalar)) {
+            scope.problems.error(node.position(), label + ": expected a single value, not " + describe(node, label));
+            return placeholder;
+        }
+        if (scalar.isNull()) {
+            scope.problems.error(scalar.position(), label + " has no value: write one, or remove the key");
+            return placeholder;
+        }
+        try {
+            if (form == Form.BARE && !scalar.plain() && !Variables.in(scalar.text())) {
+                throw new InvalidException("write it without quotes: " + shorten(scalar.text()));
+            }
+            return parse(scalar, scope.variables.replace(scalar.text()), label, scope);
+        } catch (InvalidException e) {
+            scope.problems.error(scalar.position(), label + ": " + e.getMessage());
+            return placeholder;
+        }
+    }
+
+    /** What stood in an environment variable is not shown, only which variable it was. */
+    private T parse(Node.Scalar scalar, String text, String label, Scope scope) throws InvalidException {
+        try {
+            return parser.parse(text, new Site(scalar.position(), label, scope));
+        } catch (InvalidException e) {
+            if (!Variables.in(scalar.text())) {
+                throw e;
+            }
+            throw new InvalidException(e.withoutValue() + " (not shown, because it comes from "
+                    + String.join(", ", Variables.names(scalar.text())) + ")");
+        }
+    }
+
+    @Override
+    Map<String, Object> schema(Map<String, Object> definitions) {
+        definitions.put("Variable", VARIABLE);
+        return Map.of("anyOf", List.of(schema, Map.of("$ref", "#/$defs/Variable")));
+    }
+
+    @Override
+    boolean conceals(Node node) {
+        return free && node instanceof Node.Scalar scalar && Variables.in(scalar.text());
+    }
+
+    @Override
+    public Object print(T value, Concealed concealed) {
+        return printer.apply(value);
+    }
+}

@@ -1,0 +1,98 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Concealed;
+import dev.gateway.config.Position;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What reading one file needs everywhere: where problems go, variables, and what relative paths start from. */
+public final class Scope {
+    public final Problems problems;
+    public final Variables variables;
+    public final Path directory;
+    public final Instant now;
+    final Concealed concealed;
+    private final Map<Object, Node.Mapping> origins;
+
+    public Scope(Problems problems, Variables variables, Path directory, Instant now) {
+        this(problems, variables, directory, now, new IdentityHashMap<>(), new Concealed());
+        problems.conceal(variables);
+    }
+
+    private Scope(
+            Problems problems,
+            Variables variables,
+            Path directory,
+            Instant now,
+            Map<Object, Node.Mapping> origins,
+            Concealed concealed) {
+        this.concealed = concealed;
+        this.problems = problems;
+        this.variables = variables;
+        this.directory = directory.toAbsolutePath().normalize();
+        this.now = now;
+        this.origins = origins;
+    }
+
+    /** Returns the same scope without an ear: what follows from a problem that was reported is not reported again. */
+    Scope quiet() {
+        return new Scope(new Problems(), variables, directory, now, origins, concealed);
+    }
+
+    void remember(Object value, Node.Mapping origin) {
+        origins.put(value, origin);
+    }
+
+    void inherit(Object value, Object from) {
+        Node.Mapping origin = origins.get(from);
+        if (origin != null) {
+            origins.put(value, origin);
+        }
+        concealed.inherit(value, from);
+    }
+
+    /** Returns where a key's value of an object stands, or where the object does if the key was not written. */
+    public Position at(Record value, String key) {
+        Node.Mapping origin = origins.get(value);
+        if (origin == null) {
+            throw new IllegalArgumentException("not read from this file: " + value);
+        }
+        Node.Entry entry = origin.entries().get(key);
+        return entry == null ? origin.position() : entry.value().position();
+    }
+
+    /** Returns where a key's value of an object in an object stands, or the nearest that was written. */
+    public Position at(Record value, String key, String inner) {
+        Node.Entry found = find(value, key, inner);
+        return found == null ? at(value, key) : found.value().position();
+    }
+
+    /** Whether a key of an object in an object was written. */
+    public boolean wrote(Record value, String key, String inner) {
+        return find(value, key, inner) != null;
+    }
+
+    private Node.@Nullable Entry find(Record value, String key, String inner) {
+        Node.Mapping origin = origins.get(value);
+        Node.Entry entry = origin == null ? null : origin.entries().get(key);
+        return entry != null && entry.value() instanceof Node.Mapping nested
+                ? nested.entries().get(inner)
+                : null;
+    }
+
+    /** Returns a key's scalar as it was written, empty if there is none. */
+    String text(Record value, String key) {
+        Node.Mapping origin = origins.get(value);
+        Node.Entry entry = origin == null ? null : origin.entries().get(key);
+        return entry != null && entry.value() instanceof Node.Scalar scalar ? scalar.text() : "";
+    }
+
+    /** Whether a key of an object was written. */
+    public boolean wrote(Record value, String key) {
+        Node.Mapping origin = origins.get(value);
+        return origin != null && origin.entries().containsKey(key);
+    }
+}

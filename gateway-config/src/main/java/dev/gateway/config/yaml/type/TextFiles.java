@@ -1,0 +1,22 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.files.FileFault;
+import dev.gateway.files.InputFile;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+
+/** Reads the files that a configuration names, or says why they cannot be. */
+public final class TextFiles {
+    private TextFiles() {}
+
+    public static String read(Path file, Charset charset, int maxMebibytes) throws InvalidException {
+        try {
+            if (InputFile.size(file) > (long) maxMebibytes << 20) {
+                throw new InvalidException(file + " is larger than " + maxMebibytes + " MiB");
+            }
+            return InputFile.text(file, charset);
+        } catch (FileFault e) {
+            throw new InvalidException(String.valueOf(e.getMessage()));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.config.Concealed;
+import java.util.Map;
+
+/** One kind of value: how it is read, described to editors and printed. */
+public abstract class Type<T> {
+    /**
+     * Reads a value. Whatever is wrong is reported, and something returned all the same, so that one reading finds
+     * every problem; it is used for nothing else.
+     *
+     * @param label the key that the value belongs to
+     */
+    abstract T read(Node node, String label, Scope scope);
+
+    /** Returns the JSON Schema of the YAML form; definitions are added to those given. */
+    abstract Map<String, Object> schema(Map<String, Object> definitions);
+
+    /** Returns the YAML form: a string, number, boolean, list or map, without what must not be shown. */
+    abstract Object print(T value, Concealed concealed);
+
+    /** Whether what was written has environment variables in a place where a secret may stand. */
+    abstract boolean conceals(Node node);
+
+    static String describe(Node node, String label) {
+        if (node instanceof Node.Sequence) {
+            return "a list";
+        }
+        if (node instanceof Node.Scalar scalar) {
+            return scalar.isNull()
+                    ? "nothing"
+                    : Secrets.isSecretName(label) ? "a single value" : "'" + shorten(scalar.text()) + "'";
+        }
+        return "a mapping";
+    }
+
+    /** Returns a text as messages show it, before anything is cut off. */
+    static String line(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    public static String shorten(String text) {
+        String line = line(text).replaceAll("://[^/@\\s]*@", "://***@");
+        return line.length() <= 60 ? line : line.substring(0, 57) + "...";
+    }
+}

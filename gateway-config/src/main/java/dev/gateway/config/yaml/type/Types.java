@@ -1,0 +1,393 @@
+package dev.gateway.config.yaml.type;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import dev.gateway.config.Cidr;
+import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The scalar types of a configuration. */
+public final class Types {
+    private static final int DNS_PORT = 53;
+    public static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+    private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
+    static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
+    private static final String IPV6 = "[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*";
+
+    public static final ScalarType<Boolean> BOOLEAN = new ScalarType<>(
+            ScalarType.Form.BARE,
+            Map.of("type", "boolean"),
+            false,
+            (text, site) -> switch (text) {
+                case "true" -> true;
+                case "false" -> false;
+                default -> throw new InvalidException("expected true or false, not " + quote(text));
+            },
+            value -> value);
+
+    public static final ScalarType<Duration> DURATION = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings(Durations.PATTERN),
+            Duration.ZERO,
+            (text, site) -> Durations.parse(text),
+            Durations::print);
+
+    public static final ScalarType<Long> SIZE = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Sizes.PATTERN))),
+            0L,
+            (text, site) -> Sizes.parse(text),
+            Sizes::print);
+
+    /** A share of the whole. */
+    public static final ScalarType<Double> FRACTION = new ScalarType<>(
+            ScalarType.Form.BARE,
+            Map.of("type", "number", "minimum", 0, "maximum", 1),
+            1.0,
+            (text, site) -> {
+                if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
+                    return Double.parseDouble(text);
+                }
+                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + quote(text));
+            },
+            value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
+
+    public static final ScalarType<String> NAME = word(
+            "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
+            "a name of up to 63 letters, digits, '-', '_' or '.' that begins and ends with a letter or digit");
+
+    public static final ScalarType<String> TEXT = text("[\\s\\S]*", "text");
+
+    public static final ScalarType<String> METHOD = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
+            "GET",
+            (text, site) -> {
+                if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
+                    return text;
+                }
+                String upper = text.toUpperCase(Locale.ROOT);
+                throw new InvalidException("expected a method in upper case such as GET, not " + quote(text)
+                        + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
+            },
+            value -> value);
+
+    public static final ScalarType<String> HEADER_NAME =
+            word(TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only");
+
+    /** Its messages show nothing of it, as it may be a secret. */
+    public static final ScalarType<String> HEADER_VALUE = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?"),
+            "",
+            (text, site) -> headerValue(text),
+            Variables::escape,
+            true);
+
+    /** What stands before a header's value; it may end with a space. Its messages show nothing of it, either. */
+    public static final ScalarType<String> HEADER_VALUE_PREFIX = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("([!-~][ -~]*)?"),
+            "",
+            (text, site) -> {
+                if (!text.matches("([!-~][ -~]*)?")) {
+                    throw InvalidException.withoutValue("expected printable ASCII characters, the first not a space");
+                }
+                return text;
+            },
+            Variables::escape,
+            true);
+
+    /** What is dialled: a name or an address. */
+    public static final ScalarType<String> HOST = host("a host name or an IP address");
+
+    /** What is bound: a name or an address. */
+    public static final ScalarType<String> ADDRESS =
+            host("an IP address such as 0.0.0.0, :: or 127.0.0.1, or a host name");
+
+    /** A name without wildcard. */
+    public static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com");
+
+    public static final String HOSTNAME_PATTERN = "(\\*\\.)?" + DNS_NAME;
+
+    public static final ScalarType<String> HOSTNAME = lowerCase(
+            HOSTNAME_PATTERN, "a host name such as shop.example.com or *.example.com, without port or scheme");
+
+    public static final ScalarType<Cidr> CIDR = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings("[0-9A-Fa-f:.]+(/[0-9]{1,3})?"),
+            new Cidr(InetAddress.getLoopbackAddress(), 32),
+            (text, site) -> {
+                Cidr cidr = Cidr.parse(text);
+                if (cidr == null) {
+                    throw new InvalidException(
+                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + quote(text));
+                }
+                return cidr;
+            },
+            Cidr::toString);
+
+    /** A DNS server. */
+    public static final ScalarType<InetSocketAddress> NAME_SERVER = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            strings("([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?"),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), DNS_PORT),
+            (text, site) -> nameServer(text),
+            server -> {
+                String host = server.getAddress().getHostAddress();
+                String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+                return server.getPort() == DNS_PORT ? bracketed : bracketed + ":" + server.getPort();
+            });
+
+    private static String headerValue(String text) throws InvalidException {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean edge = i == 0 || i == text.length() - 1;
+            String problem = c == '\n' || c == '\r'
+                    ? "a line break"
+                    : edge && (c == ' ' || c == '\t')
+                            ? "a space"
+                            : (c < ' ' && c != '\t') || (c >= 0x7f && c < 0x80) || c > 0xff
+                                    ? "U+" + Integer.toHexString(0x10000 | c).substring(1)
+                                    : null;
+            if (problem != null) {
+                throw InvalidException.withoutValue(
+                        "expected a header value: no line breaks or other control characters, no space at either end;"
+                                + " character " + (i + 1) + " is " + problem);
+            }
+        }
+        return text;
+    }
+
+    private static InetSocketAddress nameServer(String text) throws InvalidException {
+        int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
+        String host = text.substring(0, colon);
+        String bare = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+        Cidr address = host.equals(bare) == bare.indexOf(':') < 0 && bare.indexOf('/') < 0 ? Cidr.parse(bare) : null;
+        String port = colon == text.length() ? Integer.toString(DNS_PORT) : text.substring(colon + 1);
+        if (address == null
+                || !port.matches("[0-9]{1,5}")
+                || Integer.parseInt(port) < 1
+                || Integer.parseInt(port) > 65535) {
+            throw new InvalidException(
+                    "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
+                            + quote(text));
+        }
+        return new InetSocketAddress(address.network(), Integer.parseInt(port));
+    }
+
+    /** A file; what is relative starts at the directory of the configuration. */
+    public static final ScalarType<Path> PATH = new ScalarType<>(
+            ScalarType.Form.TEXT,
+            texts("[\\s\\S]+"),
+            Path.of("/"),
+            (text, site) -> {
+                try {
+                    if (!text.isEmpty()) {
+                        return site.scope()
+                                .directory
+                                .resolve(text)
+                                .toAbsolutePath()
+                                .normalize();
+                    }
+                } catch (InvalidPathException e) {
+                    throw new InvalidException("not a file name: " + e.getReason());
+                }
+                throw new InvalidException("expected a file name, not an empty text");
+            },
+            Path::toString);
+
+    private Types() {}
+
+    /** A whole number. */
+    public static ScalarType<Integer> integer(int minimum, int maximum) {
+        return new ScalarType<>(
+                ScalarType.Form.BARE,
+                Map.of("type", "integer", "minimum", minimum, "maximum", maximum),
+                minimum,
+                (text, site) -> {
+                    if (text.matches("-?(0|[1-9][0-9]{0,9})")) {
+                        long value = Long.parseLong(text);
+                        if (value >= minimum && value <= maximum) {
+                            return (int) value;
+                        }
+                    }
+                    throw new InvalidException(
+                            "expected a whole number from " + minimum + " to " + maximum + ", not " + quote(text));
+                },
+                value -> value);
+    }
+
+    /** A text that matches as a whole, of which a secret may be a part. */
+    public static ScalarType<String> text(String pattern, String expected) {
+        return text(pattern, expected, true);
+    }
+
+    /** A name or a place, as a text that matches as a whole. */
+    public static ScalarType<String> word(String pattern, String expected) {
+        return text(pattern, expected, false);
+    }
+
+    private static ScalarType<String> text(String pattern, String expected, boolean free) {
+        java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                texts(pattern),
+                "",
+                (text, site) -> {
+                    if (!compiled.matcher(text).matches()) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                    }
+                    return text;
+                },
+                Variables::escape,
+                free);
+    }
+
+    /** A URL that matches as a whole and names a host. */
+    public static ScalarType<String> url(String pattern, String expected) {
+        ScalarType<String> text = text(pattern, expected);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                texts(pattern),
+                "",
+                (written, site) -> {
+                    String url = text.parse(written, site);
+                    try {
+                        if (new URI(url).getHost() == null) {
+                            throw new InvalidException(
+                                    "expected " + expected + ", which names a host, not " + quote(url));
+                        }
+                        return url;
+                    } catch (URISyntaxException e) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(url));
+                    }
+                },
+                Variables::escape);
+    }
+
+    /** One of some words. */
+    public static <E> ScalarType<E> words(Map<String, E> words, Map<String, String> reserved) {
+        Map<E, String> names = new LinkedHashMap<>();
+        words.forEach((word, value) -> names.put(value, word));
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                Map.of("enum", new ArrayList<>(words.keySet())),
+                words.values().iterator().next(),
+                (text, site) -> {
+                    E value = words.get(text);
+                    if (value != null) {
+                        return value;
+                    }
+                    String later = reserved.get(text);
+                    if (later != null) {
+                        throw new InvalidException("'" + text + "' (" + later + ") is not available yet: use one of "
+                                + String.join(", ", words.keySet()));
+                    }
+                    String near = Suggestions.nearest(text, words.keySet());
+                    throw new InvalidException("unknown value " + quote(text)
+                            + (near != null
+                                    ? ": did you mean '" + near + "'?"
+                                    : ": expected one of " + String.join(", ", words.keySet())));
+                },
+                value -> names.getOrDefault(value, String.valueOf(value)));
+    }
+
+    /** One of some words, in their order. */
+    @SafeVarargs
+    @SuppressWarnings("varargs") // the array is only read
+    public static <E> ScalarType<E> words(Map.Entry<String, E>... words) {
+        return words(ordered(words), Map.of());
+    }
+
+    @SafeVarargs
+    public static <E> Map<String, E> ordered(Map.Entry<String, E>... entries) {
+        Map<String, E> map = new LinkedHashMap<>();
+        for (Map.Entry<String, E> entry : entries) {
+            map.put(entry.getKey(), entry.getValue());
+        }
+        return map;
+    }
+
+    /** Returns why a text is not a regular expression in RE2 syntax, or null if it is one. */
+    public static @Nullable String regexProblem(String text) {
+        try {
+            Pattern.compile(text);
+            return null;
+        } catch (PatternSyntaxException e) {
+            return "not a regular expression in RE2 syntax: " + e.getDescription()
+                    + (Set.of("(?=", "(?!", "(?<").stream().anyMatch(text::contains)
+                            ? " (RE2 has no lookahead, lookbehind or back-references)"
+                            : "");
+        }
+    }
+
+    public static String quote(String text) {
+        return "'" + Type.shorten(text) + "'";
+    }
+
+    private static ScalarType<String> host(String expected) {
+        java.util.regex.Pattern name = java.util.regex.Pattern.compile(DNS_NAME);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                strings("(" + DNS_NAME + "|" + IPV6 + ")"),
+                "localhost",
+                (text, site) -> {
+                    boolean numeric = text.matches("[0-9.]+") || text.contains(":");
+                    if (numeric
+                            ? Cidr.parse(text) != null
+                            : text.length() <= 253 && name.matcher(text).matches()) {
+                        return text;
+                    }
+                    String hint = "";
+                    if (text.contains("://")) {
+                        hint = ": leave the scheme out";
+                    } else if (text.matches("[^:]+:[0-9]+")) {
+                        hint = ": write the port as 'port'";
+                    } else if (text.startsWith("[")) {
+                        hint = ": leave the brackets out";
+                    }
+                    throw new InvalidException("expected " + expected + ", not " + quote(text) + hint);
+                },
+                value -> value);
+    }
+
+    private static ScalarType<String> lowerCase(String pattern, String expected) {
+        java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
+        return new ScalarType<>(
+                ScalarType.Form.TEXT,
+                strings(pattern),
+                "",
+                (text, site) -> {
+                    if (text.length() > 253 || !compiled.matcher(text).matches()) {
+                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                    }
+                    String lower = text.toLowerCase(Locale.ROOT);
+                    return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
+                },
+                value -> value);
+    }
+
+    /** What YAML reads as a string. */
+    private static Map<String, Object> strings(String pattern) {
+        return Map.of("type", "string", "pattern", "^(" + pattern + ")$");
+    }
+
+    /** What YAML reads as a string, a number or a boolean, taken as the text that was written. */
+    private static Map<String, Object> texts(String pattern) {
+        return Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + pattern + ")$");
+    }
+}

@@ -1,0 +1,122 @@
+package dev.gateway.config.yaml.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.config.yaml.ConfigLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class CertificateChecksTest {
+    private static final Path TEST_FILES = Path.of("src/test/resources").toAbsolutePath();
+
+    /** When the certificate of server.test begins and ends. */
+    private static final Instant BEGIN = Instant.parse("2026-11-21T09:03:26Z");
+
+    private static final Instant END = Instant.parse("2126-10-28T09:03:26Z");
+
+    private static final String LISTENER =
+            """
+            listeners:
+              - name: web
+                port: 8443
+                protocol: HTTPS
+                tls: {certificateRefs: [{certFile: tls/server.crt, keyFile: tls/server.key}]}
+            routes: [{rules: [{backendRefs: [{name: app}]}]}]
+            upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+            """;
+
+    private static List<String> problems(String text, Instant now) {
+        return ConfigLoader.parse("test.yaml", text.getBytes(StandardCharsets.UTF_8), TEST_FILES, Map.of(), now)
+                .problems()
+                .stream()
+                .map(each -> each.toString().replace(TEST_FILES + "/", ""))
+                .toList();
+    }
+
+    @Test
+    void aCertificateThatExpiresWithinTwoWeeksIsWarnedOf() {
+        Instant twoWeeksBefore = END.minus(Duration.ofDays(14));
+        assertThat(problems(LISTENER, twoWeeksBefore)).isEmpty();
+        assertThat(problems(LISTENER, twoWeeksBefore.plusSeconds(1))).containsExactly(soon());
+        assertThat(problems(LISTENER, END)).containsExactly(soon());
+    }
+
+    private static String soon() {
+        return "test.yaml:5:40: warning: certFile: the certificate of CN=server.test expires soon, at " + END;
+    }
+
+    @Test
+    void anExpiredCertificateIsWarnedOf() {
+        assertThat(problems(LISTENER, END.plusSeconds(1)))
+                .containsExactly(
+                        "test.yaml:5:40: warning: certFile: the certificate of CN=server.test expired at " + END);
+    }
+
+    @Test
+    void aCertificateThatIsNotValidYetIsWarnedOf() {
+        assertThat(problems(LISTENER, BEGIN)).isEmpty();
+        assertThat(problems(LISTENER, BEGIN.minusSeconds(1)))
+                .containsExactly(
+                        "test.yaml:5:40: warning: certFile: the certificate of CN=server.test is not valid before "
+                                + BEGIN);
+    }
+
+    @Test
+    void whatAnUpstreamIsShownIsChecked() {
+        String upstream =
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                upstreams:
+                  - name: app
+                    endpoints: [{host: 127.0.0.1, port: 9000}]
+                    tls: {caFile: tls/server.crt, certFile: tls/%s.crt, keyFile: tls/%s.key}
+                """;
+        assertThat(problems(upstream.formatted("server", "server"), BEGIN)).isEmpty();
+        assertThat(problems(upstream.formatted("server", "other"), BEGIN))
+                .containsExactly(
+                        "test.yaml:6:70: keyFile: the key in tls/other.key does not belong to the certificate in"
+                                + " tls/server.crt");
+        assertThat(problems(upstream.formatted("server", "none"), BEGIN))
+                .singleElement()
+                .asString()
+                .startsWith("test.yaml:6:70: keyFile: ")
+                .contains("tls/none.key");
+        assertThat(problems(upstream.formatted("expired", "expired"), BEGIN))
+                .containsExactly("test.yaml:6:45: warning: certFile: the certificate of CN=expired.test expired at"
+                        + " 2020-01-02T00:00:00Z");
+        assertThat(problems(upstream.formatted("server", "server"), END.plusSeconds(1)))
+                .containsExactly(
+                        "test.yaml:6:19: warning: caFile: the certificate of CN=server.test expired at " + END,
+                        "test.yaml:6:45: warning: certFile: the certificate of CN=server.test expired at " + END);
+    }
+
+    @Test
+    void theAuthoritiesOfClientsParentsAndCollectorsAreChecked() {
+        assertThat(problems(
+                        """
+                        listeners:
+                          - name: egress
+                            port: 3128
+                            protocol: HTTPS
+                            tls:
+                              certificateRefs: [{certFile: tls/server.crt, keyFile: tls/server.key}]
+                              clientAuth: required
+                              caFile: tls/expired.crt
+                        connect:
+                          - parentRefs: [{name: egress}]
+                            allow: [a.example]
+                            parents:
+                              - {hosts: ["*"], proxy: "https://proxy.example:3129", tls: {caFile: tls/expired.crt}}
+                        otlp: {endpoint: "https://collector.example:4318", caFile: tls/expired.crt}
+                        """,
+                        BEGIN))
+                .extracting(each -> each.replaceAll(": warning: caFile: the certificate of CN=expired.test.*", ""))
+                .contains("test.yaml:8:15", "test.yaml:13:75", "test.yaml:14:60");
+    }
+}

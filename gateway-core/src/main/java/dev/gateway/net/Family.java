@@ -1,7 +1,0 @@
-package dev.gateway.net;
-
-/** The two kinds of addresses, which DNS is asked for separately. */
-enum Family {
-    IPV6,
-    IPV4
-}

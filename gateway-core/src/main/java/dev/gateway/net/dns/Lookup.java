@@ -1,0 +1,181 @@
+package dev.gateway.net.dns;
+
+import dev.gateway.net.FailureText;
+import dev.gateway.net.dns.NameCache.Answer;
+import io.netty.channel.EventLoop;
+import io.netty.resolver.NameResolver;
+import io.netty.resolver.dns.DnsNameResolver;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One question for the addresses of a name, which has an answer for each family. An answer that DNS has given before, and
+ * that may still be used, stands in for one that fails or takes long; but not if DNS has answered for the other family:
+ * then the name has no addresses of this one any more. Confined to its event loop.
+ */
+final class Lookup {
+    private static final Logger log = LoggerFactory.getLogger(Lookup.class);
+    private static final long MIN_TTL_SECONDS = 1;
+    private static final long MAX_TTL_SECONDS = 300;
+
+    /** A name that does not exist is not asked for again by every request. */
+    private static final long NEGATIVE_TTL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /** How long a question may take where there is an earlier answer. */
+    private static final long PATIENCE_MILLIS = 500;
+
+    private final EventLoop loop;
+    private final String host;
+    private final String asked;
+    private final NameCache cache;
+    private final long maxStaleNanos;
+    private final Part ipv6;
+    private final Part ipv4;
+
+    /**
+     * What is asked for.
+     *
+     * @param host what it is called, and kept as
+     * @param asked the form in which it is asked for: with a dot at its end if it must not be completed
+     */
+    record Name(String host, String asked) {}
+
+    /** The question for one family. */
+    private final class Part {
+        final Family family;
+        final Promise<List<InetAddress>> promise = loop.newPromise();
+        final @Nullable Answer before;
+        final boolean usable; // the addresses of before
+        boolean known;
+        boolean good;
+
+        @Nullable
+        Throwable failure;
+
+        Part(Family family, @Nullable Answer before, long now) {
+            this.family = family;
+            this.before = before;
+            this.usable = before != null && !before.addresses().isEmpty() && now - before.goodNanos() < maxStaleNanos;
+        }
+
+        void put(List<InetAddress> addresses, @Nullable Throwable why, long ttlNanos, long goodNanos) {
+            cache.put(host, family, new Answer(addresses, why, System.nanoTime() + ttlNanos, goodNanos));
+        }
+
+        /** It is not asked for, or need not be. */
+        void know(boolean isGood) {
+            known = true;
+            good = isGood;
+        }
+
+        void onAnswer(Future<List<InetAddress>> answer, TimesToLive times) {
+            known = true;
+            if (answer.isSuccess()) {
+                List<InetAddress> addresses = answer.getNow();
+                good = true;
+                long seconds = Math.min(Math.max(times.take(addresses), MIN_TTL_SECONDS), MAX_TTL_SECONDS);
+                put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
+                if (before != null && before.isStale()) {
+                    log.info("DNS answers again for {}", host);
+                }
+                promise.trySuccess(addresses);
+            } else {
+                failure = answer.cause();
+            }
+        }
+
+        /** All families are known, and this one has failed. */
+        void settle(Throwable why, boolean otherIsGood) {
+            if (usable && before != null && !otherIsGood) {
+                if (!before.isStale()) {
+                    log.warn("DNS fails for {}, whose last known addresses stay in use: {}", host, FailureText.of(why));
+                }
+                put(before.addresses(), why, NEGATIVE_TTL_NANOS, before.goodNanos());
+                promise.trySuccess(before.addresses());
+                return;
+            }
+            if (!DnsNameResolver.isTransportOrTimeoutError(why)) {
+                put(List.of(), why, NEGATIVE_TTL_NANOS, 0);
+            } else if (before != null && !before.addresses().isEmpty()) {
+                put(List.of(), why, 0, 0); // too old to be used
+            }
+            promise.tryFailure(why);
+        }
+    }
+
+    /**
+     * Prepares it.
+     *
+     * @param maxStaleNanos how old an answer may be that stands in for one that fails, 0 for none
+     */
+    Lookup(EventLoop loop, Name name, NameCache cache, long maxStaleNanos) {
+        this.loop = loop;
+        this.host = name.host;
+        this.asked = name.asked;
+        this.cache = cache;
+        this.maxStaleNanos = maxStaleNanos;
+        long now = System.nanoTime();
+        this.ipv6 = new Part(Family.IPV6, cache.get(host, Family.IPV6), now);
+        this.ipv4 = new Part(Family.IPV4, cache.get(host, Family.IPV4), now);
+    }
+
+    /** A resolver of one family and loop. */
+    record Source(NameResolver<InetAddress> resolver, TimesToLive times) {}
+
+    /**
+     * Asks for what is not known.
+     *
+     * @param forIpv6 null if nobody is to be asked for it
+     */
+    Resolver.Answers start(@Nullable Source forIpv6, Source forIpv4) {
+        ask(ipv6, forIpv6);
+        ask(ipv4, forIpv4);
+        return new Resolver.Answers(ipv6.promise, ipv4.promise);
+    }
+
+    private void ask(Part part, @Nullable Source source) {
+        Answer before = part.before;
+        if (source == null) {
+            part.know(false);
+            part.promise.setSuccess(List.of());
+        } else if (before != null && System.nanoTime() - before.untilNanos() < 0) {
+            part.know(before.isGood());
+            if (before.addresses().isEmpty() && before.failure() != null) {
+                part.promise.setFailure(before.failure());
+            } else {
+                part.promise.setSuccess(before.addresses());
+            }
+        } else {
+            if (part.usable && before != null) {
+                Future<?> patience = loop.schedule(
+                        () -> part.promise.trySuccess(before.addresses()), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+                part.promise.addListener(done -> patience.cancel(false));
+            }
+            source.resolver.resolveAll(asked).addListener((Future<List<InetAddress>> answer) -> {
+                part.onAnswer(answer, source.times);
+                settle();
+            });
+        }
+    }
+
+    private void settle() {
+        boolean anyGood = ipv6.good || ipv4.good;
+        boolean allKnown = ipv6.known && ipv4.known;
+        settle(ipv6, anyGood, allKnown);
+        settle(ipv4, anyGood, allKnown);
+    }
+
+    private static void settle(Part part, boolean anyGood, boolean allKnown) {
+        Throwable why = part.failure;
+        if (why != null && (anyGood || !part.usable || allKnown)) {
+            part.failure = null;
+            part.settle(why, anyGood);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package dev.gateway.net.dns;
+
+import dev.gateway.net.transport.Transport;
+import io.netty.channel.EventLoop;
+import io.netty.resolver.DefaultHostsFileEntriesResolver;
+import io.netty.resolver.ResolvedAddressTypes;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.DnsServerAddressStreamProvider;
+import io.netty.resolver.dns.DnsServerAddressStreamProviders;
+import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
+import io.netty.resolver.dns.NoopDnsCnameCache;
+import io.netty.resolver.dns.SequentialDnsServerAddressStreamProvider;
+import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they say, within
+ * bounds, by all event loops together. The last answer for a name of the configuration is used for up to an hour while
+ * DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
+ */
+public final class Resolver implements AutoCloseable {
+    private static final int QUERY_TIMEOUT_MILLIS = 2000;
+    private static final int MAX_QUERIES_IN_COMMON = 1024;
+    private static final int MAX_CONFIGURED = 100_000; // names, of which there are as many as the configuration has
+    private static final int MAX_CONFIGURED_ADDRESSES = 1000;
+    private static final int MAX_REQUESTED = 1024;
+    private static final int MAX_REQUESTED_ADDRESSES = 16;
+    private static final long MAX_STALE_NANOS = TimeUnit.HOURS.toNanos(1);
+    private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long MIN_HOLD_MILLIS = 100;
+    private static final DefaultHostsFileEntriesResolver HOSTS = new DefaultHostsFileEntriesResolver();
+
+    private final IdentityHashMap<EventLoop, Lookup.Source> ipv6 = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, Lookup.Source> ipv4 = new IdentityHashMap<>();
+    private final boolean asksIpv6 = isIpv6Connected();
+    private final NameCache configuredNames = new NameCache(MAX_CONFIGURED, MAX_CONFIGURED_ADDRESSES);
+    private final NameCache requestedNames = new NameCache(MAX_REQUESTED, MAX_REQUESTED_ADDRESSES);
+    private volatile Set<String> configured = Set.of();
+
+    /**
+     * The answers for one name, which come separately. A family that the name has no address of fails, or is empty.
+     *
+     * @param ipv6 done with addresses that are all IPv6
+     * @param ipv4 done with addresses that are all IPv4
+     */
+    public record Answers(Future<List<InetAddress>> ipv6, Future<List<InetAddress>> ipv4) {}
+
+    /**
+     * Makes the resolvers of all event loops of a transport.
+     *
+     * @param nameServers whom to ask; empty for those this machine is configured with
+     */
+    public Resolver(Transport transport, List<InetSocketAddress> nameServers) {
+        DnsServerAddressStreamProvider servers = nameServers.isEmpty()
+                ? DnsServerAddressStreamProviders.platformDefault()
+                : new SequentialDnsServerAddressStreamProvider(nameServers);
+        for (EventLoop loop : transport.loops()) {
+            DnsNameResolverBuilder builder = new DnsNameResolverBuilder(loop)
+                    .datagramChannelFactory(transport.datagramFactory())
+                    .socketChannelFactory(transport.socketFactory()) // for answers too long for a datagram
+                    .nameServerProvider(servers)
+                    .queryTimeoutMillis(QUERY_TIMEOUT_MILLIS)
+                    .cnameCache(NoopDnsCnameCache.INSTANCE) // Netty's others have no bounds
+                    .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
+                    .consolidateCacheSize(MAX_QUERIES_IN_COMMON);
+            ipv4.put(loop, source(builder, ResolvedAddressTypes.IPV4_ONLY));
+            if (asksIpv6) {
+                ipv6.put(loop, source(builder, ResolvedAddressTypes.IPV6_ONLY));
+            }
+        }
+    }
+
+    private static Lookup.Source source(DnsNameResolverBuilder builder, ResolvedAddressTypes types) {
+        TimesToLive times = new TimesToLive();
+        return new Lookup.Source(
+                builder.resolvedAddressTypes(types).resolveCache(times).build(), times);
+    }
+
+    /** Whether IPv6 leads anywhere from here; if not, name servers are not asked for it. */
+    private static boolean isIpv6Connected() {
+        return NetUtil.NETWORK_INTERFACES.stream()
+                .flatMap(NetworkInterface::inetAddresses)
+                .anyMatch(address -> address instanceof Inet6Address
+                        && !address.isLoopbackAddress()
+                        && !address.isLinkLocalAddress());
+    }
+
+    /**
+     * Resolves a name of the configuration, or an IP literal, to all its addresses. As this machine does, which may
+     * complete a name by the domains that {@code resolv.conf} lists.
+     *
+     * @param loop the caller's event loop, on which the futures are completed
+     */
+    public Answers resolve(EventLoop loop, String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        return configured.contains(name)
+                ? resolve(loop, name, name, configuredNames, MAX_STALE_NANOS)
+                : resolve(loop, name, name, requestedNames, 0);
+    }
+
+    /**
+     * Resolves a name that a client has named, or an IP literal, to all its addresses. The name is taken as it is and
+     * never completed: rules have judged it, and no other.
+     *
+     * @param loop the caller's event loop, on which the futures are completed
+     */
+    public Answers resolveExactly(EventLoop loop, String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        Answers known = known(loop, name);
+        return known != null ? known : resolve(loop, name, name + ".", requestedNames, 0);
+    }
+
+    /** Returns what the hosts file has, which knows no names with a dot at their end; null if it has nothing. */
+    private static @Nullable Answers known(EventLoop loop, String name) {
+        List<InetAddress> v6 = HOSTS.addresses(name, ResolvedAddressTypes.IPV6_ONLY);
+        List<InetAddress> v4 = HOSTS.addresses(name, ResolvedAddressTypes.IPV4_ONLY);
+        return v6 == null && v4 == null
+                ? null
+                : new Answers(
+                        loop.newSucceededFuture(v6 == null ? List.of() : v6),
+                        loop.newSucceededFuture(v4 == null ? List.of() : v4));
+    }
+
+    /** Resolves an IP literal, or a name that is asked for in another form. */
+    private Answers resolve(EventLoop loop, String name, String asked, NameCache cache, long maxStaleNanos) {
+        InetAddress literal = literal(name);
+        Future<List<InetAddress>> none = loop.newSucceededFuture(List.of());
+        if (literal != null) {
+            Future<List<InetAddress>> one = loop.newSucceededFuture(List.of(literal));
+            return literal instanceof Inet6Address ? new Answers(one, none) : new Answers(none, one);
+        }
+        Lookup.Source ipv4Source = ipv4.get(loop);
+        if (ipv4Source == null) {
+            throw new IllegalArgumentException("not a loop of this transport");
+        }
+        return new Lookup(loop, new Lookup.Name(name, asked), cache, maxStaleNanos).start(ipv6.get(loop), ipv4Source);
+    }
+
+    /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */
+    public void configure(Collection<String> hosts) {
+        Set<String> names = new HashSet<>();
+        for (String host : hosts) {
+            names.add(host.toLowerCase(Locale.ROOT));
+        }
+        configured = Set.copyOf(names);
+        configuredNames.keepOnly(names);
+    }
+
+    /**
+     * Whether the last that DNS has said of a name is that it has addresses of this one's family, but no longer this one.
+     *
+     * @param exact whether the name is asked for by {@link #resolveExactly}
+     */
+    public boolean isFormer(String host, boolean exact, InetAddress address) {
+        String name = host.toLowerCase(Locale.ROOT);
+        return cache(name, exact).isFormer(name, address);
+    }
+
+    /**
+     * Returns for how long what DNS has said of a name holds, in milliseconds. A moment if it has failed.
+     *
+     * @param exact whether the name is asked for by {@link #resolveExactly}
+     */
+    public long holdsMillis(String host, boolean exact) {
+        String name = host.toLowerCase(Locale.ROOT);
+        long now = System.nanoTime();
+        long until = cache(name, exact).goodUntilNanos(name, now + FAILED_NANOS);
+        return Math.max(MIN_HOLD_MILLIS, (until - now) / 1_000_000 + 1);
+    }
+
+    private NameCache cache(String name, boolean exact) {
+        return !exact && configured.contains(name) ? configuredNames : requestedNames;
+    }
+
+    /** Counts names of the configuration whose last known addresses stay in use while DNS fails. */
+    public int staleNames() {
+        return configuredNames.stale();
+    }
+
+    /** Returns the address that an IP literal is, null for a name. */
+    public static @Nullable InetAddress literal(String host) {
+        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(host);
+        try {
+            return bytes == null ? null : InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e); // the length is that of an address
+        }
+    }
+
+    @Override
+    public void close() {
+        ipv6.values().forEach(source -> source.resolver().close());
+        ipv4.values().forEach(source -> source.resolver().close());
+    }
+}

@@ -1,0 +1,105 @@
+package dev.gateway.net.tls;
+
+import dev.gateway.files.InputFile;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.cert.CRL;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509CRL;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is asked of a client's certificate at the end of each handshake. TLS itself verifies certificates, but not those of
+ * sessions that are resumed: such a certificate may have expired meanwhile, or have been revoked. Immutable.
+ */
+final class ClientCertificates {
+    private final List<X509CRL> revoked;
+
+    private ClientCertificates(List<X509CRL> revoked) {
+        this.revoked = revoked;
+    }
+
+    /**
+     * Reads revocation lists, PEM or DER.
+     *
+     * @param crlFile null if there are none
+     * @param authorities one of whom must have signed each list
+     */
+    static ClientCertificates read(@Nullable Path crlFile, X509Certificate[] authorities)
+            throws IOException, GeneralSecurityException {
+        List<X509CRL> lists = new ArrayList<>();
+        if (crlFile != null) {
+            byte[] bytes = InputFile.bytes(crlFile);
+            for (CRL list : CertificateFactory.getInstance("X.509").generateCRLs(new ByteArrayInputStream(bytes))) {
+                lists.add(verified((X509CRL) list, crlFile, authorities));
+            }
+            if (lists.isEmpty()) {
+                throw new GeneralSecurityException(crlFile + " has no revocation list");
+            }
+        }
+        return new ClientCertificates(List.copyOf(lists));
+    }
+
+    private static X509CRL verified(X509CRL list, Path file, X509Certificate[] authorities)
+            throws GeneralSecurityException {
+        for (X509Certificate authority : authorities) {
+            if (authority.getSubjectX500Principal().equals(list.getIssuerX500Principal())) {
+                try {
+                    list.verify(authority.getPublicKey());
+                    return list;
+                } catch (GeneralSecurityException e) {
+                    // There may be another of the same name.
+                }
+            }
+        }
+        throw new GeneralSecurityException(
+                file + ": no certificate of caFile has signed the list of " + list.getIssuerX500Principal());
+    }
+
+    /**
+     * Fails if the certificate of a session must not be accepted now; a session without one is accepted.
+     *
+     * @return when the first certificate of the chain that the client has shown expires, in milliseconds since 1970
+     */
+    long check(SSLSession session) throws CertificateException {
+        java.security.cert.Certificate[] chain;
+        try {
+            chain = session.getPeerCertificates();
+        } catch (SSLPeerUnverifiedException e) {
+            return TlsInfo.NEVER; // the API's way of saying that there is no client certificate
+        }
+        if (chain.length > 0 && chain[0] instanceof X509Certificate own) {
+            own.checkValidity();
+        }
+        long until = TlsInfo.NEVER;
+        for (java.security.cert.Certificate each : chain) {
+            if (each instanceof X509Certificate certificate) {
+                if (isRevoked(certificate)) {
+                    throw new CertificateException("revoked: the client's certificate "
+                            + certificate.getSerialNumber().toString(16));
+                }
+                until = Math.min(until, certificate.getNotAfter().toInstant().toEpochMilli());
+            }
+        }
+        return until;
+    }
+
+    private boolean isRevoked(X509Certificate certificate) {
+        for (X509CRL list : revoked) {
+            if (list.getIssuerX500Principal().equals(certificate.getIssuerX500Principal())
+                    && list.getRevokedCertificate(certificate.getSerialNumber()) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

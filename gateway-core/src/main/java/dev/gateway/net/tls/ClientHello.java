@@ -1,0 +1,252 @@
+package dev.gateway.net.tls;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what a TLS client says first (RFC 8446, section 4.1.2), as far as it is of use to who relays it without taking
+ * part. Called with all bytes so far on the event loop of their connection; keeps nothing.
+ */
+public final class ClientHello {
+    /** How many bytes a hello may have, the headers of its records included. Real ones have 200 to 2000. */
+    public static final int MAX_BYTES = 16 * 1024;
+
+    private static final int HANDSHAKE_RECORD = 22;
+    private static final int RECORD_HEADER = 5;
+    private static final int MAX_RECORD = 1 << 14;
+    private static final int CLIENT_HELLO = 1;
+    private static final int MESSAGE_HEADER = 4;
+    private static final int VERSION_AND_RANDOM = 2 + 32;
+    private static final int SERVER_NAME = 0;
+    private static final int ALPN = 16;
+    private static final int HOST_NAME = 0;
+    private static final int MAX_NAME = 255;
+
+    /** What reading has come to. */
+    public sealed interface Reading permits Hello, Incomplete, NotTls {}
+
+    /**
+     * The hello is there. With Encrypted Client Hello the name is that of the outer one, which is what decides where a
+     * connection goes.
+     *
+     * @param serverName the host that is asked for (SNI; RFC 6066, section 3), in lower case without a dot at its end;
+     *     null if none is
+     * @param protocols that are offered (ALPN; RFC 7301, section 3.1), in the client's order; empty if none are
+     */
+    public record Hello(@Nullable String serverName, List<String> protocols) implements Reading {
+        public Hello {
+            protocols = List.copyOf(protocols);
+        }
+    }
+
+    /** There must be more bytes before anything can be said. */
+    public record Incomplete() implements Reading {}
+
+    /**
+     * These are not the first bytes of a TLS connection, or not of one that anybody should answer.
+     *
+     * @param reason for people
+     */
+    public record NotTls(String reason) implements Reading {}
+
+    private static final Reading INCOMPLETE = new Incomplete();
+    private static final Reading OTHER_PROTOCOL = new NotTls("not TLS");
+    private static final Reading TOO_LONG = new NotTls("a ClientHello that is too long");
+    private static final Reading MALFORMED = new NotTls("a malformed ClientHello");
+
+    private ClientHello() {}
+
+    /**
+     * Reads the hello that a connection begins with, however it is split into segments and records. Neither the buffer
+     * nor its indices are changed. A hello that is not complete costs a look at the headers of its records, so asking
+     * again for each segment is cheap.
+     */
+    public static Reading read(ByteBuf bytes) {
+        int start = bytes.readerIndex();
+        int end = bytes.writerIndex();
+        int at = start;
+        int length = -1; // of the message with its header, once that is there
+        int collected = 0;
+        byte[] header = new byte[MESSAGE_HEADER];
+        while (length < 0 || collected < length) {
+            Reading problem = recordProblem(bytes, at, end);
+            if (problem != null) {
+                return problem;
+            }
+            int size = bytes.getUnsignedShort(at + 3);
+            at += RECORD_HEADER;
+            for (int i = 0; length < 0 && i < size && at + i < end; i++) {
+                header[collected + i] = bytes.getByte(at + i);
+                if (header[0] != CLIENT_HELLO) {
+                    return OTHER_PROTOCOL;
+                }
+                if (collected + i == MESSAGE_HEADER - 1) {
+                    length = MESSAGE_HEADER + ((header[1] & 0xff) << 16 | (header[2] & 0xff) << 8 | (header[3] & 0xff));
+                }
+            }
+            int needed = Math.min(size, length < 0 ? MESSAGE_HEADER - collected : length - collected);
+            if (length > MAX_BYTES || at + needed - start > MAX_BYTES) {
+                return TOO_LONG;
+            }
+            if (at + needed > end) {
+                return INCOMPLETE;
+            }
+            collected += needed;
+            at += size;
+        }
+        return new Parser(message(bytes, length)).parse();
+    }
+
+    /** Reads a hello that is there without the headers of its record and of its message. Its buffer is not changed. */
+    static Reading readBody(ByteBuf body) {
+        byte[] message = new byte[MESSAGE_HEADER + body.readableBytes()];
+        body.getBytes(body.readerIndex(), message, MESSAGE_HEADER, body.readableBytes());
+        return message.length < MESSAGE_HEADER + VERSION_AND_RANDOM ? MALFORMED : new Parser(message).parse();
+    }
+
+    /** Returns what is to be said unless a whole header of a record of the right kind is there. */
+    private static @Nullable Reading recordProblem(ByteBuf bytes, int at, int end) {
+        if ((end > at && bytes.getByte(at) != HANDSHAKE_RECORD) || (end > at + 1 && bytes.getByte(at + 1) != 3)) {
+            return OTHER_PROTOCOL;
+        }
+        if (end < at + RECORD_HEADER) {
+            return INCOMPLETE;
+        }
+        int size = bytes.getUnsignedShort(at + 3);
+        return size == 0 || size > MAX_RECORD ? OTHER_PROTOCOL : null;
+    }
+
+    /** Puts the message together that is known to be there. */
+    private static byte[] message(ByteBuf bytes, int length) {
+        byte[] message = new byte[length];
+        int at = bytes.readerIndex();
+        int done = 0;
+        while (done < length) {
+            int size = bytes.getUnsignedShort(at + 3);
+            int here = Math.min(size, length - done);
+            bytes.getBytes(at + RECORD_HEADER, message, done, here);
+            done += here;
+            at += RECORD_HEADER + size;
+        }
+        return message;
+    }
+
+    /** Walks over a whole message. Each step says whether it stayed inside. */
+    private static final class Parser {
+        private final byte[] message;
+        private int at = MESSAGE_HEADER + VERSION_AND_RANDOM;
+
+        Parser(byte[] message) {
+            this.message = message;
+        }
+
+        Reading parse() {
+            if (!skip(1) || !skip(2) || !skip(1)) { // session id, cipher suites, compression methods
+                return MALFORMED;
+            }
+            if (at == message.length) {
+                return new Hello(null, List.of()); // no extensions
+            }
+            int end = end(2, message.length);
+            if (end != message.length) {
+                return MALFORMED;
+            }
+            String name = null;
+            List<String> protocols = List.of();
+            while (at < end) {
+                int type = number(2, end);
+                int extensionEnd = end(2, end);
+                if (type < 0 || extensionEnd < 0) {
+                    return MALFORMED;
+                }
+                if (type == SERVER_NAME) {
+                    String found = serverName(extensionEnd);
+                    if (found == null || name != null) {
+                        return MALFORMED;
+                    }
+                    name = found;
+                } else if (type == ALPN) {
+                    List<String> found = protocols(extensionEnd);
+                    if (found == null || !protocols.isEmpty()) {
+                        return MALFORMED;
+                    }
+                    protocols = found;
+                }
+                at = extensionEnd;
+            }
+            return new Hello(name, protocols);
+        }
+
+        /** Reads a number of so many bytes, -1 if they are not there. */
+        private int number(int bytes, int limit) {
+            if (limit - at < bytes) {
+                return -1;
+            }
+            int number = 0;
+            for (int i = 0; i < bytes; i++) {
+                number = number << 8 | (message[at++] & 0xff);
+            }
+            return number;
+        }
+
+        /** Reads the length of what follows and returns where that ends, -1 if it is not inside. */
+        private int end(int lengthBytes, int limit) {
+            int length = number(lengthBytes, limit);
+            return length < 0 || length > limit - at ? -1 : at + length;
+        }
+
+        private boolean skip(int lengthBytes) {
+            int end = end(lengthBytes, message.length);
+            if (end < 0) {
+                return false;
+            }
+            at = end;
+            return true;
+        }
+
+        /** Reads a list of protocols, at least one. */
+        private @Nullable List<String> protocols(int limit) {
+            if (end(2, limit) != limit || at == limit) {
+                return null;
+            }
+            List<String> found = new ArrayList<>();
+            while (at < limit) {
+                int end = end(1, limit);
+                if (end <= at) {
+                    return null; // beyond the list, or empty
+                }
+                found.add(new String(message, at, end - at, StandardCharsets.ISO_8859_1));
+                at = end;
+            }
+            return found;
+        }
+
+        /** Reads a list that holds one name and nothing else; TLS has never had another kind. */
+        private @Nullable String serverName(int limit) {
+            if (end(2, limit) != limit || number(1, limit) != HOST_NAME || end(2, limit) != limit) {
+                return null;
+            }
+            int length = limit - at;
+            if (length > 1 && message[limit - 1] == '.') {
+                length--;
+            }
+            if (length == 0 || length > MAX_NAME) {
+                return null;
+            }
+            byte[] name = new byte[length];
+            for (int i = 0; i < length; i++) {
+                byte b = message[at + i];
+                if (b >= 'A' && b <= 'Z') {
+                    b = (byte) (b + 32);
+                } else if (b <= ' ' || b == 0x7f) {
+                    return null;
+                }
+                name[i] = b;
+            }
+            return new String(name, StandardCharsets.US_ASCII);
+        }
+    }
+}

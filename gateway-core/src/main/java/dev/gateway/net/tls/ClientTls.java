@@ -1,0 +1,164 @@
+package dev.gateway.net.tls;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.ssl.IdentityCipherSuiteFilter;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.regex.Pattern;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedTrustManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The client's side of TLS for one upstream. Immutable, shared by event loops; connections that it secured outlive
+ * {@link #close}.
+ */
+public final class ClientTls implements AutoCloseable {
+    /** As RFC 1123, section 2.1, has it: no other name can be asked for, not even one with an underscore. */
+    private static final Pattern SINGLE_LABEL = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
+
+    private final SslContext configured;
+    private final SslContext http1;
+    private final SslContext none;
+    private final @Nullable X509Certificate certificate;
+    private final @Nullable String serverName;
+    private final long handshakeMillis;
+
+    /** What is offered to the server by ALPN. */
+    public enum Alpn {
+        /** The protocols of the settings. */
+        CONFIGURED,
+        /** HTTP/1.1 and nothing else. */
+        HTTP1,
+        /** No ALPN, as for bytes whose protocol nobody here knows. */
+        NONE
+    }
+
+    /**
+     * Reads certificates and keys.
+     *
+     * @throws IOException if a file cannot be read
+     * @throws GeneralSecurityException if a certificate, key or protocol is not usable
+     */
+    public ClientTls(ClientTlsSettings settings) throws IOException, GeneralSecurityException {
+        this.serverName = settings.serverName();
+        this.handshakeMillis = settings.handshakeMillis();
+        List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
+        SslContextBuilder builder = SslContextBuilder.forClient()
+                .sslProvider(TlsProvider.CURRENT)
+                .protocols(protocols)
+                .ciphers(TlsProvider.ciphers(List.of(), protocols), IdentityCipherSuiteFilter.INSTANCE);
+        if (!settings.verify()) {
+            builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
+        } else {
+            builder.endpointIdentificationAlgorithm("HTTPS")
+                    .trustManager(new NamedPeer(
+                            trust(settings.caFile() == null ? null : Pem.certificates(settings.caFile()))));
+        }
+        this.certificate = identify(builder, settings.certFile(), settings.keyFile());
+        try {
+            this.configured = build(builder, settings.alpn());
+            this.http1 = build(builder, List.of("http/1.1"));
+            this.none = build(builder, List.of());
+        } catch (IllegalArgumentException e) {
+            throw new GeneralSecurityException(e.getMessage(), e); // a protocol that nobody knows
+        }
+    }
+
+    private static @Nullable X509Certificate identify(
+            SslContextBuilder builder, @Nullable Path certFile, @Nullable Path keyFile)
+            throws IOException, GeneralSecurityException {
+        if (certFile == null || keyFile == null) {
+            return null;
+        }
+        X509Certificate[] chain = Pem.certificates(certFile);
+        PrivateKey key = Pem.privateKey(keyFile);
+        Pem.requirePair(chain[0], key, keyFile);
+        builder.keyManager(key, chain);
+        return chain[0];
+    }
+
+    /** Returns the certificate that is shown to servers that ask for one, or null; for metrics of its expiry. */
+    public @Nullable X509Certificate certificate() {
+        return certificate;
+    }
+
+    private static SslContext build(SslContextBuilder builder, List<String> alpn) throws SSLException {
+        return builder.applicationProtocolConfig(TlsProvider.alpn(alpn)).build();
+    }
+
+    /**
+     * Returns who trusts authorities. Made once for all contexts: there are many.
+     *
+     * @param authorities null for those of the platform
+     */
+    private static X509ExtendedTrustManager trust(X509Certificate @Nullable [] authorities)
+            throws IOException, GeneralSecurityException {
+        KeyStore store = null;
+        if (authorities != null) {
+            store = KeyStore.getInstance(KeyStore.getDefaultType());
+            store.load(null, null);
+            for (int i = 0; i < authorities.length; i++) {
+                store.setCertificateEntry(Integer.toString(i), authorities[i]);
+            }
+        }
+        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        factory.init(store);
+        for (TrustManager each : factory.getTrustManagers()) {
+            if (each instanceof X509ExtendedTrustManager manager) {
+                return manager;
+            }
+        }
+        throw new GeneralSecurityException("this Java runtime has no trust manager for certificates");
+    }
+
+    /**
+     * Makes the handler that secures one connection. It must be added to a pipeline, which releases it.
+     *
+     * @param host the host dialled, verified and asked for unless the settings name another
+     */
+    public SslHandler newHandler(ByteBufAllocator allocator, String host, int port, Alpn alpn) {
+        SslContext context =
+                switch (alpn) {
+                    case CONFIGURED -> configured;
+                    case HTTP1 -> http1;
+                    case NONE -> none;
+                };
+        String name = serverName != null ? serverName : host;
+        SslHandler handler = context.newHandler(allocator, name, port);
+        handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (SINGLE_LABEL.matcher(name).matches()) {
+            askFor(name, handler.engine());
+        }
+        return handler;
+    }
+
+    /** Netty, as the JDK, asks for no name without a dot; but such are the names of services in a cluster. */
+    private static void askFor(String name, SSLEngine engine) {
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setServerNames(List.of(new SNIHostName(name)));
+        engine.setSSLParameters(parameters);
+    }
+
+    @Override
+    public void close() {
+        ReferenceCountUtil.release(configured);
+        ReferenceCountUtil.release(http1);
+        ReferenceCountUtil.release(none);
+    }
+}

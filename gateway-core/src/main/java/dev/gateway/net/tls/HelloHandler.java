@@ -1,0 +1,183 @@
+package dev.gateway.net.tls;
+
+import dev.gateway.net.tls.ClientHello.Hello;
+import dev.gateway.stream.HandshakeFailure;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.AbstractSniHandler;
+import io.netty.handler.ssl.SniCompletionEvent;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what a TLS client says first, and decides by it: which certificate it is shown, or that there is no handshake. A
+ * client that offers protocols of which none is served, or asks for a name that none of the certificates has, may have
+ * been led here by somebody who wants one protocol or site to answer for another. The provider of TLS cannot refuse such
+ * clients: BoringSSL as Netty has it knows no such setting. Gives way to the TLS handler.
+ */
+final class HelloHandler extends AbstractSniHandler<SslContext> {
+    private static final int MAX_CLIENT_HELLO = 32 << 10;
+
+    // RFC 8446, section 6
+    private static final int ALERT_RECORD = 21;
+    private static final int FATAL = 2;
+    private static final int UNRECOGNIZED_NAME = 112;
+    private static final int NO_APPLICATION_PROTOCOL = 120;
+
+    private static final String HTTP_1_1 = "http/1.1";
+
+    /** What curl offers that is to speak HTTP/1.0: to a server it is HTTP/1.1 by another version, and nothing else. */
+    private static final String HTTP_1_0 = "http/1.0";
+
+    private final Server server;
+    private final long handshakeMillis;
+    private @Nullable Future<?> timeout;
+    private @Nullable String serverName;
+    private int alert; // that ends the handshake, 0 for none
+
+    /** A client was refused for its hello. Says nothing that the client has sent, for logs have it. */
+    @SuppressWarnings("serial") // is never written anywhere
+    static final class RefusedException extends SSLHandshakeException {
+        private final HandshakeFailure reason;
+
+        RefusedException(HandshakeFailure reason) {
+            super(reason.explanation());
+            this.reason = reason;
+        }
+
+        HandshakeFailure reason() {
+            return reason;
+        }
+    }
+
+    /** What it asks of its listener. */
+    interface Server {
+        /** Returns the protocols that are served; empty if the client's wish does not matter. */
+        List<String> protocols();
+
+        /** Returns the context for a name in lower case, null to refuse it; for null, that of clients that ask for none. */
+        @Nullable
+        SslContext context(@Nullable String name);
+
+        SslHandler handler(SslContext context, ChannelHandlerContext ctx);
+    }
+
+    HelloHandler(Server server, long handshakeMillis) {
+        super(MAX_CLIENT_HELLO, 0);
+        this.server = server;
+        this.handshakeMillis = handshakeMillis;
+    }
+
+    /** The parent's timer would keep a connection that has been closed meanwhile in memory until it expires. */
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (handshakeMillis > 0) {
+            timeout = ctx.executor().schedule(() -> onLate(ctx), handshakeMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void onLate(ChannelHandlerContext ctx) {
+        ctx.fireUserEventTriggered(new SniCompletionEvent(
+                new SslHandshakeTimeoutException("handshake timed out after " + handshakeMillis + " ms")));
+        ctx.close();
+    }
+
+    @Override
+    protected void handlerRemoved0(ChannelHandlerContext ctx) throws Exception {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        super.handlerRemoved0(ctx);
+    }
+
+    /** Returns the name that the client asks for, without a dot at its end; null if it asks for none. */
+    @Nullable
+    String serverName() {
+        return serverName;
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+        if (alert != 0) {
+            in.skipBytes(in.readableBytes()); // that it was refused has been said
+        } else {
+            super.decode(ctx, in, out);
+        }
+    }
+
+    @Override
+    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable ByteBuf body) {
+        Hello hello = body != null && ClientHello.readBody(body) instanceof Hello read ? read : null;
+        SslContext any = server.context(null);
+        if (hello == null) {
+            return ctx.executor().newSucceededFuture(any); // whose handler says what is wrong with it
+        }
+        serverName = hello.serverName();
+        if (!isSpoken(hello.protocols())) {
+            return refuse(ctx, NO_APPLICATION_PROTOCOL, HandshakeFailure.APPLICATION_PROTOCOL);
+        }
+        SslContext context = serverName == null ? any : server.context(serverName);
+        return context != null
+                ? ctx.executor().newSucceededFuture(context)
+                : refuse(ctx, UNRECOGNIZED_NAME, HandshakeFailure.SERVER_NAME);
+    }
+
+    private boolean isSpoken(List<String> offered) {
+        List<String> served = server.protocols();
+        if (offered.isEmpty() || served.isEmpty()) {
+            return true;
+        }
+        for (String each : offered) {
+            if (served.contains(each) || (each.equals(HTTP_1_0) && served.contains(HTTP_1_1))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Future<SslContext> refuse(ChannelHandlerContext ctx, int description, HandshakeFailure reason) {
+        alert = description;
+        return ctx.executor().newFailedFuture(new RefusedException(reason));
+    }
+
+    @Override
+    protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) throws SSLException {
+        throw new SSLException("only whole hellos are looked up");
+    }
+
+    @Override
+    protected void onLookupComplete(ChannelHandlerContext ctx, @Nullable String name, Future<SslContext> found) {
+        SslContext context = found.getNow();
+        if (context == null) {
+            ctx.writeAndFlush(Unpooled.wrappedBuffer(
+                    new byte[] {ALERT_RECORD, 3, 3, 0, 2, FATAL, (byte) alert})); // then the failure closes
+            return;
+        }
+        SslHandler handler = server.handler(context, ctx);
+        boolean replaced = false;
+        try {
+            ctx.pipeline().replace(this, null, handler);
+            replaced = true;
+        } finally {
+            if (!replaced) {
+                ReferenceCountUtil.safeRelease(handler.engine());
+            }
+        }
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.fireExceptionCaught(cause);
+        ctx.close();
+    }
+}

@@ -1,0 +1,108 @@
+package dev.gateway.net.tls;
+
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.CertificateBuilder.KeyUsage;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/** Makes a certificate for this machine at first start, so that TLS can be tried without one. */
+public final class SelfSigned {
+    private static final Duration VALID = Duration.ofDays(365);
+    private static final String UNIX = "unix"; // a view of a file's attributes
+    private static final Integer ROOT = 0;
+    private static final int WRITABLE_FOR_OTHERS = 0002;
+    private static final Duration RENEW_BEFORE = Duration.ofDays(14);
+
+    private SelfSigned() {}
+
+    /**
+     * Returns the certificate in a directory; makes it if there is none, or if it ends soon. It is valid for localhost,
+     * 127.0.0.1 and ::1. The key is readable by its owner only; one that others may have put there is replaced.
+     *
+     * @throws IOException if the files cannot be read or written
+     * @throws GeneralSecurityException if this JDK cannot make the certificate
+     */
+    public static CertificateFiles in(Path directory) throws IOException, GeneralSecurityException {
+        CertificateFiles files =
+                new CertificateFiles(directory.resolve("self-signed.crt"), directory.resolve("self-signed.key"));
+        if (Files.exists(files.certFile())
+                && Files.exists(files.keyFile())
+                && isOurs(files.keyFile())
+                && Pem.certificates(files.certFile())[0]
+                        .getNotAfter()
+                        .toInstant()
+                        .isAfter(Instant.now().plus(RENEW_BEFORE))) {
+            return files;
+        }
+        X509Bundle bundle = make();
+        Files.createDirectories(directory);
+        // The key first: a certificate without its key would be taken for complete only if both exist.
+        write(files.keyFile(), bundle.getPrivateKeyPEM(), "rw-------");
+        write(files.certFile(), bundle.getCertificatePathPEM(), "rw-r--r--");
+        return files;
+    }
+
+    /** Whether only root or the user of this process can have written a file. Otherwise another user may have the key. */
+    private static boolean isOurs(Path file) throws IOException {
+        Path process = Path.of("/proc/self");
+        if (!file.getFileSystem().supportedFileAttributeViews().contains(UNIX) || !Files.exists(process)) {
+            return true; // nobody tells
+        }
+        Map<String, Object> attributes = Files.readAttributes(file, UNIX + ":uid,mode", LinkOption.NOFOLLOW_LINKS);
+        Object owner = attributes.get("uid");
+        int mode = (Integer) Objects.requireNonNull(attributes.get("mode"));
+        boolean others = (mode & WRITABLE_FOR_OTHERS) != 0;
+        return !others
+                && (ROOT.equals(owner)
+                        || Files.getAttribute(process, UNIX + ":uid").equals(owner));
+    }
+
+    private static X509Bundle make() throws GeneralSecurityException {
+        Instant now = Instant.now();
+        try {
+            return new CertificateBuilder()
+                    .ecp256()
+                    .subject("CN=localhost,O=Gateway self-signed")
+                    .notBefore(now.minus(Duration.ofDays(1)))
+                    .notAfter(now.plus(VALID))
+                    .addSanDnsName("localhost")
+                    .addSanIpAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
+                    .addSanIpAddress(InetAddress.getByName("::1"))
+                    .setIsCertificateAuthority(true) // the builder signs nothing else by itself
+                    .setPathLengthConstraint(OptionalInt.of(0))
+                    .setKeyUsage(true, KeyUsage.digitalSignature, KeyUsage.keyCertSign)
+                    .addExtendedKeyUsageServerAuth()
+                    .buildSelfSigned();
+        } catch (Exception e) { // as the builder declares
+            throw new GeneralSecurityException("cannot make a self-signed certificate", e);
+        }
+    }
+
+    private static void write(Path file, String content, String permissions) throws IOException {
+        boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+        FileAttribute<?>[] attributes = posix
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
+                }
+                : new FileAttribute<?>[0];
+        Path temporary = Files.createTempFile(file.toAbsolutePath().getParent(), "new-", ".pem", attributes);
+        Files.write(temporary, content.getBytes(StandardCharsets.US_ASCII));
+        Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+}

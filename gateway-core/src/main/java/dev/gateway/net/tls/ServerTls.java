@@ -1,0 +1,268 @@
+package dev.gateway.net.tls;
+
+import dev.gateway.files.InputFile;
+import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.stream.ConnectionInfo.TlsInfo;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.IdentityCipherSuiteFilter;
+import io.netty.handler.ssl.OpenSslSessionContext;
+import io.netty.handler.ssl.OpenSslSessionTicketKey;
+import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.internal.tcnative.SSL;
+import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Shared by event
+ * loops. Freed when whoever made it and all that have retained it have closed it; connections that it has secured
+ * outlive that.
+ */
+public final class ServerTls implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
+    private static final String MAC = "HmacSHA384";
+    private static final int CACHED_RESUMPTIONS = 4096; // only for clients of TLS 1.2 that know no tickets
+
+    private final List<SslContext> contexts = new ArrayList<>();
+    private final List<X509Certificate> certificates = new ArrayList<>();
+    private final CertificateNames<SslContext> names = new CertificateNames<>();
+    private final Hellos hellos = new Hellos();
+    private final List<String> protocols;
+    private final boolean refusesUnknownNames;
+    private final long handshakeMillis;
+    private final boolean tickets;
+    private final TicketSecrets secrets;
+    private final byte[] policy; // what is asked of clients
+    private final @Nullable ClientCertificates clients;
+    private volatile long keyedPeriod = -1; // whose keys the contexts have
+    private final AtomicInteger uses = new AtomicInteger(1);
+
+    /** Told how a handshake ended, on the connection's event loop. */
+    public interface Callback {
+        /**
+         * The connection is secured; no data has been read yet. The callback adds the handlers of the protocol.
+         *
+         * @param protocol what ALPN settled on, or null if nothing was
+         */
+        void onSecured(Channel channel, @Nullable String protocol, TlsInfo info);
+
+        /** The handshake failed or took too long; the connection is being closed. */
+        void onHandshakeFailed(Channel channel, Throwable failure);
+    }
+
+    /**
+     * Reads certificates and keys.
+     *
+     * @throws IOException if a file cannot be read
+     * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
+     */
+    public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
+        this(settings, TicketSecrets.lasting(settings.resumableSeconds()));
+    }
+
+    ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
+        this.protocols = List.copyOf(settings.alpn());
+        this.refusesUnknownNames = settings.refusesUnknownNames();
+        this.handshakeMillis = settings.handshakeMillis();
+        this.tickets = settings.tickets();
+        this.secrets = secrets;
+        // Read once: tickets must not have the key of one CA while connections have the trust of another.
+        X509Certificate @Nullable [] authorities =
+                settings.clientCaFile() == null ? null : Pem.certificates(settings.clientCaFile());
+        this.policy = policy(settings, authorities);
+        this.clients = authorities == null ? null : ClientCertificates.read(settings.clientCrlFile(), authorities);
+        if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
+            log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
+        }
+        try {
+            for (CertificateFiles files : settings.certificates()) {
+                X509Certificate[] chain = Pem.certificates(files.certFile());
+                SslContext context = newContext(settings, files, chain, authorities);
+                contexts.add(context);
+                certificates.add(chain[0]);
+                names.add(chain[0], context);
+            }
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            free();
+            throw e;
+        }
+        if (contexts.isEmpty()) {
+            throw new GeneralSecurityException("a TLS listener needs a certificate");
+        }
+    }
+
+    private static SslContext newContext(
+            ServerTlsSettings settings,
+            CertificateFiles files,
+            X509Certificate[] chain,
+            X509Certificate @Nullable [] authorities)
+            throws IOException, GeneralSecurityException {
+        List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
+        try {
+            PrivateKey key = Pem.privateKey(files.keyFile());
+            Pem.requirePair(chain[0], key, files.keyFile());
+            SslContextBuilder builder = SslContextBuilder.forServer(key, chain);
+            if (authorities != null) {
+                builder.trustManager(authorities);
+            }
+            return builder.sslProvider(TlsProvider.CURRENT)
+                    .protocols(protocols)
+                    .ciphers(TlsProvider.ciphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE)
+                    .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()))
+                    .clientAuth(clientAuth(settings))
+                    .sessionCacheSize(CACHED_RESUMPTIONS)
+                    .sessionTimeout(settings.resumableSeconds())
+                    .build();
+        } catch (IllegalArgumentException e) {
+            // Netty's word for a cipher or protocol that nobody knows.
+            throw new GeneralSecurityException(files.certFile() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static ClientAuth clientAuth(ServerTlsSettings settings) throws GeneralSecurityException {
+        ClientAuth auth =
+                switch (settings.clientAuth()) {
+                    case NONE -> ClientAuth.NONE;
+                    case OPTIONAL -> ClientAuth.OPTIONAL;
+                    case REQUIRED -> ClientAuth.REQUIRE;
+                };
+        if (auth != ClientAuth.NONE && settings.clientCaFile() == null) {
+            throw new GeneralSecurityException("client certificates need a CA file to be verified against");
+        }
+        return auth;
+    }
+
+    private static byte[] policy(ServerTlsSettings settings, X509Certificate @Nullable [] authorities)
+            throws IOException, GeneralSecurityException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.writeBytes(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
+        if (authorities != null) {
+            for (X509Certificate authority : authorities) {
+                all.writeBytes(authority.getEncoded());
+            }
+        }
+        if (settings.clientCrlFile() != null) {
+            all.writeBytes(InputFile.bytes(settings.clientCrlFile()));
+        }
+        return all.toByteArray();
+    }
+
+    /** Whether both accept the same certificates of clients. */
+    public boolean acceptsSameClients(ServerTls other) {
+        return Arrays.equals(policy, other.policy);
+    }
+
+    /** Sees to it that tickets are made, and taken, with the keys of now. */
+    private void renewTicketKeys() {
+        if (tickets && keyedPeriod != secrets.current().number()) {
+            synchronized (this) {
+                TicketSecrets.Period now = secrets.current();
+                OpenSslSessionTicketKey[] keys =
+                        now.secrets().stream().map(this::ticketKey).toArray(OpenSslSessionTicketKey[]::new);
+                for (SslContext context : contexts) {
+                    if (context.sessionContext() instanceof OpenSslSessionContext resumption) {
+                        resumption.setTicketKeys(keys);
+                    }
+                }
+                keyedPeriod = now.number();
+            }
+        }
+    }
+
+    /**
+     * Tickets survive a reload, but are never valid where other clients are let in: the key depends on the process and
+     * on what is asked of clients.
+     */
+    private OpenSslSessionTicketKey ticketKey(byte[] secret) {
+        try {
+            Mac mac = Mac.getInstance(MAC);
+            mac.init(new SecretKeySpec(secret, MAC));
+            byte[] key = mac.doFinal(policy);
+            return new OpenSslSessionTicketKey(
+                    Arrays.copyOf(key, 16), Arrays.copyOfRange(key, 16, 32), Arrays.copyOfRange(key, 32, 48));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e); // every JDK has it
+        }
+    }
+
+    /** Returns the servers' own certificates, in the order configured; for metrics of their expiry. */
+    public List<X509Certificate> certificates() {
+        return List.copyOf(certificates);
+    }
+
+    /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
+    public void secure(ChannelPipeline pipeline, Callback callback) {
+        renewTicketKeys();
+        SmallReads.copy(pipeline);
+        HelloHandler hello = new HelloHandler(hellos, handshakeMillis);
+        pipeline.addLast(hello, new HandshakeHandler(callback, hello, clients));
+    }
+
+    private SslHandler newHandler(SslContext context, ByteBufAllocator allocator) {
+        SslHandler handler = context.newHandler(allocator);
+        handler.setHandshakeTimeoutMillis(handshakeMillis);
+        if (!tickets && handler.engine() instanceof ReferenceCountedOpenSslEngine openSsl) {
+            // Of each connection, because Netty allows them there again for TLS 1.3.
+            SSL.setOptions(openSsl.sslPointer(), SSL.SSL_OP_NO_TICKET);
+        }
+        return handler;
+    }
+
+    /** Keeps it from being freed until another {@link #close}. */
+    public void retain() {
+        uses.incrementAndGet();
+    }
+
+    /** Has no further use for it: the last one frees keys and certificates. Connections are not touched. */
+    @Override
+    public void close() {
+        if (uses.decrementAndGet() == 0) {
+            free();
+        }
+    }
+
+    private void free() {
+        contexts.forEach(ReferenceCountUtil::release);
+        contexts.clear();
+    }
+
+    /** Answers what is asked of each client's hello. */
+    private final class Hellos implements HelloHandler.Server {
+        @Override
+        public List<String> protocols() {
+            return protocols;
+        }
+
+        @Override
+        public @Nullable SslContext context(@Nullable String name) {
+            SslContext found = name == null ? null : names.find(name);
+            return found != null || (name != null && refusesUnknownNames) ? found : contexts.get(0);
+        }
+
+        @Override
+        public SslHandler handler(SslContext context, ChannelHandlerContext ctx) {
+            return newHandler(context, ctx.alloc());
+        }
+    }
+}

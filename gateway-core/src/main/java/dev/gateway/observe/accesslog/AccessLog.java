@@ -1,0 +1,128 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.time.TimerWheel;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lines of exchanges, without making any event loop wait: each loop formats its own and hands over batches to the one
+ * {@link LogWriter}. How lines look and where they go may change at any time, by one thread at a time; no line is lost
+ * then.
+ */
+public final class AccessLog implements AutoCloseable {
+    private final AtomicLong dropped = new AtomicLong();
+    private final List<LoopAccessLog> loops = new CopyOnWriteArrayList<>();
+    private final LogWriter.Limits limits;
+    private volatile @Nullable LogWriter writer; // null while there are no lines
+    private @Nullable LogTarget target;
+
+    /** Makes a log without lines. */
+    public AccessLog() {
+        this(LogWriter.Limits.DEFAULT);
+    }
+
+    AccessLog(LogWriter.Limits limits) {
+        this.limits = limits;
+    }
+
+    /** Returns the observer of another event loop. */
+    public ExchangeObserver newLoop(TimerWheel wheel) {
+        LoopAccessLog loop = new LoopAccessLog(wheel);
+        loops.add(loop);
+        return loop;
+    }
+
+    /** A change that has been prepared, and that one of the two methods ends. */
+    public final class Change {
+        private final AccessLogSettings settings;
+        private final @Nullable LogTarget wanted;
+        private final @Nullable LogDestination opened; // null if the current one is kept, or there is none
+
+        private Change(AccessLogSettings settings, @Nullable LogTarget wanted, @Nullable LogDestination opened) {
+            this.settings = settings;
+            this.wanted = wanted;
+            this.opened = opened;
+        }
+
+        /** Makes it: lines of what ends from now on look and go as wanted. Returns when every loop does so. */
+        public void commit() {
+            LogWriter former = writer;
+            LogWriter next = wanted == null ? null : opened == null ? former : new LogWriter(opened, limits, dropped);
+            List<CompletableFuture<Void>> done = new ArrayList<>();
+            for (LoopAccessLog loop : loops) {
+                done.add(CompletableFuture.runAsync(() -> loop.use(settings, next), loop.executor()));
+            }
+            CompletableFuture.allOf(done.toArray(CompletableFuture<?>[]::new)).join();
+            writer = next;
+            target = wanted;
+            if (former != null && former != next) {
+                former.close();
+            }
+        }
+
+        /** Leaves all as it was. */
+        public void cancel() {
+            if (opened != null) {
+                try {
+                    opened.close();
+                } catch (IOException e) {
+                    throw new IllegalStateException(e); // nothing was written to it
+                }
+            }
+        }
+    }
+
+    /**
+     * Opens what another look or place needs. Where the place is the one of before, it stays open.
+     *
+     * @throws IOException if it cannot be opened; then all is as it was
+     */
+    public Change prepare(AccessLogSettings settings, LogTarget wanted) throws IOException {
+        if (settings.format() == null) {
+            return new Change(settings, null, null);
+        }
+        return new Change(settings, wanted, Objects.equals(target, wanted) ? null : wanted.open());
+    }
+
+    /** The same of a destination that is open. */
+    Change prepare(AccessLogSettings settings, LogTarget wanted, LogDestination opened) {
+        return new Change(settings, wanted, opened);
+    }
+
+    /** Returns the last failed exchanges of each event loop, which are kept also while there are no lines. */
+    public List<RecentFailures> failures() {
+        return loops.stream().map(loop -> loop.failures).toList();
+    }
+
+    /** Returns how many lines were dropped. */
+    public long dropped() {
+        return dropped.get();
+    }
+
+    /** Opens the file anew, after it was moved by who rotates logs. */
+    public void reopen() {
+        LogWriter current = writer;
+        if (current != null) {
+            current.reopen();
+        }
+    }
+
+    /** Writes what is left, and closes the destination. To be called when the event loops have ended. */
+    @Override
+    public void close() {
+        for (LoopAccessLog loop : loops) {
+            loop.handOver();
+        }
+        LogWriter current = writer;
+        if (current != null) {
+            current.close();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.format.JsonText;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Tried;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is kept of an exchange that has failed: a copy, as records are views of buffers. Texts are cut, so that it takes at
+ * most some 2 KB.
+ *
+ * @param path with what the access log hides hidden
+ * @param cause empty if the upstream answered 5xx
+ */
+public record FailedExchange(
+        long endMillis,
+        String requestId,
+        String client,
+        String listener,
+        String route,
+        String method,
+        String path,
+        int status,
+        String cause,
+        String detail,
+        String upstream,
+        String endpoint,
+        int attempts,
+        List<Tried> tried) {
+    private static final int LONGEST = 256;
+
+    /** Causes that tell of clients, or of what is refused to them on purpose; the dashboard takes the same for such. */
+    private static final Pattern OF_CLIENTS =
+            Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
+
+    static FailedExchange of(ExchangeRecord exchange, Redaction redaction) {
+        long nanos = exchange.endNanos - exchange.startNanos;
+        return new FailedExchange(
+                exchange.startMillis + nanos / 1_000_000,
+                text(exchange.requestId),
+                text(exchange.client.text()),
+                exchange.connection.listenerName(),
+                exchange.route,
+                exchange.method == null ? "" : text(exchange.method.name()),
+                text(exchange.path.isEmpty() ? exchange.authority : redaction.url(exchange.path)),
+                exchange.status,
+                exchange.cause == null ? "" : exchange.cause.label(),
+                cut(exchange.detail),
+                exchange.upstream,
+                exchange.endpoint == null ? "" : exchange.endpoint.toString(),
+                exchange.attempts,
+                exchange.tried == null ? List.of() : List.copyOf(exchange.tried));
+    }
+
+    private static String text(@Nullable AsciiString text) {
+        return text == null ? "" : text.length() <= LONGEST ? text.toString() : text.toString(0, LONGEST) + "\u2026";
+    }
+
+    private static String cut(String text) {
+        return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "\u2026";
+    }
+
+    /** Whether it tells of the client, and not of the gateway or an upstream. */
+    boolean isOfClient() {
+        return OF_CLIENTS.matcher(cause).lookingAt();
+    }
+
+    public void write(JsonText json) {
+        json.object().put("time", endMillis);
+        put(json, "requestId", requestId);
+        json.put("client", client).put("listener", listener);
+        put(json, "route", route);
+        put(json, "method", method);
+        json.put("path", path).put("status", status);
+        put(json, "cause", cause);
+        put(json, "detail", detail);
+        put(json, "upstream", upstream);
+        put(json, "endpoint", endpoint);
+        json.put("attempts", attempts);
+        if (!tried.isEmpty()) {
+            json.array("tried");
+            tried.forEach(each -> {
+                json.object().put("endpoint", each.endpoint().toString());
+                if (each.cause() == null) {
+                    json.put("status", each.status());
+                } else {
+                    json.put("cause", each.cause().label());
+                }
+                json.endObject();
+            });
+            json.endArray();
+        }
+        json.endObject();
+    }
+
+    private static void put(JsonText json, String name, String value) {
+        if (!value.isEmpty()) {
+            json.put(name, value);
+        }
+    }
+}

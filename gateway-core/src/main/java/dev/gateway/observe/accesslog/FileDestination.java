@@ -1,0 +1,114 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.files.FileFault;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A file that lines are appended to, put aside when it is too large or too old: FILE.1 is the youngest of those. */
+final class FileDestination implements LogDestination {
+    private static final Logger LOG = LoggerFactory.getLogger(FileDestination.class);
+
+    private static final FileAttribute<?>[] PERMISSIONS =
+            FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
+                    ? new FileAttribute<?>[] {
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"))
+                    }
+                    : new FileAttribute<?>[0];
+
+    private final LogTarget.File target;
+    private final LongSupplier nanoClock;
+    private OutputStream out;
+    private long bytes;
+    private long begunNanos;
+    private long rotatesAtBytes; // more than the limit after a rotation has failed
+
+    FileDestination(LogTarget.File target, LongSupplier nanoClock) throws IOException {
+        this.target = target;
+        this.nanoClock = nanoClock;
+        this.out = open();
+        begin();
+    }
+
+    private OutputStream open() throws IOException {
+        Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        // Not for everybody on this machine: there are addresses, paths and names of users in it.
+        try {
+            return Channels.newOutputStream(Files.newByteChannel(target.path(), options, PERMISSIONS));
+        } catch (IOException e) {
+            throw FileFault.writing(target.path(), e);
+        }
+    }
+
+    private void begin() throws IOException {
+        bytes = Files.size(target.path());
+        begunNanos = nanoClock.getAsLong();
+        rotatesAtBytes = target.maxBytes();
+    }
+
+    @Override
+    public int write(byte[] lines, int length) throws IOException {
+        if (bytes > 0 && isDue(length)) {
+            rotate();
+        }
+        out.write(lines, 0, length);
+        bytes += length;
+        return 0;
+    }
+
+    private boolean isDue(int more) {
+        boolean large = target.maxBytes() > 0 && bytes + more > rotatesAtBytes;
+        return large || (target.maxAgeNanos() > 0 && nanoClock.getAsLong() - begunNanos > target.maxAgeNanos());
+    }
+
+    private void rotate() {
+        try {
+            if (Files.exists(target.path())) { // somebody may have taken it away
+                putAside();
+            }
+            reopen();
+        } catch (IOException e) {
+            rotatesAtBytes = bytes + target.maxBytes(); // not again with every batch
+            begunNanos = nanoClock.getAsLong();
+            LOG.warn("Cannot put the access log aside, so it grows: {}", e.toString());
+        }
+    }
+
+    private void putAside() throws IOException {
+        for (int i = target.maxFiles() - 1; i >= 1; i--) {
+            if (Files.exists(aside(i))) {
+                Files.move(aside(i), aside(i + 1), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        Files.move(target.path(), aside(1), StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private Path aside(int number) {
+        return target.path().resolveSibling(target.path().getFileName() + "." + number);
+    }
+
+    @Override
+    public void reopen() throws IOException {
+        OutputStream fresh = open();
+        OutputStream former = out;
+        out = fresh;
+        begin();
+        former.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}

@@ -1,0 +1,208 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.LineBuffer;
+import dev.gateway.observe.Names;
+import io.netty.util.AsciiString;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line of the access log while it is written: takes values of fields, and escapes them as its format has it. One per
+ * event loop, for it keeps the text of the current second.
+ */
+abstract class LogLine {
+    private static final DateTimeFormatter ISO = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss", Locale.ROOT);
+    private static final DateTimeFormatter CLF = DateTimeFormatter.ofPattern("dd/MMM/yyyy:HH:mm:ss '+0000'", Locale.US);
+
+    /** Bytes of a header's values in a line. By HTTP/2 a client repeats a long one at the price of a byte each. */
+    private static final int MAX_HEADER = 1024;
+
+    private static final AsciiString SEPARATOR = new AsciiString(", ");
+    private static final AsciiString CUT = new AsciiString("...");
+
+    final LineBuffer buffer;
+    final Redaction redaction;
+    private final Names names = new Names();
+    private Moment moment = Moment.CLOSE;
+    private long second = -1;
+    private String iso = "";
+    private String clf = ""; // empty until it is asked for
+
+    /** When a line is written. */
+    enum Moment {
+        /** A tunnel was opened. */
+        OPEN,
+        /** A tunnel goes on. */
+        INTERIM,
+        /** The exchange is over. */
+        CLOSE
+    }
+
+    LogLine(LineBuffer buffer, Redaction redaction) {
+        this.buffer = buffer;
+        this.redaction = redaction;
+    }
+
+    /** Whether there are lines of that moment. */
+    abstract boolean has(Moment moment);
+
+    /** Adds one line with its end. */
+    final void write(ExchangeRecord exchange, Moment at) {
+        moment = at;
+        write(exchange);
+        buffer.put('\n');
+    }
+
+    abstract void write(ExchangeRecord exchange);
+
+    final Moment moment() {
+        return moment;
+    }
+
+    // ---- values
+
+    /** Begins a value that the caller writes into the buffer, and that needs no escaping. */
+    abstract void begin();
+
+    /** Ends what {@link #begin} began. */
+    abstract void end();
+
+    /** The field has no value. */
+    abstract void absent();
+
+    abstract void number(long value);
+
+    /** The value is what a peer sent. */
+    abstract void bytes(AsciiString value);
+
+    /** The value is any text. */
+    abstract void characters(String value);
+
+    /** The value is the attempts before the last one; not empty. */
+    abstract void tried(List<ExchangeRecord.Tried> attempts);
+
+    /** The value is what the configuration has a name for. */
+    abstract void name(Names.Name name);
+
+    /** What is written by its {@code toString}, and most likely not for the first time. */
+    final void name(@Nullable Object value) {
+        Names.Name name = value == null ? null : names.of(value);
+        if (name == null || name.text.isEmpty()) {
+            absent();
+        } else {
+            name(name);
+        }
+    }
+
+    /** Whether that text is what is written of a value. */
+    final boolean isName(Object value, String text) {
+        return names.of(value).text.equals(text);
+    }
+
+    final void text(@Nullable AsciiString value) {
+        if (value == null || value.isEmpty()) {
+            absent();
+        } else {
+            bytes(value);
+        }
+    }
+
+    final void text(@Nullable String value) {
+        if (value == null || value.isEmpty()) {
+            absent();
+        } else {
+            characters(value);
+        }
+    }
+
+    /** A word of ours. */
+    final void word(String value) {
+        begin();
+        buffer.put(value);
+        end();
+    }
+
+    /** A duration in microseconds, absent unless both moments came and in that order. */
+    final void micros(long from, long to) {
+        if (from != 0 && to != 0 && to - from >= 0) {
+            number((to - from) / 1000);
+        } else {
+            absent();
+        }
+    }
+
+    /** A value of a header, with the others that it may have. */
+    final void header(@Nullable Fields fields, FieldName name) {
+        int at = fields == null ? -1 : fields.find(name, 0);
+        if (fields == null || at < 0) {
+            absent();
+        } else {
+            AsciiString value = redaction.headerValue(name, fields.value(at));
+            int next = fields.find(name, at + 1);
+            bytes(next < 0 && value.length() <= MAX_HEADER ? value : join(fields, name, value, next));
+        }
+    }
+
+    /** Joins the values of a header that came more than once, and cuts what is too long to be of use in a log. */
+    private AsciiString join(Fields fields, FieldName name, AsciiString first, int second) {
+        byte[] joined = new byte[MAX_HEADER + CUT.length()];
+        int length = append(first, joined, 0);
+        boolean cut = length < first.length();
+        for (int i = second; i >= 0 && !cut; i = fields.find(name, i + 1)) {
+            AsciiString value = redaction.headerValue(name, fields.value(i));
+            int separated = append(SEPARATOR, joined, length);
+            length = append(value, joined, separated);
+            cut = length - separated < value.length();
+        }
+        if (cut) {
+            System.arraycopy(CUT.array(), CUT.arrayOffset(), joined, length, CUT.length());
+            length += CUT.length();
+        }
+        return new AsciiString(joined, 0, length, false);
+    }
+
+    /** Appends as much as there is room for, and returns where that ends. */
+    private static int append(AsciiString value, byte[] to, int at) {
+        int length = Math.min(value.length(), MAX_HEADER - at);
+        System.arraycopy(value.array(), value.arrayOffset(), to, at, length);
+        return at + length;
+    }
+
+    // ---- time
+
+    /** Returns the time to the second. */
+    final String iso(long millis) {
+        turnTo(millis);
+        return iso;
+    }
+
+    /** The same as Apache writes it. */
+    final String clf(long millis) {
+        turnTo(millis);
+        if (clf.isEmpty()) {
+            clf = format(CLF);
+        }
+        return clf;
+    }
+
+    private void turnTo(long millis) {
+        long now = Math.floorDiv(millis, 1000L);
+        if (now != second) {
+            second = now;
+            iso = format(ISO);
+            clf = "";
+        }
+    }
+
+    private String format(DateTimeFormatter formatter) {
+        return formatter.format(LocalDateTime.ofInstant(Instant.ofEpochSecond(second), ZoneOffset.UTC));
+    }
+}

@@ -1,0 +1,148 @@
+package dev.gateway.observe.accesslog;
+
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Tried;
+import dev.gateway.observe.LineBuffer;
+import dev.gateway.observe.Names;
+import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line as a template has it; one per exchange, also of tunnels. A value between quotes has no quote, and any other no
+ * space and none of the signs that stand next to fields, so that a peer can never add a column.
+ */
+final class TemplateLine extends LogLine {
+    private static final List<AccessLogSettings.Part> COMBINED = List.of(
+            new AccessLogSettings.Field("client"),
+            new AccessLogSettings.Literal(" - "),
+            new AccessLogSettings.Field("identity"),
+            new AccessLogSettings.Literal(" ["),
+            new AccessLogSettings.Field("clfTime"),
+            new AccessLogSettings.Literal("] \""),
+            new AccessLogSettings.Field("requestLine"),
+            new AccessLogSettings.Literal("\" "),
+            new AccessLogSettings.Field("status"),
+            new AccessLogSettings.Literal(" "),
+            new AccessLogSettings.Field("sentBytes"),
+            new AccessLogSettings.Literal(" \""),
+            new AccessLogSettings.Field("referer"),
+            new AccessLogSettings.Literal("\" \""),
+            new AccessLogSettings.Field("userAgent"),
+            new AccessLogSettings.Literal("\""));
+
+    private final List<Step> steps = new ArrayList<>();
+    private BitSet escaped = new BitSet(); // what values of the current step cannot have
+
+    /** A part, ready to be written: either a literal, or a field, or a header. */
+    private record Step(
+            @Nullable String literal,
+            @Nullable LogField field,
+            AccessLogSettings.@Nullable Header header,
+            BitSet escaped) {}
+
+    TemplateLine(List<AccessLogSettings.Part> parts, LineBuffer buffer, Redaction redaction) {
+        super(buffer, redaction);
+        BitSet bare = signs(parts);
+        boolean inQuotes = false;
+        for (AccessLogSettings.Part part : parts) {
+            BitSet unwanted = inQuotes ? LineBuffer.QUOTED : bare;
+            if (part instanceof AccessLogSettings.Literal literal) {
+                steps.add(new Step(literal.text(), null, null, unwanted));
+                inQuotes ^= literal.text().chars().filter(c -> c == '"').count() % 2 == 1;
+            } else if (part instanceof AccessLogSettings.Field field) {
+                steps.add(new Step(null, LogField.of(field.name()), null, unwanted));
+            } else if (part instanceof AccessLogSettings.Header header) {
+                steps.add(new Step(null, null, header, unwanted));
+            }
+        }
+    }
+
+    /** As Apache and nginx write it. */
+    static TemplateLine combined(LineBuffer buffer, Redaction redaction) {
+        return new TemplateLine(COMBINED, buffer, redaction);
+    }
+
+    /** Returns what ends values: the signs next to fields, and white space. */
+    private static BitSet signs(List<AccessLogSettings.Part> parts) {
+        BitSet signs = new BitSet();
+        for (AccessLogSettings.Part part : parts) {
+            if (part instanceof AccessLogSettings.Literal literal) {
+                signs.set(literal.text().charAt(0));
+                signs.set(literal.text().charAt(literal.text().length() - 1));
+            }
+        }
+        signs.set(' ');
+        signs.set('"');
+        signs.set('\\');
+        return signs;
+    }
+
+    @Override
+    boolean has(Moment moment) {
+        return moment == Moment.CLOSE;
+    }
+
+    @Override
+    void write(ExchangeRecord exchange) {
+        for (Step step : steps) {
+            escaped = step.escaped;
+            if (step.literal != null) {
+                buffer.put(step.literal);
+            } else if (step.field != null) {
+                step.field.write(exchange, this);
+            } else {
+                AccessLogSettings.Header header = Objects.requireNonNull(step.header);
+                header(header.ofRequest() ? exchange.fields : exchange.responseFields, header.name());
+            }
+        }
+    }
+
+    @Override
+    void begin() {}
+
+    @Override
+    void end() {}
+
+    @Override
+    void absent() {
+        buffer.put('-');
+    }
+
+    @Override
+    void number(long value) {
+        buffer.put(value);
+    }
+
+    @Override
+    void tried(List<Tried> attempts) {
+        StringBuilder text = new StringBuilder();
+        for (Tried each : attempts) {
+            text.append(text.isEmpty() ? "" : ",").append(each.endpoint()).append('=');
+            text.append(
+                    each.cause() == null
+                            ? Integer.toString(each.status())
+                            : each.cause().label());
+        }
+        characters(text.toString());
+    }
+
+    @Override
+    void bytes(AsciiString value) {
+        buffer.putEscaped(value, escaped);
+    }
+
+    @Override
+    void name(Names.Name name) {
+        characters(name.text);
+    }
+
+    @Override
+    void characters(String value) {
+        buffer.putEscaped(new AsciiString(value.getBytes(StandardCharsets.UTF_8), false), escaped);
+    }
+}

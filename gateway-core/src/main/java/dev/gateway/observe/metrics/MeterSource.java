@@ -1,0 +1,209 @@
+package dev.gateway.observe.metrics;
+
+import dev.gateway.observe.Histogram;
+import dev.gateway.observe.metrics.ConnectionMeters.Count;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.HandshakeFailure;
+import dev.gateway.stream.HttpVersion;
+import java.util.List;
+
+/** Names what is counted of event loops, listeners and routes. Labels are configured names and words of closed sets only. */
+final class MeterSource implements Exposition.Source {
+    private static final String NO_CAUSE = "";
+
+    private final List<LoopMetrics> loops;
+
+    MeterSource(List<LoopMetrics> loops) {
+        this.loops = loops;
+    }
+
+    @Override
+    public void addTo(Exposition out) {
+        int index = 0;
+        for (LoopMetrics loop : loops) {
+            loop(out, Integer.toString(index++), loop.health());
+            loop.listeners().forEach((name, meters) -> listener(out, name, meters));
+        }
+    }
+
+    private static void loop(Exposition out, String index, LoopHealth health) {
+        out.gauge(
+                "gateway_eventloop_lag_seconds",
+                "How long tasks had to wait for an event loop, at most in the last ten seconds.",
+                health.lagSeconds(),
+                "loop",
+                index);
+        out.gauge(
+                "gateway_eventloop_pending_tasks",
+                "Tasks that wait for an event loop.",
+                health.pendingTasks(),
+                "loop",
+                index);
+    }
+
+    static String protocol(HttpVersion version) {
+        return switch (version) {
+            case HTTP_1_0, HTTP_1_1 -> "http1";
+            case HTTP_2 -> "h2";
+            case TCP -> "tcp";
+        };
+    }
+
+    private static void listener(Exposition out, String name, ListenerMeters meters) {
+        for (HttpVersion version : HttpVersion.values()) {
+            for (boolean tls : new boolean[] {false, true}) {
+                String[] labels = {"listener", name, "protocol", protocol(version), "tls", Boolean.toString(tls)};
+                out.counter(
+                        "gateway_downstream_connections", "Connections accepted.", meters.opened(version, tls), labels);
+                out.gauge(
+                        "gateway_downstream_connections_active",
+                        "Connections open now.",
+                        meters.active(version, tls),
+                        labels);
+            }
+        }
+        out.gauge(
+                "gateway_downstream_requests_active",
+                "Exchanges in progress.",
+                meters.requestsActive(),
+                "listener",
+                name);
+        TunnelMeters tunnels = meters.tunnels;
+        String received = "gateway_downstream_received_bytes";
+        String receivedHelp = "Bytes received from clients.";
+        out.counter(received, receivedHelp, meters.httpReceivedBytes(), "listener", name, "kind", "http");
+        out.counter(received, receivedHelp, tunnels.receivedBytes(), "listener", name, "kind", "tunnel");
+        out.counter(received, receivedHelp, tunnels.webSocketReceivedBytes(), "listener", name, "kind", "websocket");
+        String sent = "gateway_downstream_sent_bytes";
+        String sentHelp = "Bytes sent to clients.";
+        out.counter(sent, sentHelp, meters.httpSentBytes(), "listener", name, "kind", "http");
+        out.counter(sent, sentHelp, tunnels.sentBytes(), "listener", name, "kind", "tunnel");
+        out.counter(sent, sentHelp, tunnels.webSocketSentBytes(), "listener", name, "kind", "websocket");
+        tunnels(out, name, tunnels);
+        closed(
+                out,
+                "gateway_downstream_connections_refused",
+                "Connections over the limit.",
+                name,
+                meters,
+                Count.REFUSED);
+        closed(
+                out,
+                "gateway_downstream_connections_shed",
+                "Connections refused because the process was overloaded.",
+                name,
+                meters,
+                Count.SHED);
+        closed(
+                out,
+                "gateway_downstream_idle_closed",
+                "Connections closed for being idle.",
+                name,
+                meters,
+                Count.IDLE_CLOSED);
+        closed(
+                out,
+                "gateway_downstream_accept_pauses",
+                "Times when a listener let new clients wait.",
+                name,
+                meters,
+                Count.ACCEPT_PAUSED);
+        for (HandshakeFailure reason : HandshakeFailure.values()) {
+            out.counter(
+                    "gateway_downstream_handshakes_failed",
+                    "TLS handshakes that failed.",
+                    meters.handshakesFailed(reason),
+                    "listener",
+                    name,
+                    "reason",
+                    reason.label());
+        }
+        closed(out, "gateway_downstream_socket_errors", "Sockets that failed.", name, meters, Count.SOCKET_ERROR);
+        meters.violations()
+                .forEach((kind, count) -> out.counter(
+                        "gateway_protocol_violations",
+                        "Breaches of a protocol by clients.",
+                        count.get(0),
+                        "listener",
+                        name,
+                        "kind",
+                        kind));
+        meters.routes().forEach((route, counts) -> route(out, name, route, counts));
+        Http2Source.add(out, "downstream", meters);
+    }
+
+    private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
+        meters.forEachEnded((denied, cause, count) -> out.counter(
+                "gateway_tunnels",
+                "Tunnels that have ended, or were asked for and not opened.",
+                count,
+                "listener",
+                listener,
+                "decision",
+                denied ? "denied" : "allowed",
+                "cause",
+                cause == null ? NO_CAUSE : cause.label()));
+        out.gauge("gateway_tunnels_active", "Tunnels open now.", meters.active(), "listener", listener);
+        String bytes = "gateway_tunnels_bytes";
+        String help = "Bytes that went through tunnels.";
+        out.counter(bytes, help, meters.receivedBytes(), "listener", listener, "direction", "received");
+        out.counter(bytes, help, meters.sentBytes(), "listener", listener, "direction", "sent");
+        out.histogram(
+                "gateway_tunnels_duration_seconds",
+                "How long tunnels were open.",
+                meters.durations,
+                "listener",
+                listener);
+    }
+
+    private static void closed(
+            Exposition out, String metric, String help, String listener, ListenerMeters meters, Count count) {
+        out.counter(metric, help, meters.get(count), "listener", listener);
+    }
+
+    private static void route(Exposition out, String listener, String route, RouteMeters meters) {
+        meters.requests.forEach((key, count) -> {
+            Cause cause = RouteMeters.cause(key);
+            out.counter(
+                    "gateway_downstream_requests",
+                    "Exchanges that have ended.",
+                    count,
+                    "listener",
+                    listener,
+                    "route",
+                    route,
+                    "method",
+                    RouteMeters.method(key),
+                    "code",
+                    Integer.toString(RouteMeters.status(key)),
+                    "cause",
+                    cause == null ? NO_CAUSE : cause.label());
+        });
+        if (meters.webSockets() > 0) {
+            out.gauge("gateway_websockets_active", "WebSockets open now.", meters.webSocketsActive(), "route", route);
+        }
+        meters.forEachWebSocketEnded((cause, count) -> out.counter(
+                "gateway_websockets",
+                "WebSockets that have ended.",
+                count,
+                "route",
+                route,
+                "cause",
+                cause == null ? NO_CAUSE : cause.label()));
+        for (int codeClass = 0; codeClass < meters.durations.length; codeClass++) {
+            Histogram durations = meters.durations[codeClass];
+            if (durations != null) {
+                out.histogram(
+                        "gateway_downstream_request_duration_seconds",
+                        "From the request's head to the exchange's end, or to a tunnel's begin.",
+                        durations,
+                        "listener",
+                        listener,
+                        "route",
+                        route,
+                        "code_class",
+                        RouteMeters.codeClassLabel(codeClass));
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package dev.gateway.observe.metrics;
+
+import dev.gateway.observe.accesslog.AccessLog;
+import dev.gateway.observe.metrics.Metrics.Denials;
+import dev.gateway.overload.DirectMemory;
+import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.Overload;
+import dev.gateway.overload.Pressure;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What is counted of the process as a whole, and what others tell of themselves when they are asked. Safe from any thread. */
+final class ProcessMeters implements Exposition.Source {
+    final String version;
+    final AtomicLong generation = new AtomicLong();
+    final AtomicLong draining = new AtomicLong();
+    final AtomicLong reloadsSucceeded = new AtomicLong();
+    final AtomicLong reloadsFailed = new AtomicLong();
+
+    /** Whether the last reload failed, so that what is in force is not what is written. */
+    volatile boolean lastReloadFailed;
+
+    private final Map<String, AtomicLong> ejections = new ConcurrentHashMap<>(); // by upstream
+    final List<AccessLog> accessLogs = new CopyOnWriteArrayList<>();
+    final List<Consumer<Denials>> policies = new CopyOnWriteArrayList<>();
+    volatile IntSupplier staleNames = () -> 0;
+    volatile @Nullable Overload overload;
+    volatile @Nullable MemoryBudget budget;
+    volatile LongSupplier droppedLog = () -> 0;
+    volatile IntSupplier faultyAccountFiles = () -> 0;
+    volatile LongSupplier droppedSpans = () -> 0;
+    volatile LongSupplier exportsSucceeded = () -> 0;
+    volatile LongSupplier exportsFailed = () -> 0;
+    volatile Supplier<List<CertificateExpiry>> certificates = List::of;
+    volatile Supplier<List<UpstreamState>> upstreams = List::of;
+
+    ProcessMeters(String version) {
+        this.version = version;
+    }
+
+    void onEjected(String upstream) {
+        ejections.computeIfAbsent(upstream, name -> new AtomicLong()).incrementAndGet();
+    }
+
+    private long ejections(String upstream) {
+        AtomicLong count = ejections.get(upstream);
+        return count == null ? 0 : count.get();
+    }
+
+    long accessLogDropped() {
+        return accessLogs.stream().mapToLong(AccessLog::dropped).sum();
+    }
+
+    static String javaVersion() {
+        return Integer.toString(Runtime.version().feature());
+    }
+
+    static long directMemoryUsed() {
+        return DirectMemory.used();
+    }
+
+    static long directMemoryMax() {
+        return DirectMemory.max();
+    }
+
+    @Override
+    public void addTo(Exposition out) {
+        out.gauge("gateway_config_generation", "The generation in force.", generation.get());
+        out.gauge(
+                "gateway_config_generations_draining",
+                "Earlier generations whose last exchange has not ended.",
+                draining.get());
+        String reloads = "gateway_config_reloads";
+        out.counter(reloads, "Reloads tried.", reloadsSucceeded.get(), "result", "success");
+        out.counter(reloads, "Reloads tried.", reloadsFailed.get(), "result", "failure");
+        out.info("gateway_build", "The build, as labels.", "version", version, "java", javaVersion());
+        out.gauge("gateway_direct_memory_used_bytes", "Direct memory that buffers take.", directMemoryUsed());
+        out.gauge("gateway_direct_memory_max_bytes", "Direct memory that buffers may take.", directMemoryMax());
+        out.gauge(
+                "gateway_auth_files_stale",
+                "Files of users, tokens or groups that cannot be read, or have lines that cannot.",
+                faultyAccountFiles.getAsInt());
+        out.gauge(
+                "gateway_dns_stale_names",
+                "Names of upstreams whose last known addresses stay in use while DNS fails.",
+                staleNames.getAsInt());
+        out.counter(
+                "gateway_direct_memory_pauses",
+                "Times that reading stopped early, since the bytes were not taken and memory was not ample.",
+                DirectMemory.pauses());
+        out.counter(
+                "gateway_direct_memory_cuts",
+                "Exchanges and streams ended for lack of memory, since what they held was not taken.",
+                DirectMemory.cuts());
+        out.counter(
+                "gateway_direct_memory_failures",
+                "Connections ended because no memory could be had.",
+                DirectMemory.failures());
+        out.counter(
+                "gateway_accesslog_dropped",
+                "Lines of the access log that could not be written in time.",
+                accessLogDropped());
+        out.counter(
+                "gateway_log_dropped",
+                "Lines of the process's own log that were dropped because nobody read it.",
+                droppedLog.getAsLong());
+        out.counter(
+                "gateway_tracing_spans_dropped", "Spans that could not be exported in time.", droppedSpans.getAsLong());
+        String exports = "gateway_metrics_exports";
+        String exportsHelp = "Exports of all metrics tried.";
+        out.counter(exports, exportsHelp, exportsSucceeded.getAsLong(), "result", "success");
+        out.counter(exports, exportsHelp, exportsFailed.getAsLong(), "result", "failure");
+        overload(out);
+        policies.forEach(policy -> policy.accept((listener, rule, count) -> out.counter(
+                "gateway_connect_denied",
+                "Requests to other hosts that a rule has refused.",
+                count,
+                "listener",
+                listener,
+                "rule",
+                rule)));
+        certificates(out);
+        for (UpstreamState upstream : upstreams.get()) {
+            endpointsByState(upstream)
+                    .forEach((state, count) -> out.gauge(
+                            "gateway_upstream_endpoints",
+                            "Endpoints of the generation in force.",
+                            count,
+                            "upstream",
+                            upstream.name(),
+                            "state",
+                            state));
+            if (!upstream.endpoints().isEmpty()) {
+                out.counter(
+                        "gateway_upstream_ejections",
+                        "Endpoints taken out of service for having failed too often.",
+                        ejections(upstream.name()),
+                        "upstream",
+                        upstream.name());
+            }
+        }
+    }
+
+    private void overload(Exposition out) {
+        MemoryBudget memory = budget;
+        if (memory != null) {
+            out.gauge(
+                    "gateway_client_heap_used_bytes",
+                    "Heap charged for connections and requests of clients.",
+                    memory.granted());
+            out.gauge(
+                    "gateway_client_heap_max_bytes",
+                    "Heap that connections and requests of clients may take.",
+                    memory.capacity());
+        }
+        Overload watched = overload;
+        if (watched == null) {
+            return;
+        }
+        out.gauge(
+                "gateway_overload_state",
+                "What is refused: 0 nothing, 1 new connections, 2 new requests, too.",
+                watched.refusing().level());
+        for (Pressure source : watched.sources()) {
+            out.gauge(
+                    "gateway_overload_pressure",
+                    "Which part of a resource was in use when it was looked at last.",
+                    watched.level(source),
+                    "resource",
+                    source.name());
+        }
+    }
+
+    private static Map<String, Long> endpointsByState(UpstreamState upstream) {
+        Map<String, Long> counts = new TreeMap<>();
+        if (upstream.endpoints().isEmpty()) {
+            return counts; // requests name them
+        }
+        UpstreamState.STATES.forEach(state -> counts.put(state, 0L)); // for those who watch one that is rare
+        upstream.endpoints().forEach(endpoint -> counts.merge(endpoint.state(), 1L, Long::sum));
+        return counts;
+    }
+
+    private void certificates(Exposition out) {
+        certificates.get().stream()
+                // Of two with the same name, such as one of RSA and one of ECDSA, the one that ends first counts.
+                .collect(Collectors.toMap(
+                        each -> List.of(each.kind(), each.owner(), each.name()),
+                        CertificateExpiry::notAfterSeconds,
+                        Math::min))
+                .forEach((labels, end) -> out.gauge(
+                        "gateway_certificate_not_after_seconds",
+                        "When a certificate ends, in seconds since 1970.",
+                        end,
+                        labels.get(0),
+                        labels.get(1),
+                        "name",
+                        labels.get(2)));
+    }
+}

@@ -1,0 +1,227 @@
+package dev.gateway.observe.metrics;
+
+import dev.gateway.observe.Counts;
+import dev.gateway.observe.EndpointMeters;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.FineHistogram;
+import dev.gateway.observe.Histogram;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
+import dev.gateway.stream.UpstreamObserver;
+import java.util.Arrays;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What is counted of one upstream on one event loop: its connections, and the attempts made there. */
+@SuppressWarnings("EnumOrdinal") // positions in arrays that never leave the process
+final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver {
+    /** What is counted of attempts, of waiting for a connection, and of checks. */
+    enum UpstreamCount {
+        ATTEMPTS_BEGUN,
+        ATTEMPTS_ENDED,
+        ATTEMPTS_FAILED,
+        PENDING_BEGUN,
+        PENDING_ENDED,
+        PENDING_OVERFLOW,
+        PENDING_TIMEOUT,
+        RETRIES_SUCCEEDED,
+        RETRIES_FAILED,
+        STALE_RETRIED,
+        STALE_FAILED,
+        CHECKS_SUCCEEDED,
+        CHECKS_FAILED
+    }
+
+    private final Counts counts = new Counts(UpstreamCount.values().length);
+    private final Counts closed = new Counts(CloseCause.values().length);
+    private final Counts connectFailures = new Counts(Cause.values().length);
+    private final Counts idle = new Counts(HttpVersion.values().length);
+    private final Counts idleEnded = new Counts(HttpVersion.values().length);
+    private final Counts first = new Counts(RouteMeters.CODE_CLASSES);
+    private final Counts retry = new Counts(RouteMeters.CODE_CLASSES);
+    private final @Nullable Histogram[] firstDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
+    private final @Nullable Histogram[] retryDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
+    final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
+    final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
+    final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+    final FineHistogram recent = new FineHistogram();
+    final EndpointsOfLoop endpoints = new EndpointsOfLoop();
+
+    long get(UpstreamCount count) {
+        return counts.get(count.ordinal());
+    }
+
+    long connectFailures(Cause cause) {
+        return connectFailures.get(cause.ordinal());
+    }
+
+    /** Returns how many connections were closed for a reason. */
+    long closed(CloseCause cause) {
+        return closed.get(cause.ordinal());
+    }
+
+    long attempts(boolean retried, int codeClass) {
+        return (retried ? retry : first).get(codeClass);
+    }
+
+    @Nullable
+    Histogram durations(boolean retried, int codeClass) {
+        return (retried ? retryDurations : firstDurations)[codeClass];
+    }
+
+    void addTo(long[] sums) {
+        for (int i = 0; i < sums.length; i++) {
+            sums[i] += counts.get(i);
+        }
+    }
+
+    void addConnectFailuresTo(Map<String, Long> sums) {
+        for (Cause cause : Cause.values()) {
+            if (connectFailures(cause) > 0) {
+                sums.merge(cause.label(), connectFailures(cause), Long::sum);
+            }
+        }
+    }
+
+    void addCodesTo(Map<String, Long> sums) {
+        for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
+            long attempts = attempts(false, i) + attempts(true, i);
+            if (attempts > 0) {
+                sums.merge(RouteMeters.codeClassLabel(i), attempts, Long::sum);
+            }
+        }
+    }
+
+    /** Adds how many attempts took how long, and returns how many seconds all took together. */
+    double addDurationsTo(long[] buckets) {
+        double seconds = 0;
+        for (int i = 0; i < RouteMeters.CODE_CLASSES; i++) {
+            for (Histogram histogram : Arrays.asList(firstDurations[i], retryDurations[i])) {
+                if (histogram != null) {
+                    histogram.addTo(buckets);
+                    seconds += histogram.sumSeconds();
+                }
+            }
+        }
+        return seconds;
+    }
+
+    private void count(UpstreamCount count) {
+        counts.add(count.ordinal(), 1);
+    }
+
+    void attemptBegun(ExchangeRecord exchange) {
+        count(UpstreamCount.ATTEMPTS_BEGUN);
+        beginAtEndpoint(exchange);
+    }
+
+    /** The attempt leaves its endpoint for another one. */
+    void attemptMoved(ExchangeRecord exchange) {
+        EndpointMeters former = exchange.endpointMeters;
+        if (former != null) {
+            former.left();
+        }
+        beginAtEndpoint(exchange);
+    }
+
+    private void beginAtEndpoint(ExchangeRecord exchange) {
+        EndpointMeters meters = endpoints.onLoop(exchange.endpoint, exchange.endpointIndex);
+        exchange.endpointMeters = meters;
+        if (meters != null) {
+            meters.begun();
+        }
+    }
+
+    void attemptEnded(ExchangeRecord exchange, int status, @Nullable Failure failure, boolean again, long now) {
+        boolean retried = exchange.attempts > 1;
+        int codeClass = RouteMeters.codeClass(status);
+        (retried ? retry : first).add(codeClass, 1);
+        @Nullable Histogram[] durations = retried ? retryDurations : firstDurations;
+        Histogram histogram = durations[codeClass];
+        if (histogram == null) {
+            histogram = new Histogram(Histogram.REQUEST_SECONDS);
+            durations[codeClass] = histogram;
+        }
+        histogram.record(now - exchange.attemptNanos);
+        recent.record(now - exchange.attemptNanos);
+        boolean failed = EndpointMeters.isFailed(status, failure);
+        if (failed) {
+            count(UpstreamCount.ATTEMPTS_FAILED);
+        }
+        EndpointMeters endpoint = exchange.endpointMeters;
+        if (endpoint != null) {
+            exchange.endpointMeters = null;
+            endpoint.ended(failed, now - exchange.attemptNanos);
+        }
+        if (retried) {
+            count(failure == null && !again ? UpstreamCount.RETRIES_SUCCEEDED : UpstreamCount.RETRIES_FAILED);
+        }
+        if (failure != null && failure.stale()) {
+            count(again ? UpstreamCount.STALE_RETRIED : UpstreamCount.STALE_FAILED);
+        }
+        count(UpstreamCount.ATTEMPTS_ENDED);
+    }
+
+    @Override
+    public void onConnected(long connectNanos, long tlsNanos) {
+        connectDurations.record(connectNanos);
+        if (tlsNanos > 0) {
+            tlsDurations.record(tlsNanos);
+        }
+    }
+
+    @Override
+    public void onClosed(HttpVersion version, boolean tls, CloseCause cause) {
+        onClosed(version, tls);
+        closed.add(cause.ordinal(), 1);
+    }
+
+    @Override
+    public void onConnectFailed(Cause cause) {
+        connectFailures.add(cause.ordinal(), 1);
+    }
+
+    /** Returns how many connections are kept without a stream. */
+    long idle(HttpVersion version) {
+        long ended = idleEnded.get(version.ordinal()); // first: it never exceeds what began before it was read
+        return idle.get(version.ordinal()) - ended;
+    }
+
+    @Override
+    public void onIdle(HttpVersion version) {
+        idle.add(version.ordinal(), 1);
+    }
+
+    @Override
+    public void onIdleEnded(HttpVersion version) {
+        idleEnded.add(version.ordinal(), 1);
+    }
+
+    @Override
+    public void onPending() {
+        count(UpstreamCount.PENDING_BEGUN);
+    }
+
+    @Override
+    public void onPendingEnded(long nanos) {
+        count(UpstreamCount.PENDING_ENDED);
+        pendingDurations.record(nanos);
+    }
+
+    @Override
+    public void onPendingOverflow() {
+        count(UpstreamCount.PENDING_OVERFLOW);
+    }
+
+    @Override
+    public void onPendingTimeout() {
+        count(UpstreamCount.PENDING_TIMEOUT);
+    }
+
+    @Override
+    public void onChecked(boolean well) {
+        count(well ? UpstreamCount.CHECKS_SUCCEEDED : UpstreamCount.CHECKS_FAILED);
+    }
+}

@@ -1,0 +1,266 @@
+package dev.gateway.observe.accesslog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.Records;
+import dev.gateway.time.TimerWheel;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where lines of the access log go, and what becomes of them when that changes. */
+class LogDestinationTest {
+    private static final String RFC_5424 =
+            "<133>1 \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z \\S+ edge \\d+ access - ";
+    private static final int WAIT_MILLIS = 10_000;
+
+    private static byte[] bytes(String lines) {
+        return lines.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Writes lines that are followed by what does not count. */
+    private static int write(LogDestination log, String lines) throws IOException {
+        return log.write(bytes(lines + "left from before\n"), lines.length());
+    }
+
+    private static LogTarget.Syslog syslog(int port, boolean tcp) {
+        return new LogTarget.Syslog("127.0.0.1", port, tcp, 16, "edge");
+    }
+
+    @Test
+    void aFileThatIsFullIsPutAsideAndOnlySoManyAreKept(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("access.log");
+        try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
+            for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
+                write(log, line);
+            }
+        }
+        assertThat(file).hasContent("ddddddd\n");
+        assertThat(directory.resolve("access.log.1")).hasContent("ccccccc\n");
+        assertThat(directory.resolve("access.log.2")).hasContent("bbbbbbb\n");
+        assertThat(directory.resolve("access.log.3")).doesNotExist();
+    }
+
+    @Test
+    void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("access.log");
+        try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
+            write(log, "aaaaaaa\n");
+            Files.delete(file);
+            write(log, "bbbbbbb\n");
+            write(log, "ccccccc\n");
+        }
+        assertThat(file).hasContent("ccccccc\n");
+        assertThat(directory.resolve("access.log.1")).hasContent("bbbbbbb\n");
+        assertThat(directory.resolve("access.log.2")).doesNotExist();
+    }
+
+    @Test
+    void theWriterOutlivesWhatADestinationThrows() {
+        AtomicLong dropped = new AtomicLong();
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        LogDestination log = new LogDestination() {
+            @Override
+            public int write(byte[] lines, int length) {
+                if (lines[0] == '!') {
+                    throw new UnsupportedAddressTypeException();
+                }
+                written.write(lines, 0, length);
+                return 0;
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (LogWriter writer = new LogWriter(log, LogWriter.Limits.DEFAULT, dropped)) {
+            writer.offer(bytes("!\n!\n"), 4, 2);
+            writer.offer(bytes("a\n"), 2, 1);
+        }
+        assertThat(written.toString(StandardCharsets.US_ASCII)).isEqualTo("a\n");
+        assertThat(dropped).hasValue(2);
+    }
+
+    @Test
+    void aFileThatIsOldIsPutAside(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("access.log");
+        long[] now = {0};
+        try (LogDestination log = new FileDestination(new LogTarget.File(file, 0, 1, 1_000), () -> now[0])) {
+            write(log, "a\n");
+            now[0] = 1_000;
+            write(log, "b\n");
+            now[0] = 1_001;
+            write(log, "c\n");
+        }
+        assertThat(directory.resolve("access.log.1")).hasContent("a\nb\n");
+        assertThat(file).hasContent("c\n");
+    }
+
+    @Test
+    void aFileThatCannotBePutAsideGoesOn(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("access.log");
+        Files.createDirectories(directory.resolve("access.log.1/full"));
+        try (LogDestination log = new LogTarget.File(file, 4, 1, 0).open()) {
+            write(log, "aaa\n");
+            write(log, "bbb\n");
+            write(log, "ccc\n");
+        }
+        assertThat(file).hasContent("aaa\nbbb\nccc\n");
+    }
+
+    @Test
+    void eachLineIsADatagram() throws IOException {
+        try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+                LogDestination log = syslog(receiver.getLocalPort(), false).open()) {
+            receiver.setSoTimeout(WAIT_MILLIS);
+            assertThat(write(log, "one\n" + "x".repeat(70_000) + "\ntwo\n")).isEqualTo(1);
+            assertThat(receive(receiver)).matches(RFC_5424 + "one");
+            assertThat(receive(receiver)).matches(RFC_5424 + "two");
+        }
+    }
+
+    private static String receive(DatagramSocket receiver) throws IOException {
+        DatagramPacket packet = new DatagramPacket(new byte[2048], 2048);
+        receiver.receive(packet);
+        return new String(packet.getData(), 0, packet.getLength(), StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void octetsAreCountedOnAConnection() throws IOException {
+        try (ServerSocket receiver = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
+            assertThat(write(log, "one\ntwo two\n")).isZero();
+            try (Socket accepted = receiver.accept()) {
+                accepted.setSoTimeout(WAIT_MILLIS);
+                assertThat(frame(accepted.getInputStream())).matches(RFC_5424 + "one");
+                assertThat(frame(accepted.getInputStream())).matches(RFC_5424 + "two two");
+            }
+        }
+    }
+
+    private static String frame(InputStream in) throws IOException {
+        StringBuilder length = new StringBuilder();
+        for (int c = in.read(); c != ' '; c = in.read()) {
+            length.append((char) c);
+        }
+        return new String(in.readNBytes(Integer.parseInt(length.toString())), StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void aConnectionThatBreaksIsMadeAnew() throws IOException {
+        try (ServerSocket receiver = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
+                LogDestination log = syslog(receiver.getLocalPort(), true).open()) {
+            write(log, "one\n");
+            Socket first = receiver.accept();
+            frame(first.getInputStream());
+            first.setSoLinger(true, 0);
+            first.close();
+            // What is written before the reset is heard of is lost, as the protocol has it.
+            receiver.setSoTimeout(1);
+            @Nullable Socket second = null;
+            for (int i = 0; second == null && i < 10_000; i++) {
+                write(log, "again\n");
+                second = acceptedOrNull(receiver);
+            }
+            if (second == null) {
+                throw new AssertionError("no other connection was made");
+            }
+            second.setSoTimeout(WAIT_MILLIS);
+            assertThat(frame(second.getInputStream())).endsWith(" again");
+            second.close();
+        }
+    }
+
+    private static @Nullable Socket acceptedOrNull(ServerSocket receiver) throws IOException {
+        try {
+            return receiver.accept();
+        } catch (SocketTimeoutException e) {
+            return null;
+        }
+    }
+
+    @Test
+    void whereNobodyListensLinesAreLostAndThatIsSaid() throws IOException {
+        int port;
+        try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = closed.getLocalPort();
+        }
+        try (LogDestination log = syslog(port, true).open()) {
+            assertThatThrownBy(() -> write(log, "one\n")).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void noLineIsLostWhenPlaceAndLookChange(@TempDir Path directory) throws Exception {
+        Path before = directory.resolve("before.log");
+        Path after = directory.resolve("after.log");
+        ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+        AccessLog log = new AccessLog();
+        try {
+            ExchangeObserver loop = log.newLoop(new TimerWheel(thread));
+            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(before, 0, 0, 0))
+                    .commit();
+            complete(thread, loop, "/1");
+            log.prepare(settings(new AccessLogSettings.Json(List.of(), List.of())), new LogTarget.File(after, 0, 0, 0))
+                    .commit();
+            assertThat(before).content().contains("\"GET /1 HTTP/1.1\"").hasLineCount(1);
+            complete(thread, loop, "/2");
+            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(after, 0, 0, 0))
+                    .commit();
+            complete(thread, loop, "/3");
+            log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream()))
+                    .commit();
+            complete(thread, loop, "/4");
+        } finally {
+            thread.shutdown();
+            assertThat(thread.awaitTermination(WAIT_MILLIS, TimeUnit.MILLISECONDS))
+                    .isTrue();
+            log.close();
+        }
+        assertThat(Files.readAllLines(after))
+                .satisfiesExactly(line -> assertThat(line).contains("\"path\":\"/2\""), line -> assertThat(line)
+                        .contains("\"GET /3 HTTP/1.1\""));
+        assertThat(log.dropped()).isZero();
+    }
+
+    @Test
+    void aPlaceThatCannotBeOpenedChangesNothing(@TempDir Path directory) throws Exception {
+        AccessLog log = new AccessLog();
+        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), 0, 0, 0);
+        assertThatThrownBy(() -> log.prepare(settings(new AccessLogSettings.Combined()), nowhere))
+                .isInstanceOf(IOException.class);
+        log.close();
+    }
+
+    private static void complete(ScheduledExecutorService thread, ExchangeObserver loop, String path) {
+        CompletableFuture.runAsync(() -> loop.onCompleted(Records.record(path, 200, null)), thread)
+                .join();
+    }
+
+    private static AccessLogSettings settings(AccessLogSettings.Format format) {
+        return new AccessLogSettings(format, LogPolicy.ALL, new AccessLogSettings.Redacted(Set.of(), Set.of()));
+    }
+}
