@@ -45,6 +45,14 @@ class SystemdUnitIT {
         assertThat(result.exit()).isZero();
     }
 
+    /** RestartPreventExitStatus= is about ExecStart= alone. */
+    @Test
+    void anInvalidConfigurationIsNotTriedAgain() throws IOException {
+        assertThat(Files.readAllLines(unit))
+                .contains("RestartPreventExitStatus=1 2")
+                .noneMatch(line -> line.startsWith("ExecStartPre="));
+    }
+
     @Test
     void itIsConfined() throws Exception {
         Tools.Result result = Tools.run(
