@@ -164,6 +164,12 @@ final class YamlReader {
             return;
         }
         Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
+        // A plain '$' and then a mapping, as the parser sees it in flow style.
+        if (mark != null && line(mark.getLine()).startsWith("${", mark.getColumn() - 1)) {
+            Position variable = new Position(file, mark.getLine() + 1, mark.getColumn());
+            problems.error(variable, "a variable inside {...} or [...] needs quotes: write \"${NAME}\"");
+            return;
+        }
         problems.error(position(mark), "not valid YAML: " + explain(e));
     }
 
