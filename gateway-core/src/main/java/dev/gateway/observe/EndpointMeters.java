@@ -12,7 +12,7 @@ public final class EndpointMeters {
     private static final int SERVER_ERROR = 500;
 
     private final Counts counts = new Counts(4);
-    public final Histogram durations = new Histogram(Histogram.ENDPOINT_SECONDS);
+    public final Histogram durations = new Histogram(Histogram.Buckets.ENDPOINT);
 
     /** When the endpoint was found to be no part of the configuration any more, 0 if it is; of the sampling thread. */
     public long goneSinceNanos;

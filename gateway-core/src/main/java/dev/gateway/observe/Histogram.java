@@ -6,19 +6,33 @@ import org.jspecify.annotations.Nullable;
 
 /** How long things took, in buckets, of one event loop: its thread records, any thread reads. */
 public final class Histogram {
-    /** Upper bounds in seconds: OpenTelemetry's, and finer ones below 5 ms, where a proxy is judged. */
-    public static final double[] REQUEST_SECONDS = {
-        0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5,
-        7.5, 10
-    };
+    /** The upper bounds of buckets. */
+    public enum Buckets {
+        /** Of requests: OpenTelemetry's, and finer ones below 5 ms, where a proxy is judged. */
+        REQUEST(
+                0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1,
+                2.5, 5, 7.5, 10),
+        /** Of what lives longer, such as making connections. */
+        CONNECTION(0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 300),
+        /** Of what there are many of: enough to tell a slow endpoint from the others. */
+        ENDPOINT(0.005, 0.025, 0.1, 0.5, 2.5, 10);
 
-    /** Upper bounds in seconds for what lives longer, such as making connections. */
-    public static final double[] CONNECTION_SECONDS = {
-        0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 300
-    };
+        private final double[] seconds;
 
-    /** Upper bounds in seconds for what there are many of: enough to tell a slow endpoint from the others. */
-    public static final double[] ENDPOINT_SECONDS = {0.005, 0.025, 0.1, 0.5, 2.5, 10};
+        Buckets(double... seconds) {
+            this.seconds = seconds;
+        }
+
+        /** Returns the bounds in seconds, in ascending order. */
+        public double[] seconds() {
+            return seconds.clone();
+        }
+
+        /** Returns how many buckets there are: one for each bound, and one for what is above. */
+        public int count() {
+            return seconds.length + 1;
+        }
+    }
 
     private static final double NANOS_PER_SECOND = 1e9;
     private static final VarHandle EXAMPLE = MethodHandles.arrayElementVarHandle(Example[].class);
@@ -31,8 +45,9 @@ public final class Histogram {
     private final @Nullable Example[] examples; // the last one of each bucket
     private final Counts counts; // one for each bound, one for what is above, then the sum in nanoseconds
 
-    public Histogram(double[] bounds) {
-        this.bounds = bounds;
+    /** Makes one that has counted nothing. */
+    public Histogram(Buckets buckets) {
+        bounds = buckets.seconds();
         nanos = new long[bounds.length];
         examples = new @Nullable Example[bounds.length + 1];
         for (int i = 0; i < nanos.length; i++) {
@@ -41,6 +56,7 @@ public final class Histogram {
         counts = new Counts(bounds.length + 2);
     }
 
+    /** Records a duration in nanoseconds. */
     public void record(long duration) {
         counts.add(bucket(duration), 1);
         counts.add(nanos.length + 1, duration);
@@ -74,8 +90,9 @@ public final class Histogram {
         }
     }
 
+    /** Returns the upper bounds of its buckets, in seconds. */
     public double[] bounds() {
-        return bounds;
+        return bounds.clone();
     }
 
     /** Adds what was counted to a sum of several loops: one element for each bound, and one for what is above. */
@@ -85,6 +102,7 @@ public final class Histogram {
         }
     }
 
+    /** Returns the sum of all durations. */
     public double sumSeconds() {
         return counts.get(nanos.length + 1) / NANOS_PER_SECOND;
     }

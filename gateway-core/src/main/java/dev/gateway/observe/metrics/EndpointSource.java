@@ -42,7 +42,7 @@ final class EndpointSource implements Exposition.Source {
         out.histogram(
                 "gateway_upstream_endpoint_requests_duration_seconds",
                 "From the begin of an attempt at an endpoint to its end.",
-                Histogram.ENDPOINT_SECONDS,
+                Histogram.Buckets.ENDPOINT.seconds(),
                 sum.buckets,
                 sum.seconds,
                 labels);

@@ -21,7 +21,7 @@ final class EndpointSums {
 
     /** The sum of one endpoint, or of all others. */
     static final class Sum {
-        final long[] buckets = new long[Histogram.ENDPOINT_SECONDS.length + 1];
+        final long[] buckets = new long[Histogram.Buckets.ENDPOINT.count()];
         double seconds;
         long requests;
         long failures;

@@ -61,7 +61,7 @@ final class ListenerStatistics {
         final Map<String, Long> codes = new TreeMap<>();
         final Map<String, Long> causes = new TreeMap<>();
         final Map<String, Long> webSocketCauses = new TreeMap<>();
-        final long[] buckets = new long[Histogram.REQUEST_SECONDS.length + 1];
+        final long[] buckets = new long[Histogram.Buckets.REQUEST.count()];
         double seconds;
         long requests;
         long webSockets;

@@ -73,7 +73,7 @@ final class RouteMeters {
     private Histogram histogram(int codeClass) {
         Histogram histogram = durations[codeClass];
         if (histogram == null) {
-            histogram = new Histogram(Histogram.REQUEST_SECONDS);
+            histogram = new Histogram(Histogram.Buckets.REQUEST);
             durations[codeClass] = histogram;
         }
         return histogram;

@@ -43,7 +43,7 @@ final class StatisticsDocument {
                 .endObject();
         totals();
         RecentRequests.Window window = statistics.recent();
-        json.put("latencyBoundsSeconds", Histogram.REQUEST_SECONDS);
+        json.put("latencyBoundsSeconds", Histogram.Buckets.REQUEST.seconds());
         json.put("recentSeconds", window.seconds());
         RecentStatistics.of(window.ofAll()).write(json, "recent");
         new ListenerStatistics(statistics.loops(), process.policies, window, json).write();

@@ -23,7 +23,7 @@ final class TunnelMeters {
 
     private final Counts counts = new Counts(7);
     private final KeyedCounts ended = new KeyedCounts();
-    final Histogram durations = new Histogram(Histogram.CONNECTION_SECONDS);
+    final Histogram durations = new Histogram(Histogram.Buckets.CONNECTION);
 
     /** Takes how often tunnels ended alike. */
     interface Reader {

@@ -43,9 +43,9 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
     private final Counts retry = new Counts(RouteMeters.CODE_CLASSES);
     private final @Nullable Histogram[] firstDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
     private final @Nullable Histogram[] retryDurations = new @Nullable Histogram[RouteMeters.CODE_CLASSES];
-    final Histogram connectDurations = new Histogram(Histogram.CONNECTION_SECONDS);
-    final Histogram tlsDurations = new Histogram(Histogram.CONNECTION_SECONDS);
-    final Histogram pendingDurations = new Histogram(Histogram.REQUEST_SECONDS);
+    final Histogram connectDurations = new Histogram(Histogram.Buckets.CONNECTION);
+    final Histogram tlsDurations = new Histogram(Histogram.Buckets.CONNECTION);
+    final Histogram pendingDurations = new Histogram(Histogram.Buckets.REQUEST);
     final FineHistogram recent = new FineHistogram();
     final EndpointsOfLoop endpoints = new EndpointsOfLoop();
 
@@ -141,7 +141,7 @@ final class UpstreamMeters extends ConnectionMeters implements UpstreamObserver 
         @Nullable Histogram[] durations = retried ? retryDurations : firstDurations;
         Histogram histogram = durations[codeClass];
         if (histogram == null) {
-            histogram = new Histogram(Histogram.REQUEST_SECONDS);
+            histogram = new Histogram(Histogram.Buckets.REQUEST);
             durations[codeClass] = histogram;
         }
         histogram.record(now - exchange.attemptNanos);

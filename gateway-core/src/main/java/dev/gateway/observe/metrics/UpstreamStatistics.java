@@ -49,7 +49,7 @@ final class UpstreamStatistics {
         long active = 0;
         long idle = 0;
         long[] counts = new long[UpstreamCount.values().length];
-        long[] buckets = new long[Histogram.REQUEST_SECONDS.length + 1];
+        long[] buckets = new long[Histogram.Buckets.REQUEST.count()];
         double seconds = 0;
         Map<String, Long> codes = new TreeMap<>();
         Map<String, Long> failures = new TreeMap<>();
