@@ -61,8 +61,8 @@ class PackageKnotsTest {
         uses.keySet().forEach(each -> reached.put(each, reachedFrom(each, uses)));
         Set<String> knots = new TreeSet<>();
         for (String each : uses.keySet()) {
-            Set<String> knot = reached.get(each).stream()
-                    .filter(other -> reached.get(other).contains(each))
+            Set<String> knot = reached.getOrDefault(each, Set.of()).stream()
+                    .filter(other -> reached.getOrDefault(other, Set.of()).contains(each))
                     .collect(Collectors.toCollection(TreeSet::new));
             if (knot.size() > 1) {
                 int dot = each.lastIndexOf('.');
