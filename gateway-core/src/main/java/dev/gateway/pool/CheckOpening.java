@@ -8,12 +8,12 @@ import dev.gateway.upstream.StreamOpener;
  * A check on its way to a connection made for it. Others get that connection afterwards only if the upstream's limit had
  * room for it; else it is closed. Confined to its pool's event loop.
  */
-final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
+final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
     private final EndpointPool pool;
     private final ResponseEvents events;
     private final StreamOpener.Callback callback;
     private final boolean permitted;
-    private final Arrival arrival;
+    private final PendingConnection arrival;
     private boolean answered;
 
     CheckOpening(EndpointPool pool, ResponseEvents events, StreamOpener.Callback callback) {
@@ -22,7 +22,7 @@ final class CheckOpening implements StreamOpener.Opening, Arrival.Callback {
         this.callback = callback;
         this.permitted = pool.shared.permits.tryAcquire(pool.host);
         // The time of a check is short, and running out of it would be held against the endpoint.
-        this.arrival = new Arrival(pool, false, this);
+        this.arrival = new PendingConnection(pool, false, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */

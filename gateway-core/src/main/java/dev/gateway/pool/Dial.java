@@ -38,18 +38,18 @@ import org.jspecify.annotations.Nullable;
  * Makes one connection to an endpoint: a socket, then TLS if there is some, then a parent's consent if it leads through
  * one. Confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
-final class Dial implements Race.Callback, ParentHandshake.Outcome {
+final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private static final String UNIX = "unix:";
 
-    private final Claimant claimant;
-    private final Way way;
+    private final PermitWaiter claimant;
+    private final DialTarget way;
     private final Endpoint endpoint;
     private final Alpn alpn;
     private final @Nullable Introduction introduction;
     private final Callback callback;
     private final DialRoom.Claim claim;
     private final boolean patient;
-    private @Nullable Race race;
+    private @Nullable HappyEyeballs race;
     private int turn;
     private long claimedNanos;
     private long startNanos;
@@ -91,8 +91,8 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
      * @param patient whether to wait for a file descriptor if there is none
      */
     Dial(
-            Claimant claimant,
-            Way way,
+            PermitWaiter claimant,
+            DialTarget way,
             Alpn alpn,
             @Nullable Introduction introduction,
             boolean patient,
@@ -158,9 +158,9 @@ final class Dial implements Race.Callback, ParentHandshake.Outcome {
         Dialling dialling = settings.dialling();
         AddressPolicy policy =
                 way.parent() == null ? dialling.addresses() : dialling.parents().addresses();
-        Race.Course course =
-                new Race.Course(host, way.port(), way.isRequested(), policy, turn, settings.connectMillis());
-        race = new Race(claimant.loopPools, course, this);
+        HappyEyeballs.Course course =
+                new HappyEyeballs.Course(host, way.port(), way.isRequested(), policy, turn, settings.connectMillis());
+        race = new HappyEyeballs(claimant.loopPools, course, this);
         race.start();
     }
 

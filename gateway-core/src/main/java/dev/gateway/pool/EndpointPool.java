@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
-final class EndpointPool extends Claimant implements Arrival.Callback {
-    final Way way;
-    final KeepAlive keepAlive;
+final class EndpointPool extends PermitWaiter implements PendingConnection.Callback {
+    final DialTarget way;
+    final LearnedIdleTimeout keepAlive;
     final KeptConnections kept;
     final PendingRequests pending;
-    final Supply supply;
+    final ConnectionOpener supply;
     private final LoopUpstream owner;
     private final boolean http1Only;
 
@@ -35,7 +35,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
      *
      * @param http1Only whether nothing else is to be spoken where the handshake decides
      */
-    EndpointPool(LoopUpstream owner, Way way, boolean http1Only) {
+    EndpointPool(LoopUpstream owner, DialTarget way, boolean http1Only) {
         super(
                 owner.loopPools,
                 owner.shared,
@@ -51,7 +51,7 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         this.kept = new KeptConnections(this);
         this.pending = new PendingRequests(this, owner.siblings);
-        this.supply = new Supply(this, shared, http1Only || !shared.isNegotiated() ? known : null);
+        this.supply = new ConnectionOpener(this, shared, http1Only || !shared.isNegotiated() ? known : null);
     }
 
     StreamOpener.Opening open(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
@@ -291,13 +291,13 @@ final class EndpointPool extends Claimant implements Arrival.Callback {
 
     /** Returns how long the endpoint keeps what is idle, null if that is not known. */
     LoopView.@Nullable IdleTimeout idleTimeout() {
-        KeepAlive.Known known = keepAlive.known();
+        LearnedIdleTimeout.Known known = keepAlive.known();
         if (known == null) {
             return null;
         }
         long ours = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
         return new LoopView.IdleTimeout(
-                known.millis(), known.isSaid(), Math.min(ours, KeepAlive.within(known.millis())));
+                known.millis(), known.isSaid(), Math.min(ours, LearnedIdleTimeout.within(known.millis())));
     }
 
     PoolCounts counts() {

@@ -43,7 +43,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         this.connection = new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, settings(pool.way));
     }
 
-    private static Http1ClientSettings settings(Way way) {
+    private static Http1ClientSettings settings(DialTarget way) {
         ParentProxy parent = way.parent();
         return parent != null && way.forwards()
                 ? Http1ClientSettings.proxy(
@@ -105,7 +105,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     public void onReusable(Http1ClientConnection reusable, long peerKeepsMillis) {
         if (peerKeepsMillis >= 0) {
-            keepAliveMillis = KeepAlive.within(peerKeepsMillis);
+            keepAliveMillis = LearnedIdleTimeout.within(peerKeepsMillis);
         }
         if (served == 0) { // each response would contradict those of other servers behind the address
             if (peerKeepsMillis >= 0) {

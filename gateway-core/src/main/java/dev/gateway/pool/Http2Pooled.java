@@ -14,11 +14,11 @@ import io.netty.channel.ChannelHandler;
 /** A connection of HTTP/2: room for as many streams as the peer allows. */
 final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
     private final Http2ClientConnection connection;
-    private final Arrival arrival;
+    private final PendingConnection arrival;
     private int streams; // that the pool knows of
     private boolean finishing;
 
-    Http2Pooled(Channel channel, EndpointPool pool, Arrival arrival) {
+    Http2Pooled(Channel channel, EndpointPool pool, PendingConnection arrival) {
         super(channel, pool);
         this.arrival = arrival;
         this.connection =

@@ -21,14 +21,14 @@ final class KeptConnections {
     private final EndpointPool pool;
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
-    private final Sweep sweep;
+    private final IdleReaper sweep;
     private final AddressWatch addresses;
     private @Nullable CloseCause retired; // why nothing is kept
 
     KeptConnections(EndpointPool pool) {
         this.pool = pool;
         this.shared = pool.shared;
-        this.sweep = new Sweep(pool, this, connections);
+        this.sweep = new IdleReaper(pool, this, connections);
         this.addresses = new AddressWatch(pool, this);
     }
 

@@ -37,7 +37,7 @@ final class LoopUpstream {
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
     private final Map<Host, EndpointPool> own = new HashMap<>();
     final Siblings siblings;
-    private final Map<Way, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
     private boolean retired;
 
@@ -47,7 +47,7 @@ final class LoopUpstream {
         this.observer = observer;
         this.siblings = new Siblings(shared.permits);
         for (Host host : shared.upstream.hosts()) {
-            EndpointPool pool = new EndpointPool(this, Way.straight(host.endpoint()), false);
+            EndpointPool pool = new EndpointPool(this, DialTarget.straight(host.endpoint()), false);
             pools.add(pool);
             own.put(host, pool);
             siblings.add(pool);
@@ -68,10 +68,10 @@ final class LoopUpstream {
             if (!free.equals(endpoint)) {
                 callback.onMoved(free);
             }
-            return tunnels(free).open(Way.straight(free), introduction, events, callback);
+            return tunnels(free).open(DialTarget.straight(free), introduction, events, callback);
         }
         Dialling dialling = shared.settings.dialling();
-        Way way = Way.to(endpoint, demand, dialling.parents());
+        DialTarget way = DialTarget.to(endpoint, demand, dialling.parents());
         String refusal = way.parent() == null ? null : dialling.refuseByParent(endpoint.host(), endpoint.port());
         if (refusal != null) {
             callback.onOpenFailed(Dial.failure(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
@@ -95,7 +95,7 @@ final class LoopUpstream {
         return tunnels.values().stream().map(Tunnels::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
-    private EndpointPool named(Way way) {
+    private EndpointPool named(DialTarget way) {
         EndpointPool pool = named.get(way);
         if (pool == null) {
             if (named.size() == MAX_NAMED) {
@@ -148,7 +148,7 @@ final class LoopUpstream {
     }
 
     /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
-    EndpointPool addHttp1(Way way) {
+    EndpointPool addHttp1(DialTarget way) {
         EndpointPool pool = new EndpointPool(this, way, true);
         pools.add(pool);
         if (retired || shared.upstream.health().isDraining(way.endpoint())) {

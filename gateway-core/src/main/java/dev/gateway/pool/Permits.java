@@ -23,7 +23,7 @@ final class Permits {
     private final List<LoopUpstream> loops;
 
     /** Those that have requests but may not connect; each at most once. */
-    private final Queue<Claimant> starving = new ConcurrentLinkedQueue<>();
+    private final Queue<PermitWaiter> starving = new ConcurrentLinkedQueue<>();
 
     /** How many of them have no connection at all. */
     private final AtomicInteger destitute = new AtomicInteger();
@@ -55,7 +55,7 @@ final class Permits {
     }
 
     private boolean isAwaited(Host host) {
-        for (Claimant each : starving) {
+        for (PermitWaiter each : starving) {
             if (each.canUse(host)) {
                 return true;
             }
@@ -65,9 +65,9 @@ final class Permits {
 
     /**
      * Takes the right to one more connection. If there is none, or others wait for one, the claimant is given it later
-     * by {@link Claimant#onPermit}, and others are asked to give up a connection that they do not use.
+     * by {@link PermitWaiter#onPermit}, and others are asked to give up a connection that they do not use.
      */
-    boolean tryAcquire(Claimant claimant) {
+    boolean tryAcquire(PermitWaiter claimant) {
         if (claimant.wantsOwn() && tryAcquire(claimant.host)) {
             return true;
         }
@@ -86,7 +86,7 @@ final class Permits {
     }
 
     /** Takes the right to a connection whatever the limit says; others give up what they do not use instead. */
-    void acquireBeyond(Claimant claimant) {
+    void acquireBeyond(PermitWaiter claimant) {
         claimant.host.connections().acquireBeyond();
         if (isExceeded(claimant.host)) {
             ask(claimant);
@@ -96,7 +96,7 @@ final class Permits {
     // Asking others
 
     /** Asks event loops for as many connections as are wanted, the claimant's first, each only if those before had too few. */
-    private void ask(Claimant claimant) {
+    private void ask(PermitWaiter claimant) {
         if (asking.compareAndSet(false, true)) {
             int wanted = Math.max(1, starving.size());
             for (LoopUpstream loop : loops) {
@@ -149,7 +149,7 @@ final class Permits {
      * @param free an endpoint that there may be permits for
      */
     private void handOut(Host free) {
-        for (Claimant next : starving) {
+        for (PermitWaiter next : starving) {
             Host granted = acquireFor(next, free);
             if (granted != null) {
                 if (forget(next)) {
@@ -166,7 +166,7 @@ final class Permits {
         }
     }
 
-    private static @Nullable Host acquireFor(Claimant claimant, Host free) {
+    private static @Nullable Host acquireFor(PermitWaiter claimant, Host free) {
         if (claimant.wantsOwn() && claimant.host.connections().tryAcquire()) {
             return claimant.host; // also if another's was given back, for it may be one that nobody's share covers
         }
@@ -182,7 +182,7 @@ final class Permits {
      *
      * @return false if it is being given one already
      */
-    boolean forget(Claimant claimant) {
+    boolean forget(PermitWaiter claimant) {
         boolean removed = starving.remove(claimant);
         if (removed && claimant.destitute) {
             destitute.decrementAndGet();
@@ -198,15 +198,15 @@ final class Permits {
      *
      * @param sinceNanos when the one here began to wait
      */
-    boolean isOwedToOthers(Claimant claimant, long sinceNanos) {
+    boolean isOwedToOthers(PermitWaiter claimant, long sinceNanos) {
         if (destitute.get() > 0) {
-            for (Claimant each : starving) {
+            for (PermitWaiter each : starving) {
                 if (each.destitute && each != claimant && isOfUse(claimant.host, each)) {
                     return true;
                 }
             }
         }
-        Claimant first = starving.peek();
+        PermitWaiter first = starving.peek();
         return first != null
                 && first != claimant
                 && isOfUse(claimant.host, first)
@@ -215,7 +215,7 @@ final class Permits {
 
     /** Whether anybody would rather have a connection to that endpoint's place than have it kept idle. */
     boolean isWanted(Host host) {
-        for (Claimant each : starving) {
+        for (PermitWaiter each : starving) {
             if (isOfUse(host, each)) {
                 return true;
             }
@@ -224,7 +224,7 @@ final class Permits {
     }
 
     /** Whether a permit for the endpoint, given back, is one that somebody in line can use. */
-    private static boolean isOfUse(Host host, Claimant to) {
+    private static boolean isOfUse(Host host, PermitWaiter to) {
         return to.canUse(host) || host.connections().isBeyondKept();
     }
 

@@ -94,7 +94,7 @@ public final class Pools implements AutoCloseable {
      */
     public void renewTls(Upstream upstream) throws IOException, GeneralSecurityException {
         SharedUpstream shared = upstreams.get(upstream);
-        Securing before = shared == null ? null : shared.renewTls();
+        UpstreamTls before = shared == null ? null : shared.renewTls();
         if (before != null) {
             // A loop that has read the former one uses it before it runs anything else.
             onAll(pools -> {}).thenRun(before::close);

@@ -23,11 +23,12 @@ final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
-    private volatile Securing securing; // renewed, never added or taken away
+    private volatile UpstreamTls securing; // renewed, never added or taken away
 
     private volatile boolean http2Seen;
 
-    private final Map<Endpoint.Address, KeepAlive> keepAlives = new HashMap<>(); // complete before others see it
+    private final Map<Endpoint.Address, LearnedIdleTimeout> keepAlives =
+            new HashMap<>(); // complete before others see it
 
     private final List<LoopUpstream> loops = new CopyOnWriteArrayList<>();
 
@@ -40,24 +41,24 @@ final class SharedUpstream {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.permits = new Permits(upstream, loops);
-        this.securing = Securing.of(settings);
+        this.securing = UpstreamTls.of(settings);
         formers.forEach(former -> former.keepAlives.forEach(keepAlives::putIfAbsent));
         List<Endpoint.Address> own =
                 upstream.endpoints().stream().map(Endpoint::address).toList();
         keepAlives.keySet().retainAll(own);
         upstream.health().onChoice(chosen -> onChoice());
-        own.forEach(address -> keepAlives.computeIfAbsent(address, unknown -> new KeepAlive()));
+        own.forEach(address -> keepAlives.computeIfAbsent(address, unknown -> new LearnedIdleTimeout()));
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
-    KeepAlive keepAlive(Endpoint endpoint) {
-        KeepAlive known = endpoint.index() == NamedByRequest.INDEX ? null : keepAlives.get(endpoint.address());
-        return known == null ? new KeepAlive() : known;
+    LearnedIdleTimeout keepAlive(Endpoint endpoint) {
+        LearnedIdleTimeout known = endpoint.index() == NamedByRequest.INDEX ? null : keepAlives.get(endpoint.address());
+        return known == null ? new LearnedIdleTimeout() : known;
     }
 
     /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
     @Nullable
-    ClientTls tls(Way way) {
+    ClientTls tls(DialTarget way) {
         return securing.of(way.parent());
     }
 
@@ -70,9 +71,9 @@ final class SharedUpstream {
     }
 
     /** Reads certificates again; returns what was used before, to be closed. */
-    Securing renewTls() throws IOException, GeneralSecurityException {
-        Securing before = securing;
-        securing = Securing.of(settings);
+    UpstreamTls renewTls() throws IOException, GeneralSecurityException {
+        UpstreamTls before = securing;
+        securing = UpstreamTls.of(settings);
         return before;
     }
 

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * limit of connections leaves no room wait in their order, and go to whichever endpoint of the upstream has room first.
  * Confined to its loop.
  */
-final class Tunnels extends Claimant {
+final class Tunnels extends PermitWaiter {
     private final LoopUpstream owner;
-    private final Set<Tunnel> waiting = new LinkedHashSet<>();
-    private final Set<Tunnel> dialing = new LinkedHashSet<>();
-    private final Set<Tunnel> open = new LinkedHashSet<>();
+    private final Set<TunnelOpening> waiting = new LinkedHashSet<>();
+    private final Set<TunnelOpening> dialing = new LinkedHashSet<>();
+    private final Set<TunnelOpening> open = new LinkedHashSet<>();
     private boolean starving; // in the queue for a permit
     private boolean closed;
     private int turn;
@@ -43,14 +43,17 @@ final class Tunnels extends Claimant {
     }
 
     StreamOpener.Opening open(
-            Way way, @Nullable Introduction introduction, ResponseEvents events, StreamOpener.Callback callback) {
+            DialTarget way,
+            @Nullable Introduction introduction,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
         if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        Tunnel tunnel = new Tunnel(this, way, introduction, events, callback);
+        TunnelOpening tunnel = new TunnelOpening(this, way, introduction, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();
@@ -81,27 +84,27 @@ final class Tunnels extends Claimant {
     }
 
     private void dialNext() {
-        Tunnel tunnel = waiting.iterator().next();
+        TunnelOpening tunnel = waiting.iterator().next();
         stopWaiting(tunnel);
         dial(tunnel);
     }
 
-    private void dial(Tunnel tunnel) {
+    private void dial(TunnelOpening tunnel) {
         dialing.add(tunnel);
         tunnel.dial(turn++);
     }
 
     /** There is a permit for another endpoint: whoever has waited for longest goes there. */
     private void moveNext(Tunnels to) {
-        Tunnel tunnel = waiting.iterator().next();
+        TunnelOpening tunnel = waiting.iterator().next();
         stopWaiting(tunnel);
         host.requests().release();
         to.host.requests().acquireBeyond(); // who has waited is not sent away again
-        tunnel.moveTo(to, Way.straight(to.host.endpoint()));
+        tunnel.moveTo(to, DialTarget.straight(to.host.endpoint()));
         to.dial(tunnel);
     }
 
-    private void stopWaiting(Tunnel tunnel) {
+    private void stopWaiting(TunnelOpening tunnel) {
         waiting.remove(tunnel);
         tunnel.waitTimer.cancel();
         if (tunnel.counted) {
@@ -114,18 +117,18 @@ final class Tunnels extends Claimant {
     }
 
     /** Answers a tunnel that there will be none. */
-    private void fail(Tunnel tunnel, Failure failure) {
+    private void fail(TunnelOpening tunnel, Failure failure) {
         leave(tunnel);
         tunnel.fail(failure);
     }
 
-    private void leave(Tunnel tunnel) {
+    private void leave(TunnelOpening tunnel) {
         stopWaiting(tunnel);
         observer.onPendingEnded(now() - tunnel.sinceNanos);
         host.requests().release();
     }
 
-    void onWaitedTooLong(Tunnel tunnel) {
+    void onWaitedTooLong(TunnelOpening tunnel) {
         observer.onPendingTimeout();
         fail(
                 tunnel,
@@ -133,7 +136,7 @@ final class Tunnels extends Claimant {
                         Cause.PENDING_TIMEOUT, "no connection to " + tunnel.way.endpoint() + " became free in time"));
     }
 
-    void onCancelled(Tunnel tunnel) {
+    void onCancelled(TunnelOpening tunnel) {
         boolean dialed = dialing.remove(tunnel);
         leave(tunnel);
         if (dialed) {
@@ -141,7 +144,7 @@ final class Tunnels extends Claimant {
         }
     }
 
-    void onDialFailed(Tunnel tunnel, Failure failure) {
+    void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
             shared.upstream.health().onTried(tunnel.way.endpoint(), false);
@@ -151,7 +154,7 @@ final class Tunnels extends Claimant {
         shared.permits.release(host);
     }
 
-    void onDialed(Tunnel tunnel, Channel channel) {
+    void onDialed(TunnelOpening tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.way.isSecured();
         dialing.remove(tunnel);
         shared.upstream.health().onTried(tunnel.way.endpoint(), true);
@@ -178,8 +181,8 @@ final class Tunnels extends Claimant {
 
     /** Ends at once what leads to some endpoints. */
     void close(Predicate<Endpoint> gone) {
-        for (Set<Tunnel> each : List.of(waiting, dialing, open)) {
-            for (Tunnel tunnel : List.copyOf(each)) {
+        for (Set<TunnelOpening> each : List.of(waiting, dialing, open)) {
+            for (TunnelOpening tunnel : List.copyOf(each)) {
                 if (gone.test(tunnel.way.endpoint())) {
                     end(
                             tunnel,
@@ -192,7 +195,7 @@ final class Tunnels extends Claimant {
         }
     }
 
-    private void end(Tunnel tunnel, Failure failure) {
+    private void end(TunnelOpening tunnel, Failure failure) {
         if (dialing.contains(tunnel)) {
             onDialFailed(tunnel, failure);
         } else if (waiting.contains(tunnel)) {

@@ -162,7 +162,7 @@ class FewConnectionsTest extends PoolFixture {
         assertThat(upstream.connections().taken()).isZero();
     }
 
-    private final class Waiting extends Claimant {
+    private final class Waiting extends PermitWaiter {
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
 
         Waiting(SharedUpstream shared) {

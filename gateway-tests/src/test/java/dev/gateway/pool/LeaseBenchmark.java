@@ -55,7 +55,7 @@ public class LeaseBenchmark {
     private final PooledConnections connections = new PooledConnections();
     private final ResponseEvents events = new NoEvents();
     private @Nullable EndpointPool pool;
-    private @Nullable Sweep sweep;
+    private @Nullable IdleReaper sweep;
 
     @Setup
     @SuppressWarnings("NullAway") // nothing is resolved or dialled
@@ -74,8 +74,8 @@ public class LeaseBenchmark {
                 new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
-        EndpointPool made = new EndpointPool(owner, Way.straight(endpoints.get(0)), true);
-        Sweep lives = new Sweep(made, made.kept, connections);
+        EndpointPool made = new EndpointPool(owner, DialTarget.straight(endpoints.get(0)), true);
+        IdleReaper lives = new IdleReaper(made, made.kept, connections);
         for (int i = 0; i < kept; i++) {
             Kept connection = new Kept(loop, made);
             lives.begin(connection);

@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
  * The client's side of TLS for all connections of one upstream: those to its endpoints, and those to parents. Immutable,
  * shared by event loops.
  */
-final class Securing implements AutoCloseable {
+final class UpstreamTls implements AutoCloseable {
     private final @Nullable ClientTls endpoints;
     private final Map<ParentProxy, ClientTls> parents = new HashMap<>();
 
-    private Securing(@Nullable ClientTls endpoints) {
+    private UpstreamTls(@Nullable ClientTls endpoints) {
         this.endpoints = endpoints;
     }
 
     /** Reads certificates and keys. */
-    static Securing of(UpstreamSettings settings) throws IOException, GeneralSecurityException {
+    static UpstreamTls of(UpstreamSettings settings) throws IOException, GeneralSecurityException {
         UpstreamSettings.Tls own = settings.tls();
-        Securing made = new Securing(
+        UpstreamTls made = new UpstreamTls(
                 own == null ? null : client(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
         boolean complete = false;
         try {

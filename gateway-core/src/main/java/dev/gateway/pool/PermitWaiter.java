@@ -8,7 +8,7 @@ import dev.gateway.upstream.UpstreamSettings;
  * Who makes connections of an upstream on one event loop, each of which takes a permit. Confined
  * to its loop.
  */
-abstract class Claimant {
+abstract class PermitWaiter {
     final LoopPools loopPools;
     final SharedUpstream shared;
     final UpstreamSettings settings;
@@ -26,7 +26,7 @@ abstract class Claimant {
     /** When it began to wait for a permit; written before, so safe for others to read. */
     long starvingSinceNanos;
 
-    Claimant(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host, boolean flexible) {
+    PermitWaiter(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host, boolean flexible) {
         this.loopPools = loopPools;
         this.shared = shared;
         this.settings = shared.settings;

@@ -19,16 +19,16 @@ import org.jspecify.annotations.Nullable;
  * @param parent the proxy that is dialled, null for nobody
  * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
  */
-record Way(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
+record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
     /** Returns the way to an endpoint that is one of its upstream's own. */
-    static Way straight(Endpoint endpoint) {
-        return new Way(endpoint, null, false);
+    static DialTarget straight(Endpoint endpoint) {
+        return new DialTarget(endpoint, null, false);
     }
 
     /** Returns the way to where a request leads. */
-    static Way to(Endpoint endpoint, Demand demand, ParentProxies parents) {
+    static DialTarget to(Endpoint endpoint, Demand demand, ParentProxies parents) {
         ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
-        return new Way(endpoint, parent, parent != null && parent.isHttp() && demand != Demand.TUNNEL);
+        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && demand != Demand.TUNNEL);
     }
 
     /** Whether the parent has to connect on before the connection is of use. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Sees to it that connections are made for a pool: as many as the requests that wait there need, and as the upstream's
  * limit allows. Part of the pool, confined to its event loop.
  */
-final class Supply {
+final class ConnectionOpener {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
     private static final int STREAMS_EXPECTED = 100;
 
@@ -21,7 +21,7 @@ final class Supply {
     private int addressTurn = ThreadLocalRandom.current().nextInt(); // each loop begins at another address
     private @Nullable HttpVersion known; // of what the endpoint speaks
 
-    Supply(EndpointPool pool, SharedUpstream shared, @Nullable HttpVersion known) {
+    ConnectionOpener(EndpointPool pool, SharedUpstream shared, @Nullable HttpVersion known) {
         this.pool = pool;
         this.shared = shared;
         this.known = known;
@@ -121,7 +121,7 @@ final class Supply {
 
     private void dial() {
         dialing++;
-        new Arrival(pool, true, pool).start(nextTurn());
+        new PendingConnection(pool, true, pool).start(nextTurn());
     }
 
     /** Returns which of several addresses the next connection tries first. */

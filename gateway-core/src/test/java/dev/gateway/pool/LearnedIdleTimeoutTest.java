@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What is learned of how long an endpoint keeps what is idle. */
-class KeepAliveTest {
+class LearnedIdleTimeoutTest {
     private static final long NEVER = Long.MAX_VALUE;
 
-    private final KeepAlive keepAlive = new KeepAlive();
+    private final LearnedIdleTimeout keepAlive = new LearnedIdleTimeout();
     private long now = TimeUnit.DAYS.toNanos(1);
 
     /** A connection has been idle for so long, and is closed; the next becomes idle a second later. */
@@ -28,10 +28,10 @@ class KeepAliveTest {
 
     @Test
     void aSecondIsLeftOrHalfOfWhatThereIs() {
-        assertThat(KeepAlive.within(5_000)).isEqualTo(4_000);
-        assertThat(KeepAlive.within(1_000)).isEqualTo(500);
-        assertThat(KeepAlive.within(0)).isZero();
-        assertThat(KeepAlive.within(NEVER)).isEqualTo(NEVER);
+        assertThat(LearnedIdleTimeout.within(5_000)).isEqualTo(4_000);
+        assertThat(LearnedIdleTimeout.within(1_000)).isEqualTo(500);
+        assertThat(LearnedIdleTimeout.within(0)).isZero();
+        assertThat(LearnedIdleTimeout.within(NEVER)).isEqualTo(NEVER);
     }
 
     @Test
@@ -40,7 +40,7 @@ class KeepAliveTest {
         assertThat(keepAlive.shownMillis(now)).isEqualTo(NEVER);
         closedAfter(75_002);
         assertThat(keepAlive.shownMillis(now)).isEqualTo(74_002);
-        assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(75_002, false));
+        assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(75_002, false));
     }
 
     @Test
@@ -98,14 +98,14 @@ class KeepAliveTest {
         closedAfter(75_000, 75_000, 75_000);
         keepAlive.onSaid(5_000);
         keepAlive.onSaidNothing();
-        assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(75_000, false));
+        assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(75_000, false));
     }
 
     @Test
     void theLeastOfWhatIsSaidAndShownCounts() {
         keepAlive.onSaid(5_000);
-        assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(5_000, true));
+        assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(5_000, true));
         closedAfter(3_000, 3_000, 3_000);
-        assertThat(keepAlive.known()).isEqualTo(new KeepAlive.Known(3_000, false));
+        assertThat(keepAlive.known()).isEqualTo(new LearnedIdleTimeout.Known(3_000, false));
     }
 }

@@ -11,12 +11,12 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** A tunnel, from the wish for one to the end of its connection. Confined to the event loop of its {@link Tunnels}. */
-final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
+final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
     final StreamOpener.Callback callback;
     final long sinceNanos;
 
     /** Where it goes, as far as is known while it waits. */
-    Way way;
+    DialTarget way;
 
     private Tunnels tunnels;
     private final ResponseEvents events;
@@ -34,13 +34,13 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     final Timer waitTimer = new Timer() {
         @Override
         protected void onExpired() {
-            tunnels.onWaitedTooLong(Tunnel.this);
+            tunnels.onWaitedTooLong(TunnelOpening.this);
         }
     };
 
-    Tunnel(
+    TunnelOpening(
             Tunnels tunnels,
-            Way way,
+            DialTarget way,
             @Nullable Introduction introduction,
             ResponseEvents events,
             StreamOpener.Callback callback) {
@@ -53,7 +53,7 @@ final class Tunnel implements StreamOpener.Opening, Dial.Callback, TcpClientStre
     }
 
     /** Goes to another endpoint than it has waited for. */
-    void moveTo(Tunnels other, Way there) {
+    void moveTo(Tunnels other, DialTarget there) {
         tunnels = other;
         way = there;
         callback.onMoved(there.endpoint());

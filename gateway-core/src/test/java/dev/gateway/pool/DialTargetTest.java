@@ -12,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class WayTest {
+class DialTargetTest {
     private static final ParentProxy PARENT = new ParentProxy(ParentProxy.Kind.HTTP, "proxy.test", 3128, null, null);
 
     private static final ParentProxies PARENTS = new ParentProxies() {
@@ -32,13 +32,13 @@ class WayTest {
         }
     };
 
-    private static Way to(String host, int port) {
-        return Way.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), Demand.EXCHANGE, PARENTS);
+    private static DialTarget to(String host, int port) {
+        return DialTarget.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), Demand.EXCHANGE, PARENTS);
     }
 
     @Test
     void requestsForDifferentDestinationsShareNoConnectionToTheirParent() {
-        Way way = to("a.test", 80);
+        DialTarget way = to("a.test", 80);
         assertThat(way.forwards()).isTrue();
         assertThat(way.host()).isEqualTo("proxy.test");
         assertThat(way.port()).isEqualTo(3128);

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * How long the connections of a pool live, and how long they are kept idle: as long as the settings and the peer say. One
  * timer closes those whose time has come. Confined to the pool's event loop.
  */
-final class Sweep extends Timer {
+final class IdleReaper extends Timer {
     private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
 
     private final EndpointPool pool;
@@ -16,7 +16,7 @@ final class Sweep extends Timer {
     private final PooledConnections connections;
     private long armedFor;
 
-    Sweep(EndpointPool pool, KeptConnections kept, PooledConnections connections) {
+    IdleReaper(EndpointPool pool, KeptConnections kept, PooledConnections connections) {
         this.pool = pool;
         this.kept = kept;
         this.connections = connections;

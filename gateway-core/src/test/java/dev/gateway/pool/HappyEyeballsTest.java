@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 /** Which address of a host is connected to. The clock stands still unless a test moves it. */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // fields that JUnit sets
-class RaceTest {
+class HappyEyeballsTest {
     private static final String HOST = "origin.test";
 
     private final AtomicLong clock = new AtomicLong();
@@ -207,7 +207,7 @@ class RaceTest {
     void whoeverCannotUseTheConnectionIsToldSo() throws Exception {
         int port = listen("127.0.0.1", 0);
         CompletableFuture<String> failed = new CompletableFuture<>();
-        Race.Callback clumsy = new Race.Callback() {
+        HappyEyeballs.Callback clumsy = new HappyEyeballs.Callback() {
             @Override
             public void onConnected(Channel channel, long begunNanos) {
                 throw new IllegalStateException("no room for TLS");
@@ -218,7 +218,9 @@ class RaceTest {
                 failed.complete(cause + " " + detail);
             }
         };
-        loop.submit(() -> new Race(pools, new Race.Course("127.0.0.1", port, false, null, 0, 0), clumsy).start())
+        loop.submit(() -> new HappyEyeballs(
+                                pools, new HappyEyeballs.Course("127.0.0.1", port, false, null, 0, 0), clumsy)
+                        .start())
                 .sync();
         assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
     }
@@ -229,7 +231,7 @@ class RaceTest {
         dns.answers(HOST, "127.0.0.1");
         Outcome outcome = new Outcome(null);
         loop.submit(() -> {
-                    Race race = outcome.race(HOST, port, 0);
+                    HappyEyeballs race = outcome.race(HOST, port, 0);
                     race.start();
                     race.cancel();
                 })
@@ -303,7 +305,7 @@ class RaceTest {
         assertThat(outcome.judged).hasSize(count);
     }
 
-    private final class Outcome implements Race.Callback, AddressPolicy {
+    private final class Outcome implements HappyEyeballs.Callback, AddressPolicy {
         final CompletableFuture<Object> result = new CompletableFuture<>();
         final ConcurrentLinkedQueue<String> judged = new ConcurrentLinkedQueue<>();
         final CompletableFuture<String> firstJudged = new CompletableFuture<>();
@@ -313,8 +315,8 @@ class RaceTest {
             this.policy = policy;
         }
 
-        Race race(String host, int port, long connectMillis) {
-            return new Race(pools, new Race.Course(host, port, false, this, 0, connectMillis), this);
+        HappyEyeballs race(String host, int port, long connectMillis) {
+            return new HappyEyeballs(pools, new HappyEyeballs.Course(host, port, false, this, 0, connectMillis), this);
         }
 
         @Override

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * each a moment after the one before, or as soon as that has failed. Policy judges an address right before it is dialled.
  * Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
-final class Race {
+final class HappyEyeballs {
     /** How long an IPv4 answer waits for the IPv6 answer. */
     private static final long RESOLUTION_DELAY_MILLIS = 50;
 
@@ -79,7 +79,7 @@ final class Race {
     record Course(
             String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
 
-    /** Told the outcome, maybe before {@link Race#start} returns. */
+    /** Told the outcome, maybe before {@link HappyEyeballs#start} returns. */
     interface Callback {
         /**
          * The channel is connected and has no handlers; those added now will not be told that it is active.
@@ -92,7 +92,7 @@ final class Race {
         void onFailed(Cause cause, String detail);
     }
 
-    Race(LoopPools pools, Course course, Callback callback) {
+    HappyEyeballs(LoopPools pools, Course course, Callback callback) {
         this.pools = pools;
         this.course = course;
         this.callback = callback;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A connection on its way into a pool: dialled, then waited for until streams may be opened on it. Confined to its event
  * loop; ends in one call of its callback, or in {@link #cancel}.
  */
-final class Arrival implements Dial.Callback {
+final class PendingConnection implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;
 
     private final EndpointPool pool;
@@ -31,7 +31,7 @@ final class Arrival implements Dial.Callback {
         }
     };
 
-    /** Told the outcome, maybe before {@link Arrival#start} returns. */
+    /** Told the outcome, maybe before {@link PendingConnection#start} returns. */
     interface Callback {
         /**
          * The connection is there, with room for a stream; its protocol's handler is in the pipeline.
@@ -49,7 +49,7 @@ final class Arrival implements Dial.Callback {
      *
      * @param patient whether to wait for a file descriptor if there is none
      */
-    Arrival(EndpointPool pool, boolean patient, Callback callback) {
+    PendingConnection(EndpointPool pool, boolean patient, Callback callback) {
         this.pool = pool;
         this.callback = callback;
         this.begunNanos = pool.now();

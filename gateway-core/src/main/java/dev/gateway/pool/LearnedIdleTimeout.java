@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * How long an endpoint keeps connections of HTTP/1.1 that are idle: what it says by {@code Keep-Alive}, and what it shows
  * by closing them again and again after about the same time. Shared by event loops, safe from any thread.
  */
-final class KeepAlive {
+final class LearnedIdleTimeout {
     private static final long NEVER = Long.MAX_VALUE;
 
     /** Closed this much before the endpoint would, so that a request does not cross its FIN. */
