@@ -1,6 +1,6 @@
 package dev.gateway.http1;
 
-import dev.gateway.net.transport.Lull;
+import dev.gateway.net.transport.IdleTasks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientFin {
     private final boolean halfClose; // none gives up
-    private final @Nullable Lull lull = Lull.ofThisLoop();
+    private final @Nullable IdleTasks lull = IdleTasks.ofThisLoop();
     private int lastRead; // turn of the loop
 
     ClientFin(boolean halfClose) {

@@ -2,8 +2,8 @@ package dev.gateway.http1;
 
 import dev.gateway.http1.ResponseInput.State;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
-import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
@@ -258,14 +258,14 @@ public final class Http1ClientConnection extends Http1Connection {
         touched = null;
         closeCause = CloseCause.TUNNEL;
         input.close();
-        TunnelHalf tunnel = replaceBy(new TunnelHalf(new Tunnelled(), open.events(), observer, timers), open);
+        ByteStreamHalf tunnel = replaceBy(new ByteStreamHalf(new Tunnelled(), open.events(), observer, timers), open);
         open.events().onHead(head, false);
         open.sendEarly(tunnel);
         tunnel.begin(in, isInputEnded());
     }
 
     /** The connection as its tunnel knows it. */
-    private final class Tunnelled implements TunnelHalf.Owner {
+    private final class Tunnelled implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);

@@ -5,7 +5,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
@@ -160,7 +160,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
     }
 
     /** The tunnel is open, and the core knows. */
-    void sendEarly(TunnelHalf tunnel) {
+    void sendEarly(ByteStreamHalf tunnel) {
         awaitsTunnel = false;
         ArrayDeque<ByteBuf> held = early;
         early = null;

@@ -1,8 +1,8 @@
 package dev.gateway.http1;
 
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.ReadCredit;
-import dev.gateway.net.TunnelHalf;
 import dev.gateway.net.WriteBatch;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.stream.ConnectionObserver;
@@ -137,7 +137,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
      *
      * @return the handler that has taken this one's place; it is to be told to begin
      */
-    final TunnelHalf replaceBy(TunnelHalf tunnel, OutgoingStream<?> stream) {
+    final ByteStreamHalf replaceBy(ByteStreamHalf tunnel, OutgoingStream<?> stream) {
         HalfClose.survivesWrites(ctx.channel(), false); // a tunnel has nothing to answer
         credit.reset();
         credit.release();

@@ -5,9 +5,9 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.Lingering;
-import dev.gateway.net.TunnelHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -48,7 +48,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     Lingering lingering;
 
     private @Nullable Http1ServerStream stream; // the one whose response has not ended
-    private @Nullable TunnelHalf tunnel; // that the connection has become
+    private @Nullable ByteStreamHalf tunnel; // that the connection has become
     private boolean reading; // between channelRead and channelReadComplete
 
     /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel, which is open by then. */
@@ -433,7 +433,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         output.flush();
         stream = null;
         ByteBuf early = input.takeOver();
-        TunnelHalf half = replaceBy(new TunnelHalf(new Tunnelled(), events, observer, timers), open);
+        ByteStreamHalf half = replaceBy(new ByteStreamHalf(new Tunnelled(), events, observer, timers), open);
         tunnel = half;
         if (open.isEnded()) {
             half.data(Unpooled.EMPTY_BUFFER, true);
@@ -442,7 +442,7 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     }
 
     /** The connection as its tunnel knows it. */
-    private static final class Tunnelled implements TunnelHalf.Owner {
+    private static final class Tunnelled implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.CLIENT_CLOSED, detail);

@@ -1,7 +1,7 @@
 package dev.gateway.http1;
 
 import dev.gateway.message.Fields;
-import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.WriteRoom;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -26,7 +26,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
 
     final Channel channel;
     private @Nullable C carrier; // gone once the message is a tunnel, which may be open for days
-    private @Nullable TunnelHalf tunnel;
+    private @Nullable ByteStreamHalf tunnel;
     private Framing framing = Framing.NONE;
     private long remaining;
     private boolean inChunks; // a chunk was written, whose CRLF is still to be
@@ -42,7 +42,7 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    final void becomes(TunnelHalf half) {
+    final void becomes(ByteStreamHalf half) {
         tunnel = half;
         carrier = null;
     }

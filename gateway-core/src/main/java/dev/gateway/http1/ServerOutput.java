@@ -5,7 +5,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.PendingWrites;
 import dev.gateway.net.WriteBatch;
-import dev.gateway.net.transport.Lull;
+import dev.gateway.net.transport.IdleTasks;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
@@ -28,7 +28,7 @@ final class ServerOutput {
     private final TimerWheel timers;
     private final long idleMillis;
     private final IdleTimer timer = new IdleTimer();
-    private final @Nullable Lull lull = Lull.ofThisLoop();
+    private final @Nullable IdleTasks lull = IdleTasks.ofThisLoop();
     private final Runnable onLull = this::onLull;
     private final WriteBatch batch;
     private final IntFunction<ByteBuf> room;

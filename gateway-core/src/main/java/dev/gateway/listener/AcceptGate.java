@@ -29,7 +29,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Channel socket;
-    private final Door door;
+    private final AcceptTarget door;
     private final @Nullable DescriptorShare share;
     private final AcceptTrouble trouble;
     private boolean paused;
@@ -41,7 +41,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
      *
      * @param share that accepted connections take a descriptor of; null for one that is never closed
      */
-    AcceptGate(Channel socket, Door door, @Nullable DescriptorShare share, AcceptTrouble trouble) {
+    AcceptGate(Channel socket, AcceptTarget door, @Nullable DescriptorShare share, AcceptTrouble trouble) {
         this.socket = socket;
         this.door = door;
         this.share = share;

@@ -45,8 +45,8 @@ final class Acceptor {
     private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
         this.transport = transport;
         this.settings = settings;
-        Map<EventLoop, Door> doors = new HashMap<>();
-        owners.forEach(owner -> doors.put(owner.loop.eventLoop(), new Door(owner)));
+        Map<EventLoop, AcceptTarget> doors = new HashMap<>();
+        owners.forEach(owner -> doors.put(owner.loop.eventLoop(), new AcceptTarget(owner)));
         this.loops = owners.stream().map(owner -> owner.loop.eventLoop()).toList();
         this.initializer = new ConnectionInitializer(doors);
     }

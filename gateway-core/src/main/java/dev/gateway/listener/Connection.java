@@ -64,7 +64,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
             .getBytes(StandardCharsets.US_ASCII);
 
     final LoopConnections owner;
-    final Terms terms; // those in force when it was accepted, to its end
+    final ListenerSettingsRef terms; // those in force when it was accepted, to its end
     private final Channel channel;
     private final SourceAddress peer;
     private final ClientNetwork network;

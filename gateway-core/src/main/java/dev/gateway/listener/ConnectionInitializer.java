@@ -11,15 +11,15 @@ import java.util.Map;
 /** Takes in each accepted connection on its event loop, or closes it if there are too many. */
 @ChannelHandler.Sharable
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
-    private final Map<EventLoop, Door> doors; // not changed once this is made
+    private final Map<EventLoop, AcceptTarget> doors; // not changed once this is made
 
-    ConnectionInitializer(Map<EventLoop, Door> doors) {
+    ConnectionInitializer(Map<EventLoop, AcceptTarget> doors) {
         this.doors = doors;
     }
 
     /** Returns the door of an event loop. */
-    Door door(EventLoop loop) {
-        Door door = doors.get(loop);
+    AcceptTarget door(EventLoop loop) {
+        AcceptTarget door = doors.get(loop);
         if (door == null) {
             throw new IllegalStateException("a connection on an event loop that is not this listener's");
         }

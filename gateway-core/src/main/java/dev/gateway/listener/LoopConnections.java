@@ -19,14 +19,14 @@ final class LoopConnections {
     final RefusalLog refusals;
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
-    private Terms terms;
+    private ListenerSettingsRef terms;
     private boolean discouraging;
     private @Nullable CompletableFuture<Void> drained;
 
     LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit, RefusalLog refusals) {
         this.loop = loop;
         this.refusals = refusals;
-        this.terms = new Terms(settings);
+        this.terms = new ListenerSettingsRef(settings);
         this.limit = limit;
     }
 
@@ -49,14 +49,14 @@ final class LoopConnections {
     }
 
     /** Returns what applies to connections that are accepted now. */
-    Terms terms() {
+    ListenerSettingsRef terms() {
         return terms;
     }
 
     /** Accepts connections on other terms from now on. */
     void replace(ListenerSettings settings) {
-        Terms before = terms;
-        terms = new Terms(settings);
+        ListenerSettingsRef before = terms;
+        terms = new ListenerSettingsRef(settings);
         before.end();
     }
 

@@ -105,9 +105,10 @@ final class SharedPort {
         if (!first && others.equals(earlier)) {
             steer(0, others.size());
         }
-        List<Channel> numbered = Departure.numbered(sockets, earlier.size());
+        List<Channel> numbered = ReusePortHandover.numbered(sockets, earlier.size());
         for (int i = 0; i < numbered.size(); i++) {
-            Departure.Step step = first ? Departure.step(i, numbered.size(), others.size()) : Departure.Step.NONE;
+            ReusePortHandover.Step step =
+                    first ? ReusePortHandover.step(i, numbered.size(), others.size()) : ReusePortHandover.Step.NONE;
             steer(numbered.get(i), address, step.first(), step.count());
             if (i == 0 || step.late()) {
                 accept.run();

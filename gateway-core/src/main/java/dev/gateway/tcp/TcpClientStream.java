@@ -3,7 +3,7 @@ package dev.gateway.tcp;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
@@ -22,13 +22,13 @@ import io.netty.channel.Channel;
 public final class TcpClientStream implements ClientStream {
     private static final int OK = 200;
 
-    private final TunnelHalf half;
+    private final ByteStreamHalf half;
     private final ResponseEvents events;
     private boolean answered;
 
     private TcpClientStream(Listener listener, ResponseEvents events, ConnectionObserver observer, TimerWheel timers) {
         this.events = events;
-        this.half = new TunnelHalf(new Owner(listener), events, observer, timers);
+        this.half = new ByteStreamHalf(new Owner(listener), events, observer, timers);
     }
 
     /** Whose connection it is. */
@@ -97,7 +97,7 @@ public final class TcpClientStream implements ClientStream {
         half.end(failure);
     }
 
-    private record Owner(Listener listener) implements TunnelHalf.Owner {
+    private record Owner(Listener listener) implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);

@@ -3,9 +3,9 @@ package dev.gateway.tcp;
 import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.HalfClose;
-import dev.gateway.net.TunnelHalf;
 import dev.gateway.net.tls.ClientHello;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -44,7 +44,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
     private final TimerWheel timers;
     private final TcpServerSettings settings;
     private ByteBuf held = Unpooled.EMPTY_BUFFER; // of the ClientHello
-    private @Nullable TunnelHalf half;
+    private @Nullable ByteStreamHalf half;
 
     @SuppressWarnings("NullAway.Init")
     private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
@@ -129,7 +129,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
                 new Fields(),
                 RequestHead.UNKNOWN_LENGTH);
         stream.events(handler.onRequest(stream, head, false));
-        TunnelHalf made = half;
+        ByteStreamHalf made = half;
         if (made != null && !stream.isRefused()) {
             ByteBuf first = held;
             held = Unpooled.EMPTY_BUFFER;
@@ -140,7 +140,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
 
     private TcpServerStream tunnel() {
         TcpServerStream stream = new TcpServerStream(this, info);
-        TunnelHalf made = new TunnelHalf(new Owner(), stream, observer, timers);
+        ByteStreamHalf made = new ByteStreamHalf(new Owner(), stream, observer, timers);
         half = made;
         stream.over(made);
         ctx.pipeline().addAfter(ctx.name(), null, made);
@@ -191,7 +191,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
         ctx.channel().close();
     }
 
-    private static final class Owner implements TunnelHalf.Owner {
+    private static final class Owner implements ByteStreamHalf.Owner {
         @Override
         public Failure lost(String detail) {
             return Failure.of(Cause.CLIENT_CLOSED, detail);

@@ -2,7 +2,7 @@ package dev.gateway.tcp;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.TunnelHalf;
+import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class TcpServerStream implements ServerStream, StreamEvents {
     private final TcpServerConnection connection;
     private final ConnectionInfo info;
-    private @Nullable TunnelHalf half;
+    private @Nullable ByteStreamHalf half;
     private @Nullable StreamEvents events;
     private @Nullable Failure early; // what became of the connection before anybody was to be told
     private boolean opened;
@@ -29,7 +29,7 @@ final class TcpServerStream implements ServerStream, StreamEvents {
         this.info = info;
     }
 
-    void over(TunnelHalf made) {
+    void over(ByteStreamHalf made) {
         half = made;
     }
 

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.transport.TestLull;
+import dev.gateway.net.transport.TestIdleTasks;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
@@ -21,7 +21,7 @@ final class ClientFinTest {
     private static final String CONNECT = "CONNECT a.test:1 HTTP/1.1\r\nHost: a.test:1\r\n\r\n";
     private static final String CLOSING = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-    private final TestLull loop = new TestLull();
+    private final TestIdleTasks loop = new TestIdleTasks();
     private final Downstream client = new Downstream();
 
     ClientFinTest() {

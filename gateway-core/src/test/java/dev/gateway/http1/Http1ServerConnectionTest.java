@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
-import dev.gateway.net.transport.TestLull;
+import dev.gateway.net.transport.TestIdleTasks;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
@@ -80,7 +80,7 @@ class Http1ServerConnectionTest {
 
     @Test
     void responsesBeforeTheLastPipelinedOneWaitForALull() {
-        try (TestLull lull = new TestLull()) {
+        try (TestIdleTasks lull = new TestIdleTasks()) {
             Downstream pipelining = new Downstream();
             pipelining.answer = request -> {};
             pipelining.send(GET + GET + GET);
@@ -102,7 +102,7 @@ class Http1ServerConnectionTest {
 
     @Test
     void whatBelongsToTheRequestThatIsBeingAnsweredWaitsForNoLull() {
-        try (TestLull lull = new TestLull()) {
+        try (TestIdleTasks lull = new TestIdleTasks()) {
             Downstream pipelining = new Downstream();
             pipelining.answer = request -> {};
             pipelining.send(GET + GET);
@@ -119,7 +119,7 @@ class Http1ServerConnectionTest {
     @Test
     void responsesThatWaitForALullOutliveARequestThatFails() {
         for (boolean begun : new boolean[] {false, true}) {
-            try (TestLull lull = new TestLull()) {
+            try (TestIdleTasks lull = new TestIdleTasks()) {
                 Downstream pipelining = new Downstream();
                 pipelining.answer = request -> {};
                 pipelining.send(GET + GET);
@@ -138,7 +138,7 @@ class Http1ServerConnectionTest {
 
     @Test
     void noLullComesForAConnectionThatHasBecomeSomethingElse() {
-        try (TestLull lull = new TestLull()) {
+        try (TestIdleTasks lull = new TestIdleTasks()) {
             Downstream pipelining = new Downstream();
             pipelining.answer = request -> {};
             pipelining.send(GET + GET);

@@ -11,12 +11,12 @@ import java.util.function.BiFunction;
 
 /**
  * One of Netty's handlers of I/O, each of whose sockets is put in between by a {@link Registered}: what that does not do
- * differently is done as Netty does it, but that the loop does not wait before its {@link Lull} has been. Used by its event
+ * differently is done as Netty does it, but that the loop does not wait before its {@link IdleTasks} has been. Used by its event
  * loop only.
  */
 abstract class WrappedHandler implements IoHandler {
     private final IoHandler wrapped;
-    private final Lull lull = new Lull(System::nanoTime);
+    private final IdleTasks lull = new IdleTasks(System::nanoTime);
     private final Polling polling = new Polling();
 
     WrappedHandler(IoHandler wrapped) {

@@ -59,7 +59,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Two halves that make a tunnel between real sockets. */
 @Timeout(60)
-class TunnelHalfTest {
+class ByteStreamHalfTest {
     /** More than all buffers on the way hold. */
     private static final byte[] UP = new byte[12 << 20];
 
@@ -188,8 +188,8 @@ class TunnelHalfTest {
             Relay down = new Relay();
             Relay up = new Relay();
             SocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-            TunnelHalf near = half(Cause.CLIENT_CLOSED, up, timers);
-            TunnelHalf far = half(Cause.UPSTREAM_RESET_IN_BODY, down, timers);
+            ByteStreamHalf near = half(Cause.CLIENT_CLOSED, up, timers);
+            ByteStreamHalf far = half(Cause.UPSTREAM_RESET_IN_BODY, down, timers);
             up.join(near, far, down);
             down.join(far, near, up);
             new Bootstrap()
@@ -367,9 +367,9 @@ class TunnelHalfTest {
         assertEquals(Cause.UPSTREAM_RESET_IN_BODY, failure());
     }
 
-    private TunnelHalf half(Cause loss, Relay relay, TimerWheel timers) {
-        return new TunnelHalf(
-                new TunnelHalf.Owner() {
+    private ByteStreamHalf half(Cause loss, Relay relay, TimerWheel timers) {
+        return new ByteStreamHalf(
+                new ByteStreamHalf.Owner() {
                     @Override
                     public Failure lost(String detail) {
                         return Failure.of(loss, detail);
@@ -387,12 +387,12 @@ class TunnelHalfTest {
 
     /** One direction, as the core does it. */
     private final class Relay implements StreamEvents {
-        private @Nullable TunnelHalf from;
-        private @Nullable TunnelHalf to;
+        private @Nullable ByteStreamHalf from;
+        private @Nullable ByteStreamHalf to;
         private @Nullable Relay back;
         private int owed;
 
-        void join(TunnelHalf source, TunnelHalf sink, Relay other) {
+        void join(ByteStreamHalf source, ByteStreamHalf sink, Relay other) {
             from = source;
             to = sink;
             back = other;

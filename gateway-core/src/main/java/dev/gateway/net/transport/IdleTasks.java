@@ -13,12 +13,12 @@ import org.slf4j.LoggerFactory;
  * does that others join: on a loop with time to spare it is done at once, on one that is never idle within 10 ms. One for
  * each loop, used by it only.
  */
-public final class Lull {
+public final class IdleTasks {
     /** Of a loop that is busy all the time. */
     static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private static final Logger log = LoggerFactory.getLogger(Lull.class);
-    private static final FastThreadLocal<Lull> OF_THIS_LOOP = new FastThreadLocal<>();
+    private static final Logger log = LoggerFactory.getLogger(IdleTasks.class);
+    private static final FastThreadLocal<IdleTasks> OF_THIS_LOOP = new FastThreadLocal<>();
 
     private final ArrayDeque<Runnable> awaiting = new ArrayDeque<>();
     private final LongSupplier nanoClock;
@@ -30,12 +30,12 @@ public final class Lull {
      *
      * @param nanoClock as {@link System#nanoTime}
      */
-    Lull(LongSupplier nanoClock) {
+    IdleTasks(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 
     /** Returns that of the event loop that calls; null if it cannot tell when it has nothing to do. */
-    public static @Nullable Lull ofThisLoop() {
+    public static @Nullable IdleTasks ofThisLoop() {
         return OF_THIS_LOOP.getIfExists();
     }
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * How the sockets of a process leave a port to those of others that came after: what the kernel is to do with new
  * connections before each is closed. It numbers all of them, and gives the number of one that closes to the last.
  */
-final class Departure {
-    private Departure() {}
+final class ReusePortHandover {
+    private ReusePortHandover() {}
 
     /**
      * Which sockets get new connections from here on.

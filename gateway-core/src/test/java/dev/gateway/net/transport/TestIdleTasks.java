@@ -1,11 +1,11 @@
 package dev.gateway.net.transport;
 
 /** Makes the thread of a test an event loop that has nothing to do when the test says so. */
-public final class TestLull implements AutoCloseable {
-    private final Lull lull = new Lull(() -> 0);
+public final class TestIdleTasks implements AutoCloseable {
+    private final IdleTasks lull = new IdleTasks(() -> 0);
 
     /** Begins; until it is closed, what this thread makes finds a lull to wait for. */
-    public TestLull() {
+    public TestIdleTasks() {
         lull.become();
     }
 
@@ -26,6 +26,6 @@ public final class TestLull implements AutoCloseable {
 
     @Override
     public void close() {
-        Lull.none();
+        IdleTasks.none();
     }
 }

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * the last of a direction; a reset is one. Whoever opened the tunnel makes this the last handler of the channel, to whose
  * event loop it is confined.
  */
-public final class TunnelHalf extends ChannelInboundHandlerAdapter implements Stream {
-    private static final Logger LOG = LoggerFactory.getLogger(TunnelHalf.class);
+public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {
+    private static final Logger LOG = LoggerFactory.getLogger(ByteStreamHalf.class);
 
     /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
@@ -61,7 +61,7 @@ public final class TunnelHalf extends ChannelInboundHandlerAdapter implements St
      *
      * @param events who is told what the peer does
      */
-    public TunnelHalf(Owner owner, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
+    public ByteStreamHalf(Owner owner, StreamEvents events, ConnectionObserver observer, TimerWheel timers) {
         this.owner = owner;
         this.events = events;
         this.observer = observer;

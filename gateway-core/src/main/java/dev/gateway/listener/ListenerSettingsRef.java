@@ -4,12 +4,12 @@ package dev.gateway.listener;
  * Under what settings connections are accepted on one event loop, for as long as they are in force or a connection lives
  * that was accepted under them. Confined to the loop.
  */
-final class Terms {
+final class ListenerSettingsRef {
     final ListenerSettings settings;
     private int uses = 1; // for being in force
 
     /** Keeps the settings' TLS from being freed; may be called by the thread that makes the listener. */
-    Terms(ListenerSettings settings) {
+    ListenerSettingsRef(ListenerSettings settings) {
         this.settings = settings;
         if (settings.tls() != null) {
             settings.tls().retain();

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sockets that leave, before a kernel of lists. */
-class DepartureTest {
+class ReusePortHandoverTest {
     private static final int MOST = 6;
 
     static List<int[]> counts() {
@@ -34,7 +34,7 @@ class DepartureTest {
             }
         }
 
-        void steer(Departure.Step step) {
+        void steer(ReusePortHandover.Step step) {
             if (step.count() > 0) {
                 first = step.first();
                 count = step.count();
@@ -66,14 +66,15 @@ class DepartureTest {
         kernel.listen("other", others);
         List<String> closing = List.copyOf(kernel.numbered.subList(0, ours));
         for (int i = 0; i < ours; i++) {
-            Departure.Step step = Departure.step(i, ours, others);
+            ReusePortHandover.Step step = ReusePortHandover.step(i, ours, others);
             kernel.steer(step);
             assertThat(kernel.reachable())
                     .as("before %s closes", closing.get(i))
                     .allMatch(each -> each.startsWith("other"));
             kernel.close(closing.get(i));
             boolean toUs = kernel.reachable().stream().anyMatch(each -> each.startsWith("our"));
-            boolean told = i + 1 < ours && Departure.step(i + 1, ours, others).late();
+            boolean told =
+                    i + 1 < ours && ReusePortHandover.step(i + 1, ours, others).late();
             assertThat(toUs).as("after %s has closed", closing.get(i)).isEqualTo(told);
         }
         assertThat(kernel.reachable()).hasSize(others);
@@ -85,16 +86,17 @@ class DepartureTest {
         kernel.listen("a", 2);
         kernel.listen("b", 3);
         List.of("a0", "a1").forEach(kernel::close);
-        List<String> second = Departure.numbered(List.of("b0", "b1", "b2"), 2);
+        List<String> second = ReusePortHandover.numbered(List.of("b0", "b1", "b2"), 2);
         assertThat(second).isEqualTo(kernel.numbered);
         kernel.listen("c", 5);
         second.forEach(kernel::close);
-        assertThat(Departure.numbered(List.of("c0", "c1", "c2", "c3", "c4"), 3)).isEqualTo(kernel.numbered);
+        assertThat(ReusePortHandover.numbered(List.of("c0", "c1", "c2", "c3", "c4"), 3))
+                .isEqualTo(kernel.numbered);
     }
 
     @Test
     void nobodyElseMeansNoSteering() {
-        assertThat(Departure.step(0, 3, 0).count()).isZero();
-        assertThat(Departure.step(2, 3, 0).count()).isZero();
+        assertThat(ReusePortHandover.step(0, 3, 0).count()).isZero();
+        assertThat(ReusePortHandover.step(2, 3, 0).count()).isZero();
     }
 }

@@ -1,10 +1,10 @@
 package dev.gateway.listener;
 
 /** Who takes in what is accepted at an address, on one event loop. Confined to it once connections are accepted. */
-final class Door {
+final class AcceptTarget {
     LoopConnections owner;
 
-    Door(LoopConnections owner) {
+    AcceptTarget(LoopConnections owner) {
         this.owner = owner;
     }
 }

@@ -14,10 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(30)
-class LullTest {
+class IdleTasksTest {
     private final List<String> done = new ArrayList<>();
     private long nanos;
-    private final Lull lull = new Lull(() -> nanos);
+    private final IdleTasks lull = new IdleTasks(() -> nanos);
 
     @Test
     void doesWhatWaitsWhenThereIsNothingElse() {
@@ -35,9 +35,9 @@ class LullTest {
     @Test
     void doesItOnABusyLoopAfterAWhile() {
         lull.await(() -> done.add("one"));
-        nanos += Lull.MAX_WAIT_NANOS / 2;
+        nanos += IdleTasks.MAX_WAIT_NANOS / 2;
         lull.await(() -> done.add("two"));
-        nanos += Lull.MAX_WAIT_NANOS / 2 - 1;
+        nanos += IdleTasks.MAX_WAIT_NANOS / 2 - 1;
         lull.onPolled(false);
         assertThat(done).isEmpty();
 
@@ -49,11 +49,11 @@ class LullTest {
     @Test
     void leavesToTheNextLullWhatATaskAwaits() {
         lull.await(() -> lull.await(() -> done.add("later")));
-        nanos += Lull.MAX_WAIT_NANOS;
+        nanos += IdleTasks.MAX_WAIT_NANOS;
         lull.onPolled(false);
         assertThat(done).isEmpty();
 
-        nanos += Lull.MAX_WAIT_NANOS - 1;
+        nanos += IdleTasks.MAX_WAIT_NANOS - 1;
         lull.onPolled(false);
         assertThat(done).isEmpty();
 
@@ -80,7 +80,7 @@ class LullTest {
             EventLoop loop = transport.loops().get(0);
             CompletableFuture<Boolean> came = new CompletableFuture<>();
             loop.execute(() -> {
-                @Nullable Lull own = Lull.ofThisLoop();
+                @Nullable IdleTasks own = IdleTasks.ofThisLoop();
                 if (own == null) {
                     came.complete(false);
                 } else {
