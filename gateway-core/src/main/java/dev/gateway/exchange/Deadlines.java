@@ -82,7 +82,7 @@ final class Deadlines extends Timer {
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
         idleSince = maxSince = reportSince = since;
-        reportMillis = Tunnel.REPORT_MILLIS;
+        reportMillis = TunnelExchange.REPORT_MILLIS;
         arm(since);
     }
 

@@ -46,21 +46,21 @@ final class Exchange implements StreamEvents {
     final Deadlines deadlines;
     final RequestBody request;
     final Response response;
-    final Doorway doorway;
+    final RequestRouting doorway;
 
     /** What the exchange makes the process hold: itself, its request's head, and whatever else is kept for it. */
     final Holding held;
 
-    private final Tenure tenure;
+    private final GenerationRef tenure;
     private ExchangeSettings settings;
     private @Nullable Attempts attempts; // null before filters have proceeded
 
     @Nullable
-    Tunnel tunnel; // null unless it has become one
+    TunnelExchange tunnel; // null unless it has become one
 
     private boolean draining; // no more requests are taken from this connection
 
-    Exchange(ExchangeHandler handler, Tenure tenure, ServerStream server, RequestHead head) {
+    Exchange(ExchangeHandler handler, GenerationRef tenure, ServerStream server, RequestHead head) {
         this.handler = handler;
         this.tenure = tenure;
         this.settings = tenure.settings();
@@ -71,7 +71,7 @@ final class Exchange implements StreamEvents {
         this.deadlines = new Deadlines(this, handler.wheel);
         this.request = new RequestBody(this, settings.maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this);
-        this.doorway = new Doorway(this, settings);
+        this.doorway = new RequestRouting(this, settings);
     }
 
     void begin(boolean last) {
@@ -159,7 +159,7 @@ final class Exchange implements StreamEvents {
 
     /** The response's head, which is not sent yet, makes a tunnel of the exchange. */
     void becomeTunnel() {
-        Tunnel made = new Tunnel(this);
+        TunnelExchange made = new TunnelExchange(this);
         tunnel = made;
         made.open(doorway.tunnelLimits());
     }

@@ -40,8 +40,8 @@ public final class ExchangeHandler implements RequestHandler {
     final Traces traces = new Traces();
     final OddNameGuard oddNames;
     final ReadingLog readings;
-    private @Nullable Tenure[] tenures = {}; // by listener
-    private final Set<Tunnel> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
+    private @Nullable GenerationRef[] tenures = {}; // by listener
+    private final Set<TunnelExchange> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
     private long tunnelsOpened;
     private int active;
 
@@ -68,7 +68,7 @@ public final class ExchangeHandler implements RequestHandler {
      * @param ended run on this loop, once, when no listener and no exchange uses that generation any more
      */
     public void use(ExchangeSettings next, Runnable ended) {
-        Tenure tenure = new Tenure(next, ended);
+        GenerationRef tenure = new GenerationRef(next, ended);
         tenure.begin();
         int listeners = next.listeners();
         if (listeners > tenures.length) {
@@ -90,17 +90,17 @@ public final class ExchangeHandler implements RequestHandler {
         }
     }
 
-    private void replace(int listener, @Nullable Tenure next) {
-        Tenure before = tenures[listener];
+    private void replace(int listener, @Nullable GenerationRef next) {
+        GenerationRef before = tenures[listener];
         tenures[listener] = next;
         if (before != null) {
             before.retire();
         }
     }
 
-    private Tenure begin(ServerStream stream) {
+    private GenerationRef begin(ServerStream stream) {
         int listener = stream.connection().listener();
-        Tenure tenure = listener < tenures.length ? tenures[listener] : null;
+        GenerationRef tenure = listener < tenures.length ? tenures[listener] : null;
         if (tenure == null) {
             throw new IllegalStateException(
                     "no generation serves listener " + stream.connection().listenerName());
@@ -119,13 +119,13 @@ public final class ExchangeHandler implements RequestHandler {
 
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        Tenure tenure = begin(stream);
+        GenerationRef tenure = begin(stream);
         ExchangeRecord record = record(stream, head, tenure.settings());
         observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.requestId = Admission.requestId(record.fields, record.fromProxy, tenure.settings(), requestIds);
+        record.requestId = RequestChecks.requestId(record.fields, record.fromProxy, tenure.settings(), requestIds);
         record.sentBytes = replies.send(
                 stream, head, failure, tenure.settings(), new LocalReply.About(record.requestId, null, new Fields()));
         record.endNanos = wheel.nanoTime();
@@ -169,19 +169,19 @@ public final class ExchangeHandler implements RequestHandler {
         return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
-    void completed(ExchangeRecord record, Tenure tenure) {
+    void completed(ExchangeRecord record, GenerationRef tenure) {
         active--;
         observer.onCompleted(record);
         tenure.end();
     }
 
     /** Takes note of a tunnel, and returns its number. */
-    long open(Tunnel tunnel) {
+    long open(TunnelExchange tunnel) {
         tunnels.add(tunnel);
         return ++tunnelsOpened;
     }
 
-    void ended(Tunnel tunnel) {
+    void ended(TunnelExchange tunnel) {
         tunnels.remove(tunnel);
     }
 

@@ -24,7 +24,7 @@ final class FilterChain implements FilterContext {
     private final Router.Match match;
     private final List<Filter> filters;
     private final Exchange exchange;
-    private final Doorway doorway;
+    private final RequestRouting doorway;
     private int passed; // filters that have proceeded
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits

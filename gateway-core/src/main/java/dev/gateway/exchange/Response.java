@@ -107,7 +107,7 @@ final class Response {
 
     void onData(ByteBuf data, boolean last) {
         exchange.deadlines.touch();
-        Farewell farewell = exchange.tunnel == null ? null : exchange.tunnel.farewell();
+        WebSocketCloser farewell = exchange.tunnel == null ? null : exchange.tunnel.farewell();
         if (farewell == null) {
             pass(data, last);
             return;
@@ -134,7 +134,7 @@ final class Response {
     }
 
     /** Puts a word of our own between the upstream's bytes, if now is the time for it. */
-    void sayFarewell(Farewell farewell) {
+    void sayFarewell(WebSocketCloser farewell) {
         ByteBuf word = exchange.state.isDone() ? null : farewell.word();
         if (word != null) {
             exchange.onSent(word.readableBytes());

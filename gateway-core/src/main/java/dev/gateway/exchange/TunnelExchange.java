@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What an exchange is besides once it has become a tunnel: it has limits of its own, is counted as bytes move, reported
  * while it lasts, and may have to be told to end. Made when the response's head says so.
  */
-final class Tunnel {
+final class TunnelExchange {
     /** How often a tunnel is reported on which something moves. */
     static final long REPORT_MILLIS = 60_000;
 
@@ -22,16 +22,16 @@ final class Tunnel {
 
     private final Exchange exchange;
     private final ExchangeRecord record;
-    private final @Nullable Farewell farewell; // null if a tunnel of its kind has none
+    private final @Nullable WebSocketCloser farewell; // null if a tunnel of its kind has none
     private long number;
     private long movedNanos;
     private long reportedBytes;
     private @Nullable Failure leaving; // why it is told to end
 
-    Tunnel(Exchange exchange) {
+    TunnelExchange(Exchange exchange) {
         this.exchange = exchange;
         this.record = exchange.record;
-        this.farewell = record.kind == Kind.WEBSOCKET ? new Farewell() : null;
+        this.farewell = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
     }
 
     void open(Route.Tunnel limits) {
@@ -60,7 +60,7 @@ final class Tunnel {
     }
 
     @Nullable
-    Farewell farewell() {
+    WebSocketCloser farewell() {
         return farewell;
     }
 

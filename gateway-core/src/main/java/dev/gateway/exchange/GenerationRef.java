@@ -5,13 +5,13 @@ package dev.gateway.exchange;
  * Confined to the loop, which tells once when nothing uses it any more. Of a generation that serves no listener, it keeps
  * only what exchanges need whose response has begun: they may last for hours, and a generation is large.
  */
-final class Tenure {
+final class GenerationRef {
     private ExchangeSettings settings;
     private final Runnable ended;
     private int listeners;
     private int uses;
 
-    Tenure(ExchangeSettings settings, Runnable ended) {
+    GenerationRef(ExchangeSettings settings, Runnable ended) {
         this.settings = settings;
         this.ended = ended;
     }

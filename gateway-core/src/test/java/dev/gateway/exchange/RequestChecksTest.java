@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class AdmissionTest {
+class RequestChecksTest {
     private static final FieldName MAX_FORWARDS = FieldName.of("Max-Forwards");
 
     private final Settings settings = new Settings();
@@ -34,14 +34,14 @@ class AdmissionTest {
     @ValueSource(longs = {RequestHead.UNKNOWN_LENGTH, 0, 1, 999, 1000})
     void aBodyThatIsAnnouncedToBeNoLongerThanTheLimitIsAdmitted(long contentLength) {
         settings.maxBody = 1000;
-        assertThat(Admission.check(post(contentLength), settings, 0)).isNull();
+        assertThat(RequestChecks.check(post(contentLength), settings, 0)).isNull();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1001, Long.MAX_VALUE})
     void aBodyThatIsAnnouncedToBeLongerIsRefused(long contentLength) {
         settings.maxBody = 1000;
-        assertThat(Admission.check(post(contentLength), settings, 0))
+        assertThat(RequestChecks.check(post(contentLength), settings, 0))
                 .isNotNull()
                 .satisfies(failure -> assertThat(failure.cause()).isEqualTo(Cause.BODY_TOO_LARGE))
                 .satisfies(failure -> assertThat(failure.status()).isEqualTo(413));
@@ -49,7 +49,7 @@ class AdmissionTest {
 
     @Test
     void withoutALimitEveryBodyIsAdmitted() {
-        assertThat(Admission.check(post(Long.MAX_VALUE), settings, 0)).isNull();
+        assertThat(RequestChecks.check(post(Long.MAX_VALUE), settings, 0)).isNull();
     }
 
     /** What is no number, or a very large one, is none of our business: the request goes on with it. */
@@ -80,7 +80,7 @@ class AdmissionTest {
         if (hops != null) {
             head.fields().add(MAX_FORWARDS, hops);
         }
-        assertThat(Admission.isLastHop(head)).isEqualTo(last);
+        assertThat(RequestChecks.isLastHop(head)).isEqualTo(last);
         AsciiString left = head.fields().first(MAX_FORWARDS);
         assertThat(left == null ? null : left.toString()).isEqualTo(then);
     }
@@ -89,7 +89,7 @@ class AdmissionTest {
     void otherMethodsAreNotCountedDown() {
         RequestHead head = ExchangeRig.head("GET", "/");
         head.fields().add(MAX_FORWARDS, "0");
-        assertThat(Admission.isLastHop(head)).isFalse();
+        assertThat(RequestChecks.isLastHop(head)).isFalse();
         assertThat(String.valueOf(head.fields().first(MAX_FORWARDS))).isEqualTo("0");
     }
 }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How one generation follows another on an event loop. */
-class TenureTest {
+class GenerationRefTest {
     private static final Endpoint ENDPOINT = new Endpoint(0, "app.test", 9000, 1);
 
     private final EmbeddedChannel loop = new EmbeddedChannel();

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The way of a request from its head to its upstream: what is checked, which route it takes, which filters it passes.
  * Part of its {@link Exchange}, which it fails if the way ends here.
  */
-final class Doorway {
+final class RequestRouting {
     private final Exchange exchange;
     private ExchangeSettings settings;
     private final RequestHead head;
@@ -34,7 +34,7 @@ final class Doorway {
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    Doorway(Exchange exchange, ExchangeSettings settings) {
+    RequestRouting(Exchange exchange, ExchangeSettings settings) {
         this.exchange = exchange;
         this.settings = settings;
         this.head = exchange.head;
@@ -49,9 +49,9 @@ final class Doorway {
             exchange.turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
             return;
         }
-        record.requestId = Admission.requestId(head.fields(), record.fromProxy, settings, handler.requestIds);
-        Failure refusal = Admission.check(head, settings, listener);
-        if (refusal == null && !Admission.isTunnel(head)) {
+        record.requestId = RequestChecks.requestId(head.fields(), record.fromProxy, settings, handler.requestIds);
+        Failure refusal = RequestChecks.check(head, settings, listener);
+        if (refusal == null && !RequestChecks.isTunnel(head)) {
             refusal = handler.oddNames.check(head.fields(), oddNames, record);
         }
         if (refusal != null) {
@@ -59,7 +59,7 @@ final class Doorway {
             return;
         }
         Router.Match match = match(listener);
-        if (Admission.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
+        if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
             exchange.completeAnswered(200, handler.replies.sendOptions(exchange.server, head, settings));
             return;
@@ -76,9 +76,9 @@ final class Doorway {
             handler.readings.tell(head, found, match.insteadOf(), record);
         }
         if (proxied) {
-            Admission.prepareProxied(head, record.path);
+            RequestChecks.prepareProxied(head, record.path);
         } else {
-            Admission.prepare(head, record.connection, settings, record.requestId);
+            RequestChecks.prepare(head, record.connection, settings, record.requestId);
             if (isLoop(found.signature())) {
                 return;
             }
@@ -87,7 +87,7 @@ final class Doorway {
         if (record.trace != null && traces != null && !proxied) {
             exchange.handler.traces.forward(head.fields(), record.trace, traces);
         }
-        Failure noUpgrade = Admission.checkUpgrade(head, found.upgrades());
+        Failure noUpgrade = RequestChecks.checkUpgrade(head, found.upgrades());
         if (noUpgrade != null) {
             exchange.fail(noUpgrade);
             return;
@@ -123,12 +123,12 @@ final class Doorway {
     /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
     private Router.@Nullable Match match(int listener) {
         Router.Match own =
-                Admission.isTunnel(head) ? null : settings.router(listener).match(head);
-        if (own != null && Admission.takeOut(head, record, settings.trust(listener))) {
+                RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
+        if (own != null && RequestChecks.takeOut(head, record, settings.trust(listener))) {
             own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
         }
         Router tunnels = settings.tunnels(listener);
-        boolean named = Admission.isTunnel(head)
+        boolean named = RequestChecks.isTunnel(head)
                 || (head.isAbsoluteForm() && !head.path().contentEquals("*"));
         if (own != null || tunnels == null || !named) {
             return own;

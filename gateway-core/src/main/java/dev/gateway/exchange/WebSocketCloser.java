@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets the gateway end a WebSocket with a word: a Close frame towards the client, between two frames of the upstream,
  * after which nothing more of the upstream's may come. What the client answers goes upstream as ever, and so ends both.
- * Part of a {@link Tunnel}.
+ * Part of a {@link TunnelExchange}.
  */
-final class Farewell {
+final class WebSocketCloser {
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 1001 >> 8, (byte) 1001}; // RFC 6455, section 7.4.1
 
     private final WebSocketFrames frames = new WebSocketFrames();

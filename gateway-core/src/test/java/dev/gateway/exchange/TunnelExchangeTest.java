@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tunnels between a client and an upstream that the test plays. */
-class TunnelTest extends ExchangeRig {
+class TunnelExchangeTest extends ExchangeRig {
     private static final Failure BROKEN = Failure.of(Cause.UPSTREAM_RESET_IN_BODY, "connection reset");
 
     // ---- CONNECT
@@ -404,14 +404,14 @@ class TunnelTest extends ExchangeRig {
     void aTunnelIsReportedWhenItOpensWhileItIsInUseAndWhenItEnds() {
         StreamEvents events = tunnel();
         assertThat(records.tunnels).containsExactly("open");
-        pass(Tunnel.REPORT_MILLIS + 100);
+        pass(TunnelExchange.REPORT_MILLIS + 100);
         assertThat(records.tunnels).as("nothing has moved").containsExactly("open");
         events.onData(bytes("abc"), false);
         assertThat(records.tunnelReceived).as("live").isEqualTo(3);
-        pass(Tunnel.REPORT_MILLIS);
+        pass(TunnelExchange.REPORT_MILLIS);
         opener.last().events.onData(bytes("de"), false);
         assertThat(records.tunnelSent).as("live").isEqualTo(2);
-        pass(2 * Tunnel.REPORT_MILLIS);
+        pass(2 * TunnelExchange.REPORT_MILLIS);
         close(events);
         assertThat(records.tunnels).containsExactly("open", "3 in, 0 out", "3 in, 2 out", "close");
     }

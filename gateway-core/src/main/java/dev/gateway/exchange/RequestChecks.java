@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
  * What happens to a request's head at the door, whatever its route: it is checked, and made ready to be forwarded. No
  * state.
  */
-final class Admission {
+final class RequestChecks {
     /** What a request line of HTTP/1.1 has besides method and path: that of other protocols is as long. */
     private static final int LINE_OVERHEAD = "  HTTP/1.1\r\n".length() - 1;
 
-    private Admission() {}
+    private RequestChecks() {}
 
     /**
      * Checks a request, and brings its path into normal form.
