@@ -19,7 +19,6 @@ import dev.gateway.tunnel.ConnectRules;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.HostRule;
 import dev.gateway.tunnel.HostRules;
-import dev.gateway.tunnel.LoopGuard;
 import dev.gateway.tunnel.ParentRules;
 import dev.gateway.tunnel.Policies;
 import dev.gateway.tunnel.PortRange;
@@ -28,7 +27,8 @@ import dev.gateway.tunnel.ProxyAutoConfigFile;
 import dev.gateway.tunnel.SniCheck;
 import dev.gateway.tunnel.SniMode;
 import dev.gateway.tunnel.TunnelLimits;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.tunnel.ViaLoopDetector;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.Upstream;
@@ -148,7 +148,7 @@ public final class ConnectAssembly {
             login = new ProxyAuthentication(settings, state.work());
             filters.add(new Placed(FilterOrder.PROXY_AUTHENTICATION, login));
         }
-        filters.add(new Placed(FilterOrder.LOOP_GUARD, new LoopGuard(state.ofEntry(config.name()))));
+        filters.add(new Placed(FilterOrder.LOOP_GUARD, new ViaLoopDetector(state.ofEntry(config.name()))));
         filters.add(new Placed(
                 FilterOrder.CONNECT_RULES,
                 new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
@@ -250,7 +250,7 @@ public final class ConnectAssembly {
                 .responseHeadersMillis(RESPONSE_HEADERS_MILLIS)
                 .idleMillis(POOL_IDLE_MILLIS)
                 .maxLifetimeMillis(POOL_LIFETIME_MILLIS)
-                .dialling(new Dialling(addresses, parents(), Dialling.ProxyHeader.NONE))
+                .dialSettings(new DialSettings(addresses, parents(), DialSettings.ProxyHeader.NONE))
                 .build();
     }
 

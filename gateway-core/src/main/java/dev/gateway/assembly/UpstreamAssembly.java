@@ -4,7 +4,7 @@ import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
@@ -44,7 +44,7 @@ public final class UpstreamAssembly {
                 .responseHeadersMillis(Conversions.millis(timeouts.responseHeaders()))
                 .idleMillis(Conversions.millis(timeouts.idle()))
                 .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
-                .dialling(dialling(config.sendProxyProtocol()))
+                .dialSettings(dialSettings(config.sendProxyProtocol()))
                 .build();
         Balancer balancer =
                 switch (config.loadBalancer()) {
@@ -107,11 +107,11 @@ public final class UpstreamAssembly {
         return new Endpoint(index, host, config.port(), config.weight());
     }
 
-    private static Dialling dialling(UpstreamConfig.SendProxyProtocol wanted) {
+    private static DialSettings dialSettings(UpstreamConfig.SendProxyProtocol wanted) {
         return switch (wanted) {
-            case NONE -> Dialling.DIRECT;
-            case V1 -> new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V1);
-            case V2 -> new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V2);
+            case NONE -> DialSettings.DIRECT;
+            case V1 -> new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V1);
+            case V2 -> new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
         };
     }
 }

@@ -4,12 +4,12 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -36,9 +36,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             StreamOpener opener,
             Upstream upstream,
             Endpoint endpoint,
-            Demand demand,
-            @Nullable Introduction introduction) {
-        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, introduction, this, this);
+            StreamKind demand,
+            @Nullable ClientPreamble preamble) {
+        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, preamble, this, this);
         if (answered) {
             return;
         }
@@ -95,7 +95,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened, Hop hop) {
+    public void onOpened(ClientStream opened, DialedPeer hop) {
         answered = true;
         stream = opened;
         if (over) {

@@ -12,13 +12,13 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.RetrySafety;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -94,9 +94,9 @@ final class Attempts {
         exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
         Attempt begun = new Attempt(this, exchange.response);
         current = begun;
-        Demand demand = demand(head);
+        StreamKind demand = demand(head);
         begun.open(
-                exchange.handler.opener, upstream, chosen, demand, demand == Demand.TUNNEL ? introduction(head) : null);
+                exchange.handler.opener, upstream, chosen, demand, demand == StreamKind.TUNNEL ? preamble(head) : null);
     }
 
     private void tellEndpoint(Endpoint asked) {
@@ -131,13 +131,15 @@ final class Attempts {
         return endpoint.index() < 0 || endpoint.index() >= Long.SIZE ? 0 : 1L << endpoint.index();
     }
 
-    private Introduction introduction(RequestHead head) {
+    private ClientPreamble preamble(RequestHead head) {
         AsciiString via = head.fields().first(FieldName.VIA); // one line, as whoever signs the request has made it
-        return new Introduction(record.client, record.connection.local(), via == null ? "" : via.toString());
+        return new ClientPreamble(record.client, record.connection.local(), via == null ? "" : via.toString());
     }
 
-    private static Demand demand(RequestHead head) {
-        return !head.isConnect() ? Demand.EXCHANGE : head.protocol() == null ? Demand.TUNNEL : Demand.UPGRADE;
+    private static StreamKind demand(RequestHead head) {
+        return !head.isConnect()
+                ? StreamKind.EXCHANGE
+                : head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
     /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
@@ -145,7 +147,7 @@ final class Attempts {
         record.dialNanos = Math.min(nanos, exchange.handler.wheel.nanoTime() - record.attemptNanos);
     }
 
-    void onOpened(Attempt from, ClientStream stream, Hop hop) {
+    void onOpened(Attempt from, ClientStream stream, DialedPeer hop) {
         record.hop = hop;
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;

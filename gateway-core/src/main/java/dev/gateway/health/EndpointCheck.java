@@ -12,9 +12,9 @@ import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.util.AsciiString;
@@ -91,7 +91,7 @@ final class EndpointCheck extends Timer {
                         RequestHead.UNKNOWN_LENGTH));
         probe = asked;
         wheel.arm(asked, policy.timeoutMillis());
-        asked.began(opener.open(upstream, endpoint, Demand.CHECK, null, asked, asked));
+        asked.began(opener.open(upstream, endpoint, StreamKind.CHECK, null, asked, asked));
     }
 
     /** The endpoint answered. */

@@ -5,8 +5,8 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.StreamOpener;
@@ -90,7 +90,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     }
 
     @Override
-    public void onOpened(ClientStream opened, Hop hop) {
+    public void onOpened(ClientStream opened, DialedPeer hop) {
         answered = true;
         stream = opened;
         if (over) {

@@ -4,8 +4,8 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
 import io.netty.util.AsciiString;
@@ -121,7 +121,7 @@ public final class ExchangeRecord {
     public EndpointMeters endpointMeters;
 
     /** What the last attempt's connection was made to; null if it had none. */
-    public @Nullable Hop hop;
+    public @Nullable DialedPeer hop;
 
     /** How often the request was sent upstream, or at least tried to be. */
     public int attempts;

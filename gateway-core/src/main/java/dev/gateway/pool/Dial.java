@@ -14,9 +14,9 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.AddressPolicy;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.ClientPreamble;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.channel.Channel;
@@ -45,7 +45,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private final DialTarget way;
     private final Endpoint endpoint;
     private final Alpn alpn;
-    private final @Nullable Introduction introduction;
+    private final @Nullable ClientPreamble preamble;
     private final Callback callback;
     private final DialRoom.Claim claim;
     private final boolean patient;
@@ -87,21 +87,21 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
      * Prepares a connection.
      *
      * @param claimant whose permit it uses
-     * @param introduction what the endpoint is told, if the upstream wants that, or a parent; null for nothing
+     * @param preamble what the endpoint is told, if the upstream wants that, or a parent; null for nothing
      * @param patient whether to wait for a file descriptor if there is none
      */
     Dial(
             PermitWaiter claimant,
             DialTarget way,
             Alpn alpn,
-            @Nullable Introduction introduction,
+            @Nullable ClientPreamble preamble,
             boolean patient,
             Callback callback) {
         this.claimant = claimant;
         this.way = way;
         this.endpoint = way.endpoint();
         this.alpn = alpn;
-        this.introduction = introduction;
+        this.preamble = preamble;
         this.patient = patient;
         this.callback = callback;
         this.claim = claimant.loopPools.room.claim(this::onRoom);
@@ -155,9 +155,10 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             return;
         }
         UpstreamSettings settings = claimant.settings;
-        Dialling dialling = settings.dialling();
-        AddressPolicy policy =
-                way.parent() == null ? dialling.addresses() : dialling.parents().addresses();
+        DialSettings dialSettings = settings.dialSettings();
+        AddressPolicy policy = way.parent() == null
+                ? dialSettings.addresses()
+                : dialSettings.parents().addresses();
         HappyEyeballs.Course course =
                 new HappyEyeballs.Course(host, way.port(), way.isRequested(), policy, turn, settings.connectMillis());
         race = new HappyEyeballs(claimant.loopPools, course, this);
@@ -253,7 +254,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 parent.isHttp()
                         ? new ConnectHandshake(
                                 endpoint.toString(),
-                                introduction == null ? "" : introduction.via(),
+                                preamble == null ? "" : preamble.via(),
                                 shown == null ? null : shown.basic(),
                                 this)
                         : new SocksHandshake(
@@ -274,10 +275,10 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     /** Tells the endpoint of the client, before anything else. */
     private void introduce(Channel connected) {
-        if (introduction != null) {
-            InetSocketAddress client = introduction.client().socketAddress();
-            InetSocketAddress local = introduction.local();
-            switch (claimant.settings.dialling().proxyHeader()) {
+        if (preamble != null) {
+            InetSocketAddress client = preamble.client().socketAddress();
+            InetSocketAddress local = preamble.local();
+            switch (claimant.settings.dialSettings().proxyHeader()) {
                 case NONE -> {}
                 case V1 -> connected.writeAndFlush(ProxyHeader.version1(client, local));
                 case V2 -> connected.writeAndFlush(ProxyHeader.version2(client, local));

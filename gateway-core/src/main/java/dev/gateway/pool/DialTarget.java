@@ -1,11 +1,11 @@
 package dev.gateway.pool;
 
-import dev.gateway.stream.Hop;
-import dev.gateway.upstream.Demand;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
@@ -26,9 +26,9 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
     }
 
     /** Returns the way to where a request leads. */
-    static DialTarget to(Endpoint endpoint, Demand demand, ParentProxies parents) {
+    static DialTarget to(Endpoint endpoint, StreamKind demand, ParentProxies parents) {
         ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
-        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && demand != Demand.TUNNEL);
+        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && demand != StreamKind.TUNNEL);
     }
 
     /** Whether the parent has to connect on before the connection is of use. */
@@ -55,9 +55,9 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
     }
 
     /** Returns what a connection was made to. */
-    Hop hop(Channel established) {
+    DialedPeer hop(Channel established) {
         SocketAddress peer = established.remoteAddress();
-        return new Hop(
+        return new DialedPeer(
                 peer instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "",
                 parent == null ? "" : parent.toString());
     }

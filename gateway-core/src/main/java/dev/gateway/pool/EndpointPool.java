@@ -5,9 +5,9 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
@@ -54,12 +54,12 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
         this.supply = new ConnectionOpener(this, shared, http1Only || !shared.isNegotiated() ? known : null);
     }
 
-    StreamOpener.Opening open(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
+    StreamOpener.Opening open(StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
         if (closed) {
             callback.onOpenFailed(removed());
             return StreamOpener.Opening.DONE;
         }
-        if (demand == Demand.CHECK) {
+        if (demand == StreamKind.CHECK) {
             host.requests().acquireBeyond();
         } else if (!host.requests().tryAcquire()) {
             EndpointPool other = flexible ? owner.siblings.acquireRequest(this) : null;
@@ -75,13 +75,13 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
         return openCounted(demand, events, callback);
     }
 
-    private StreamOpener.Opening openCounted(Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
+    private StreamOpener.Opening openCounted(StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
         opening++;
         StreamOpener.Opening answer = StreamOpener.Opening.DONE;
         PooledConnection connection = kept.takeUsable();
         if (connection != null && connection.takes(demand)) {
             openOn(connection, events, callback);
-        } else if (demand == Demand.CHECK) {
+        } else if (demand == StreamKind.CHECK) {
             answer = openForCheck(events, callback);
         } else {
             Waiter waiter = new Waiter(this, demand, events, callback);
@@ -163,7 +163,7 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     }
 
     /** Whether there is a connection with room, and nobody waits for it. */
-    boolean hasFree(Demand demand) {
+    boolean hasFree(StreamKind demand) {
         if (pending.first() != null) {
             return false;
         }

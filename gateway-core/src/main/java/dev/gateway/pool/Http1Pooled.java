@@ -8,8 +8,8 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import org.slf4j.Logger;
@@ -70,7 +70,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     }
 
     @Override
-    boolean takes(Demand demand) {
+    boolean takes(StreamKind demand) {
         return true;
     }
 

@@ -7,7 +7,7 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
@@ -41,8 +41,8 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
-    boolean takes(Demand demand) {
-        return demand != Demand.UPGRADE || connection.allowsExtendedConnect();
+    boolean takes(StreamKind demand) {
+        return demand != StreamKind.UPGRADE || connection.allowsExtendedConnect();
     }
 
     @Override

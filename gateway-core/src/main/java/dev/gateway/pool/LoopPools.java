@@ -8,9 +8,9 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
@@ -116,8 +116,8 @@ final class LoopPools implements StreamOpener {
     public Opening open(
             Upstream upstream,
             Endpoint endpoint,
-            Demand demand,
-            @Nullable Introduction introduction,
+            StreamKind demand,
+            @Nullable ClientPreamble preamble,
             ResponseEvents events,
             Callback callback) {
         LoopUpstream known = upstreams.get(upstream);
@@ -125,6 +125,6 @@ final class LoopPools implements StreamOpener {
             callback.onOpenFailed(Failure.of(Cause.DRAIN, "the upstream " + upstream + " has been removed"));
             return Opening.DONE;
         }
-        return known.open(endpoint, demand, introduction, events, callback);
+        return known.open(endpoint, demand, preamble, events, callback);
     }
 }

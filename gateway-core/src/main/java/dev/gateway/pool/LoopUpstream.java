@@ -5,12 +5,12 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
-import dev.gateway.upstream.Demand;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.ClientPreamble;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.NamedByRequest;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,29 +56,29 @@ final class LoopUpstream {
 
     StreamOpener.Opening open(
             Endpoint endpoint,
-            Demand demand,
-            @Nullable Introduction introduction,
+            StreamKind demand,
+            @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         if (endpoint.index() != NamedByRequest.INDEX) {
-            if (demand != Demand.TUNNEL) {
+            if (demand != StreamKind.TUNNEL) {
                 return pool(endpoint).open(demand, events, callback);
             }
             Endpoint free = siblings.withRoom(shared.upstream.host(endpoint)).endpoint();
             if (!free.equals(endpoint)) {
                 callback.onMoved(free);
             }
-            return tunnels(free).open(DialTarget.straight(free), introduction, events, callback);
+            return tunnels(free).open(DialTarget.straight(free), preamble, events, callback);
         }
-        Dialling dialling = shared.settings.dialling();
-        DialTarget way = DialTarget.to(endpoint, demand, dialling.parents());
-        String refusal = way.parent() == null ? null : dialling.refuseByParent(endpoint.host(), endpoint.port());
+        DialSettings dialSettings = shared.settings.dialSettings();
+        DialTarget way = DialTarget.to(endpoint, demand, dialSettings.parents());
+        String refusal = way.parent() == null ? null : dialSettings.refuseByParent(endpoint.host(), endpoint.port());
         if (refusal != null) {
             callback.onOpenFailed(Dial.failure(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
             return StreamOpener.Opening.DONE;
         }
-        return demand == Demand.TUNNEL
-                ? tunnels(endpoint).open(way, introduction, events, callback)
+        return demand == StreamKind.TUNNEL
+                ? tunnels(endpoint).open(way, preamble, events, callback)
                 : named(way).open(demand, events, callback);
     }
 

@@ -2,11 +2,11 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 abstract class PooledConnection {
     final Channel channel;
     final EndpointPool pool;
-    final Hop hop;
+    final DialedPeer hop;
 
     /** Its position among the pool's available connections, -1 if it is not among them. */
     int slot = -1;
@@ -58,7 +58,7 @@ abstract class PooledConnection {
     abstract int room();
 
     /** Whether a stream can do what is demanded of it. */
-    abstract boolean takes(Demand demand);
+    abstract boolean takes(StreamKind demand);
 
     /** Opens a stream; only while there is room. */
     abstract ClientStream open(ResponseEvents events);

@@ -5,7 +5,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.tcp.TcpClientStream;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
 
     private long dialedNanos; // when its dial began
     private boolean answered;
-    private @Nullable Introduction introduction; // until there is a connection, as is the dial
+    private @Nullable ClientPreamble preamble; // until there is a connection, as is the dial
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
@@ -41,12 +41,12 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     TunnelOpening(
             Tunnels tunnels,
             DialTarget way,
-            @Nullable Introduction introduction,
+            @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         this.tunnels = tunnels;
         this.way = way;
-        this.introduction = introduction;
+        this.preamble = preamble;
         this.events = events;
         this.callback = callback;
         this.sinceNanos = tunnels.now();
@@ -62,7 +62,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = tunnels.now();
-        dial = new Dial(tunnels, way, Alpn.NONE, introduction, true, this);
+        dial = new Dial(tunnels, way, Alpn.NONE, preamble, true, this);
         dial.start(turn);
     }
 
@@ -73,7 +73,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
                 TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
         stream = opened;
         dial = null;
-        introduction = null;
+        preamble = null;
         answered = true;
         callback.onDialed(tunnels.now() - dialedNanos);
         callback.onOpened(opened, way.hop(established));

@@ -5,9 +5,9 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
@@ -43,17 +43,14 @@ final class Tunnels extends PermitWaiter {
     }
 
     StreamOpener.Opening open(
-            DialTarget way,
-            @Nullable Introduction introduction,
-            ResponseEvents events,
-            StreamOpener.Callback callback) {
+            DialTarget way, @Nullable ClientPreamble preamble, ResponseEvents events, StreamOpener.Callback callback) {
         if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        TunnelOpening tunnel = new TunnelOpening(this, way, introduction, events, callback);
+        TunnelOpening tunnel = new TunnelOpening(this, way, preamble, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();

@@ -32,7 +32,7 @@ final class UpstreamTls implements AutoCloseable {
                 own == null ? null : client(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
         boolean complete = false;
         try {
-            for (ParentProxy parent : settings.dialling().parents().all()) {
+            for (ParentProxy parent : settings.dialSettings().parents().all()) {
                 if (parent.tls() != null) {
                     // The limit for connecting through a parent is for all of it together.
                     made.parents.put(parent, client(parent.tls(), List.of(), 0));

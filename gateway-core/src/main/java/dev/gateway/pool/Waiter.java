@@ -2,13 +2,13 @@ package dev.gateway.pool;
 
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.Timer;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
 
 /** A request that waits for a connection; in its pool's queue until it is answered or given up. */
 final class Waiter implements StreamOpener.Opening {
-    final Demand demand;
+    final StreamKind demand;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
     final long sinceNanos;
@@ -35,7 +35,7 @@ final class Waiter implements StreamOpener.Opening {
     /** Whether it counts against the limit of pending requests. */
     boolean counted;
 
-    Waiter(EndpointPool pool, Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
+    Waiter(EndpointPool pool, StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
         this.pool = pool;
         this.demand = demand;
         this.events = events;

@@ -50,7 +50,7 @@ public final class Certificates {
         for (Upstream upstream : added) {
             UpstreamSettings settings = upstream.settings();
             Stream<UpstreamSettings.@Nullable Tls> parents =
-                    settings.dialling().parents().all().stream().map(ParentProxy::tls);
+                    settings.dialSettings().parents().all().stream().map(ParentProxy::tls);
             List<UpstreamSettings.Tls> all = Stream.concat(Stream.of(settings.tls()), parents)
                     .filter(Objects::nonNull)
                     .toList();

@@ -1,8 +1,8 @@
 package dev.gateway.upstream;
 
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +12,14 @@ public interface StreamOpener {
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
      * returns, unless the opening is cancelled first.
      *
-     * @param introduction what is told ahead of a tunnel, null for requests
+     * @param preamble what is told ahead of a tunnel, null for requests
      * @param events who is told what the upstream does on the stream
      */
     Opening open(
             Upstream upstream,
             Endpoint endpoint,
-            Demand demand,
-            @Nullable Introduction introduction,
+            StreamKind demand,
+            @Nullable ClientPreamble preamble,
             ResponseEvents events,
             Callback callback);
 
@@ -43,7 +43,7 @@ public interface StreamOpener {
          *
          * @param hop what its connection was made to
          */
-        void onOpened(ClientStream stream, Hop hop);
+        void onOpened(ClientStream stream, DialedPeer hop);
 
         /** No stream could be opened; nothing was sent. */
         void onOpenFailed(Failure failure);

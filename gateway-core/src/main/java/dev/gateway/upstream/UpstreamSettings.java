@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseHeadersMillis from the request's end (or from the last sign of progress) to the response's head
  * @param idleMillis how long an unused connection is kept
  * @param maxLifetimeMillis after which a connection takes no new request; jittered, so that not all end at once
- * @param dialling how connections are made
+ * @param dialSettings how connections are made
  */
 public record UpstreamSettings(
         Protocol protocol,
@@ -30,7 +30,7 @@ public record UpstreamSettings(
         long responseHeadersMillis,
         long idleMillis,
         long maxLifetimeMillis,
-        Dialling dialling) {
+        DialSettings dialSettings) {
 
     /** Begins with no limit at all: the protocol of {@link Protocol#AUTO} in cleartext, straight to endpoints. */
     public static Builder builder() {
@@ -78,7 +78,7 @@ public record UpstreamSettings(
         private long responseHeadersMillis;
         private long idleMillis;
         private long maxLifetimeMillis;
-        private Dialling dialling = Dialling.DIRECT;
+        private DialSettings dialSettings = DialSettings.DIRECT;
 
         private Builder() {}
 
@@ -137,8 +137,8 @@ public record UpstreamSettings(
             return this;
         }
 
-        public Builder dialling(Dialling made) {
-            dialling = made;
+        public Builder dialSettings(DialSettings made) {
+            dialSettings = made;
             return this;
         }
 
@@ -156,7 +156,7 @@ public record UpstreamSettings(
                     responseHeadersMillis,
                     idleMillis,
                     maxLifetimeMillis,
-                    dialling);
+                    dialSettings);
         }
     }
 }

@@ -88,7 +88,7 @@ class ConnectAssemblyTest {
                 .upstreams()
                 .get(0)
                 .settings()
-                .dialling()
+                .dialSettings()
                 .addresses());
         assertThat(refuse(addresses, "a.example", "8.8.8.8")).isNull();
         assertThat(refuse(addresses, "a.example", "127.0.0.1")).isNotNull();
@@ -116,7 +116,7 @@ class ConnectAssemblyTest {
                 .upstreams()
                 .get(0)
                 .settings()
-                .dialling()
+                .dialSettings()
                 .parents();
         assertThat(parents.parentOf("www.corp.example", 443)).isNull();
         assertThat(parents.parentOf("10.1.2.3", 443)).isNull();

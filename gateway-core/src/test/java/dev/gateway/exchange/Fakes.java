@@ -13,16 +13,16 @@ import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.Stream;
 import dev.gateway.stream.ViaSignature;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -204,14 +204,14 @@ final class Fakes {
     /** One call of {@link StreamOpener#open}, to be answered by the test. */
     static final class FakeOpening implements StreamOpener.Opening {
         final Endpoint endpoint;
-        final Demand demand;
+        final StreamKind demand;
         final ResponseEvents events;
         final StreamOpener.Callback callback;
         final FakeClientStream stream = new FakeClientStream();
         boolean cancelled;
         boolean expired;
 
-        FakeOpening(Endpoint endpoint, Demand demand, ResponseEvents events, StreamOpener.Callback callback) {
+        FakeOpening(Endpoint endpoint, StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
             this.endpoint = endpoint;
             this.demand = demand;
             this.events = events;
@@ -219,7 +219,7 @@ final class Fakes {
         }
 
         void succeed() {
-            callback.onOpened(stream, new Hop("192.0.2.1:8080", ""));
+            callback.onOpened(stream, new DialedPeer("192.0.2.1:8080", ""));
         }
 
         void fail(Failure failure) {
@@ -251,8 +251,8 @@ final class Fakes {
         public StreamOpener.Opening open(
                 Upstream upstream,
                 Endpoint endpoint,
-                Demand demand,
-                @Nullable Introduction introduction,
+                StreamKind demand,
+                @Nullable ClientPreamble preamble,
                 ResponseEvents events,
                 StreamOpener.Callback callback) {
             FakeOpening opening = new FakeOpening(endpoint, demand, events, callback);

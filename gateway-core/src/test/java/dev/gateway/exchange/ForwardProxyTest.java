@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import org.junit.jupiter.api.Test;
 
 /** Requests for hosts that are not ours. */
@@ -25,7 +25,7 @@ class ForwardProxyTest extends ExchangeRig {
         head.fields().add(FieldName.PROXY_CONNECTION, "keep-alive");
         head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
         handler().onRequest(client, head, true);
-        assertThat(opener.last().demand).isEqualTo(Demand.EXCHANGE);
+        assertThat(opener.last().demand).isEqualTo(StreamKind.EXCHANGE);
         assertThat(opener.last().endpoint).hasToString("other.example.org:8080");
         opener.last().succeed();
         RequestHead sent = upstream().head();

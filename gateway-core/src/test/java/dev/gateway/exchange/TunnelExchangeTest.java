@@ -17,7 +17,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -37,7 +37,7 @@ class TunnelExchangeTest extends ExchangeRig {
         offerTunnels();
         StreamEvents events = connect("api.example.com:8443");
         events.onReadComplete();
-        assertThat(opener.last().demand).isEqualTo(Demand.TUNNEL);
+        assertThat(opener.last().demand).isEqualTo(StreamKind.TUNNEL);
         assertThat(opener.last().endpoint).hasToString("api.example.com:8443");
         assertThat(client.heads).isEmpty();
         opener.last().succeed();

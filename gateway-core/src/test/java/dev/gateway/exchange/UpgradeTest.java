@@ -13,7 +13,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.StreamKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
@@ -41,7 +41,7 @@ class UpgradeTest extends ExchangeRig {
     @Test
     void aWebSocketTakesTheRoutesOfRequests() {
         StreamEvents events = upgrade(upgrade("websocket"));
-        assertThat(opener.last().demand).isEqualTo(Demand.UPGRADE);
+        assertThat(opener.last().demand).isEqualTo(StreamKind.UPGRADE);
         opener.last().succeed();
         assertThat((CharSequence) upstream().head().path()).hasToString("/chat");
         assertThat(upstream().head().fields().contains(FieldName.X_FORWARDED_FOR))
@@ -83,7 +83,7 @@ class UpgradeTest extends ExchangeRig {
     @Test
     void aWishThatTheRouteDoesNotListIsIgnored() {
         upgrade(wish("h2c-of-tomorrow"));
-        assertThat(opener.last().demand).isEqualTo(Demand.EXCHANGE);
+        assertThat(opener.last().demand).isEqualTo(StreamKind.EXCHANGE);
         opener.last().succeed();
         assertThat(upstream().head().method()).isEqualTo(Method.GET);
         assertThat(upstream().ended).as("the request has no body").isTrue();
@@ -98,7 +98,7 @@ class UpgradeTest extends ExchangeRig {
     void aWishThatTheUpstreamIgnoresLeavesAnOrdinaryRequest() {
         RequestHead head = wish("websocket");
         upgrade(head);
-        assertThat(opener.last().demand).isEqualTo(Demand.UPGRADE);
+        assertThat(opener.last().demand).isEqualTo(StreamKind.UPGRADE);
         opener.last().succeed();
         head.refuseUpgrade(); // as the upstream's adapter does
         opener.last().events.onHead(response(200), false);

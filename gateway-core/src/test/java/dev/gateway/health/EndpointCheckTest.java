@@ -7,20 +7,20 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.testing.Buffers;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.ActiveCheck;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.Health.State;
-import dev.gateway.upstream.Introduction;
 import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
@@ -293,12 +293,12 @@ class EndpointCheckTest {
     private StreamOpener.Opening open(
             Upstream of,
             Endpoint endpoint,
-            Demand demand,
-            @Nullable Introduction introduction,
+            StreamKind demand,
+            @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         assertThat(endpoint).isEqualTo(ENDPOINT);
-        assertThat(demand).isEqualTo(Demand.CHECK);
+        assertThat(demand).isEqualTo(StreamKind.CHECK);
         Asked question = new Asked(events, callback);
         asked.add(question);
         return question;
@@ -320,7 +320,7 @@ class EndpointCheckTest {
         }
 
         private void opened() {
-            callback.onOpened(this, new Hop("192.0.2.1:9000", ""));
+            callback.onOpened(this, new DialedPeer("192.0.2.1:9000", ""));
             assertThat(reset || Objects.requireNonNull(head).path().contentEquals("/healthz"))
                     .isTrue();
         }

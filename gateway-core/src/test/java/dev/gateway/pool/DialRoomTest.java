@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import java.io.IOException;
@@ -113,7 +113,7 @@ class DialRoomTest extends PoolFixture {
         FakeUpstream other = http1();
         List<Endpoint> endpoints =
                 List.of(new Endpoint(0, "127.0.0.1", busy.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1));
-        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
         Reply held = getFrom(endpoints.get(0), "/hold");
         Runnable answer = heldBy(busy);
         takeAll();

@@ -3,11 +3,11 @@ package dev.gateway.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.AddressPolicy;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
+import dev.gateway.upstream.StreamKind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -33,7 +33,7 @@ class DialTargetTest {
     };
 
     private static DialTarget to(String host, int port) {
-        return DialTarget.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), Demand.EXCHANGE, PARENTS);
+        return DialTarget.to(new Endpoint(NamedByRequest.INDEX, host, port, 1), StreamKind.EXCHANGE, PARENTS);
     }
 
     @Test

@@ -17,10 +17,10 @@ import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.upstream.Balancer;
-import dev.gateway.upstream.Demand;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
@@ -169,10 +169,10 @@ abstract class PoolFixture {
 
     void to(String host, int port) throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
-        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
     }
 
-    void upstreamOf(List<Endpoint> endpoints, Balancer balancer, Dialling dialling) throws Exception {
+    void upstreamOf(List<Endpoint> endpoints, Balancer balancer, DialSettings dialSettings) throws Exception {
         upstream = new Upstream(
                 "app",
                 endpoints,
@@ -188,7 +188,7 @@ abstract class PoolFixture {
                         .poolAcquireMillis(settings.poolAcquireMillis)
                         .idleMillis(settings.idleMillis)
                         .maxLifetimeMillis(settings.maxLifetimeMillis)
-                        .dialling(dialling)
+                        .dialSettings(dialSettings)
                         .build());
         pools.add(upstream);
     }
@@ -225,15 +225,15 @@ abstract class PoolFixture {
 
     /** Asks for a stream that could carry an upgrade, and sends an ordinary request on it. */
     Reply getAsUpgrade(String path) {
-        return get(path, Demand.UPGRADE);
+        return get(path, StreamKind.UPGRADE);
     }
 
     /** Asks as a check does. */
     Reply check(String path) {
-        return get(path, Demand.CHECK);
+        return get(path, StreamKind.CHECK);
     }
 
-    private Reply get(String path, Demand demand) {
+    private Reply get(String path, StreamKind demand) {
         return Reply.get(
                 pools.opener(0),
                 transport.loops().get(0),

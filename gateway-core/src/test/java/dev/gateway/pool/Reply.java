@@ -6,11 +6,11 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -39,11 +39,11 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     }
 
     static Reply get(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
-        return get(opener, loop, upstream, endpoint, path, Demand.EXCHANGE);
+        return get(opener, loop, upstream, endpoint, path, StreamKind.EXCHANGE);
     }
 
     static Reply get(
-            StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, Demand demand) {
+            StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, StreamKind demand) {
         Reply reply = new Reply(loop, path);
         loop.execute(() -> reply.opening = opener.open(upstream, endpoint, demand, null, reply, reply));
         return reply;
@@ -53,7 +53,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     static Reply getAndCancel(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path) {
         Reply reply = new Reply(loop, path);
         loop.execute(() -> {
-            reply.opening = opener.open(upstream, endpoint, Demand.EXCHANGE, null, reply, reply);
+            reply.opening = opener.open(upstream, endpoint, StreamKind.EXCHANGE, null, reply, reply);
             reply.opening.cancel();
         });
         return reply;
@@ -91,7 +91,7 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened, Hop hop) {
+    public void onOpened(ClientStream opened, DialedPeer hop) {
         stream = opened;
         AsciiString authority = new AsciiString("origin.test");
         opened.head(

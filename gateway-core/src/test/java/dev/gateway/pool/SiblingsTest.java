@@ -3,7 +3,7 @@ package dev.gateway.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.Cause;
-import dev.gateway.upstream.Dialling;
+import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.RoundRobin;
@@ -195,7 +195,7 @@ class SiblingsTest extends PoolFixture {
         first = new Endpoint(0, "127.0.0.1", ports[0], 1);
         second = new Endpoint(1, "127.0.0.1", ports[1], 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
     }
 
     /** Returns a port whose queue of connections is full, so that the kernel drops each SYN. */

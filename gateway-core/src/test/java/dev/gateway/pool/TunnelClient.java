@@ -6,14 +6,14 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.testing.Buffers;
-import dev.gateway.upstream.Demand;
+import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
-import dev.gateway.upstream.Introduction;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A tunnel opened through the pools, and what came of it. Its methods may be called on any thread. */
 final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
-    static final Introduction INTRODUCTION = new Introduction(
+    static final ClientPreamble INTRODUCTION = new ClientPreamble(
             SourceAddress.of(new InetSocketAddress("192.0.2.7", 4711)),
             new InetSocketAddress("198.51.100.1", 443),
             "1.1 a, 1.1 b");
@@ -53,8 +53,8 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
 
     static TunnelClient open(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
-        loop.execute(
-                () -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
+        loop.execute(() ->
+                client.opening = opener.open(upstream, endpoint, StreamKind.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 
@@ -62,8 +62,8 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     static TunnelClient openInVain(StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint) {
         TunnelClient client = new TunnelClient(loop);
         client.sendsHead = false;
-        loop.execute(
-                () -> client.opening = opener.open(upstream, endpoint, Demand.TUNNEL, INTRODUCTION, client, client));
+        loop.execute(() ->
+                client.opening = opener.open(upstream, endpoint, StreamKind.TUNNEL, INTRODUCTION, client, client));
         return client;
     }
 
@@ -155,7 +155,7 @@ final class TunnelClient implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened, Hop hop) {
+    public void onOpened(ClientStream opened, DialedPeer hop) {
         stream = opened;
         events.add("opened");
         if (sendsHead) {

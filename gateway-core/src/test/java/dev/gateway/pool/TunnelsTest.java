@@ -8,8 +8,8 @@ import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.upstream.AddressPolicy;
-import dev.gateway.upstream.Dialling;
-import dev.gateway.upstream.Dialling.ProxyHeader;
+import dev.gateway.upstream.DialSettings;
+import dev.gateway.upstream.DialSettings.ProxyHeader;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxies;
@@ -251,7 +251,7 @@ class TunnelsTest extends PoolFixture {
 
     @Test
     void theEndpointIsTheOneThatTheRequestNames() throws Exception {
-        upstreamOf(List.of(), new NamedByRequest(), Dialling.DIRECT);
+        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
         dns.answers("origin.test", "127.0.0.1");
         TunnelClient client = TunnelClient.open(
                 pools.opener(0),
@@ -295,8 +295,8 @@ class TunnelsTest extends PoolFixture {
 
     private void tellsOfClients(ProxyHeader header) throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1));
-        Dialling dialling = new Dialling(null, ParentProxies.NONE, header);
-        upstreamOf(endpoints, new RoundRobin(endpoints), dialling);
+        DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, header);
+        upstreamOf(endpoints, new RoundRobin(endpoints), dialSettings);
     }
 
     // Limits and failures
@@ -344,7 +344,7 @@ class TunnelsTest extends PoolFixture {
         Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
         Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
         TunnelClient toFirst = tunnelTo(first).established();
         TunnelClient toSecond = tunnelTo(second).established();
         TunnelClient waits = tunnelTo(first);
@@ -370,7 +370,7 @@ class TunnelsTest extends PoolFixture {
         Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
         Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), Dialling.DIRECT);
+        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
         TunnelClient toFirst = tunnelTo(first).established();
         TunnelClient toSecond = TunnelClient.open(
                         pools.opener(1), transport.loops().get(1), upstream, second)
@@ -478,8 +478,9 @@ class TunnelsTest extends PoolFixture {
     @Test
     void anAddressThatPolicyRefusesIsNotDialled() throws Exception {
         AddressPolicy policy = (host, address, port) -> host + " is private";
-        Dialling dialling = new Dialling(policy, Dialling.DIRECT.parents(), Dialling.DIRECT.proxyHeader());
-        upstreamOf(List.of(), new NamedByRequest(), dialling);
+        DialSettings dialSettings =
+                new DialSettings(policy, DialSettings.DIRECT.parents(), DialSettings.DIRECT.proxyHeader());
+        upstreamOf(List.of(), new NamedByRequest(), dialSettings);
         TunnelClient client = TunnelClient.open(
                 pools.opener(0),
                 transport.loops().get(0),

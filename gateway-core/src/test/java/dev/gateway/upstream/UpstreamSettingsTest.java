@@ -11,13 +11,13 @@ class UpstreamSettingsTest {
     @Test
     void whatIsNotSaidHasNoLimit() {
         assertThat(UpstreamSettings.builder().build())
-                .isEqualTo(new UpstreamSettings(Protocol.AUTO, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, Dialling.DIRECT));
+                .isEqualTo(new UpstreamSettings(Protocol.AUTO, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, DialSettings.DIRECT));
     }
 
     @Test
     void whatIsSaidIsKept() {
         Tls tls = new Tls(true, null, "app.example", null, null, List.of("TLSv1.3"));
-        Dialling dialling = new Dialling(null, ParentProxies.NONE, Dialling.ProxyHeader.V2);
+        DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(Protocol.H2)
                 .tls(tls)
@@ -30,8 +30,8 @@ class UpstreamSettingsTest {
                 .responseHeadersMillis(7)
                 .idleMillis(8)
                 .maxLifetimeMillis(9)
-                .dialling(dialling)
+                .dialSettings(dialSettings)
                 .build();
-        assertThat(settings).isEqualTo(new UpstreamSettings(Protocol.H2, tls, 1, 2, 3, 4, 5, 6, 7, 8, 9, dialling));
+        assertThat(settings).isEqualTo(new UpstreamSettings(Protocol.H2, tls, 1, 2, 3, 4, 5, 6, 7, 8, 9, dialSettings));
     }
 }

@@ -11,9 +11,9 @@ import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Demand;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
+import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import io.netty.buffer.ByteBuf;
@@ -131,7 +131,7 @@ public class LeaseBenchmark {
         }
 
         @Override
-        boolean takes(Demand demand) {
+        boolean takes(StreamKind demand) {
             return true;
         }
 

@@ -4,7 +4,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
-import dev.gateway.stream.Hop;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
 import java.util.Collection;
@@ -100,7 +100,7 @@ record LogField(String text, String key, Writer writer) {
     static final LogField ENDPOINT = field("endpoint", (exchange, line) -> line.name(exchange.endpoint));
     static final LogField DIALLED = field("dialled", (exchange, line) -> {
         // An endpoint that is an address, and was dialled itself, is not said twice.
-        Hop hop = exchange.hop;
+        DialedPeer hop = exchange.hop;
         boolean same = hop != null && exchange.endpoint != null && line.isName(exchange.endpoint, hop.dialled());
         line.text(hop == null || same ? null : hop.dialled());
     });

@@ -24,8 +24,8 @@ import dev.gateway.observe.accesslog.AccessLogSettings.Part;
 import dev.gateway.observe.accesslog.AccessLogSettings.Redacted;
 import dev.gateway.observe.accesslog.AccessLogSettings.Template;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.time.TimerWheel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.ByteArrayOutputStream;
@@ -150,7 +150,7 @@ class AccessLogTest {
     void aTunnelHasALineWhenItOpensWhileItLastsAndWhenItEnds() throws IOException {
         ExchangeRecord record = Records.tunnel(Kind.TUNNEL, 200, null);
         record.identity = "ci";
-        record.hop = new Hop("192.0.2.9:3128", "https://proxy.test:3128");
+        record.hop = new DialedPeer("192.0.2.9:3128", "https://proxy.test:3128");
         record.endNanos = 0;
         record.endedBy = null;
         record.sentBytes = 0;
@@ -201,7 +201,7 @@ class AccessLogTest {
     void anEndpointThatIsTheAddressDialledIsNotSaidTwice() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
         record.endpoint = "192.0.2.9:9000";
-        record.hop = new Hop("192.0.2.9:9000", "");
+        record.hop = new DialedPeer("192.0.2.9:9000", "");
         assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
                 .doesNotContain("dialled", "parent");

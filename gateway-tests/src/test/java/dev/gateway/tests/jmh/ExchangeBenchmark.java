@@ -16,8 +16,8 @@ import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Hop;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.stream.ServerStream;
@@ -143,7 +143,7 @@ public class ExchangeBenchmark {
 
     /** Both sides of all exchanges; takes what it is given. */
     private static final class Side implements ServerStream, ClientStream {
-        private static final Hop HOP = new Hop("127.0.0.1:9000", "");
+        private static final DialedPeer HOP = new DialedPeer("127.0.0.1:9000", "");
         private static final ConnectionInfo CLIENT = new ConnectionInfo(
                 0,
                 "web",

@@ -14,7 +14,7 @@ import dev.gateway.route.RouteMatch;
 import dev.gateway.route.Router;
 import dev.gateway.route.RouterBuilder;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.Hop;
+import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.time.TimerWheel;
@@ -58,7 +58,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(1)
 public class Http1Benchmark {
     private static final int CONNECTIONS = 64;
-    private static final Hop HOP = new Hop("192.0.2.8:80", "");
+    private static final DialedPeer HOP = new DialedPeer("192.0.2.8:80", "");
     private static final byte[] SMALL_REQUEST = bytes("GET /small HTTP/1.1\nHost: 127.0.0.1:8080\n\n", "");
     private static final byte[] SMALL_RESPONSE = bytes(
             """

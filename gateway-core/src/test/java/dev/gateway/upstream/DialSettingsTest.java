@@ -12,9 +12,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a parent proxy is asked for is judged as far as it can be without resolving a name. */
-class DiallingTest {
+class DialSettingsTest {
     private final List<String> asked = new ArrayList<>();
-    private final Dialling dialling = new Dialling(this::refuse, ParentProxies.NONE, Dialling.ProxyHeader.NONE);
+    private final DialSettings dialSettings =
+            new DialSettings(this::refuse, ParentProxies.NONE, DialSettings.ProxyHeader.NONE);
 
     private @Nullable String refuse(String host, InetAddress address, int port) {
         asked.add(host + " at " + address.getHostAddress() + " port " + port);
@@ -31,22 +32,22 @@ class DiallingTest {
         "2001:db8::7, 2001:db8:0:0:0:0:0:7",
     })
     void anAddressAndTheNamesOfThisMachineAreJudged(String host, String address) {
-        assertThat(dialling.refuseByParent(host, 443)).isEqualTo("refused");
-        assertThat(dialling.refuseByParent(host, 1)).isNull();
+        assertThat(dialSettings.refuseByParent(host, 443)).isEqualTo("refused");
+        assertThat(dialSettings.refuseByParent(host, 1)).isNull();
         assertThat(asked).containsExactly(host + " at " + address + " port 443", host + " at " + address + " port 1");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"app.example", "notlocalhost", "localhost.example", "192.0.2.1.example", "256.0.0.1"})
     void otherNamesAreLeftToTheParent(String host) {
-        assertThat(dialling.refuseByParent(host, 443)).isNull();
+        assertThat(dialSettings.refuseByParent(host, 443)).isNull();
         assertThat(asked).isEmpty();
     }
 
     @Test
     void withoutAPolicyNothingIsRefused() {
-        assertThat(Dialling.DIRECT.refuseByParent("localhost", 443)).isNull();
-        assertThat(Dialling.DIRECT.refuseByParent("127.0.0.1", 443)).isNull();
+        assertThat(DialSettings.DIRECT.refuseByParent("localhost", 443)).isNull();
+        assertThat(DialSettings.DIRECT.refuseByParent("127.0.0.1", 443)).isNull();
     }
 
     @Test

@@ -6,4 +6,4 @@ package dev.gateway.stream;
  * @param dialled the address and port of the socket, empty if it is none of TCP
  * @param parent the proxy that it is, empty for the endpoint itself
  */
-public record Hop(String dialled, String parent) {}
+public record DialedPeer(String dialled, String parent) {}

@@ -12,11 +12,11 @@ import dev.gateway.stream.ViaSignature;
  * Signs requests to other hosts, and refuses what comes back so signed. Immutable; one for each connect entry, since a
  * request that leaves by one and comes back by another, as when a filtering proxy stands between them, may well end there.
  */
-public final class LoopGuard implements Filter {
+public final class ViaLoopDetector implements Filter {
     private final ViaSignature signature;
 
     /** Makes a guard that signs so. */
-    public LoopGuard(ViaSignature signature) {
+    public ViaLoopDetector(ViaSignature signature) {
         this.signature = signature;
     }
 

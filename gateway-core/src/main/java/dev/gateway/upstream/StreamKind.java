@@ -1,7 +1,7 @@
 package dev.gateway.upstream;
 
 /** What an exchange wants to do with the stream it asks for. */
-public enum Demand {
+public enum StreamKind {
     /** A request and its response. */
     EXCHANGE,
     /**

@@ -12,8 +12,8 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ViaSignature;
 import org.junit.jupiter.api.Test;
 
-class LoopGuardTest {
-    private final LoopGuard guard = new LoopGuard(ViaSignature.random());
+class ViaLoopDetectorTest {
+    private final ViaLoopDetector guard = new ViaLoopDetector(ViaSignature.random());
     private final FakeContext context = FakeContext.from("192.0.2.9");
 
     private static RequestHead request(String... via) {
@@ -47,6 +47,6 @@ class LoopGuardTest {
     void noGatewayTakesAnothersNameForItsOwn() {
         RequestHead head = request();
         guard.onRequest(head, context);
-        assertSame(Verdict.PROCEED, new LoopGuard(ViaSignature.random()).onRequest(head, context));
+        assertSame(Verdict.PROCEED, new ViaLoopDetector(ViaSignature.random()).onRequest(head, context));
     }
 }

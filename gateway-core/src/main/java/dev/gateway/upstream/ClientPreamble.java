@@ -11,4 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param local the address that its connection was made to, null for a Unix-domain socket
  * @param via who has handed the wish for it on, for a parent proxy, as {@code Via} has it; empty for nobody
  */
-public record Introduction(SourceAddress client, @Nullable InetSocketAddress local, String via) {}
+public record ClientPreamble(SourceAddress client, @Nullable InetSocketAddress local, String via) {}

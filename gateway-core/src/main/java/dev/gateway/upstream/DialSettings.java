@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param parents the proxies that connections go through
  * @param proxyHeader what a tunnel's connection begins with to tell the endpoint of the client
  */
-public record Dialling(@Nullable AddressPolicy addresses, ParentProxies parents, ProxyHeader proxyHeader) {
+public record DialSettings(@Nullable AddressPolicy addresses, ParentProxies parents, ProxyHeader proxyHeader) {
     private static final String LOCALHOST = "localhost";
 
     /** Straight to the endpoint, wherever it is. */
-    public static final Dialling DIRECT = new Dialling(null, ParentProxies.NONE, ProxyHeader.NONE);
+    public static final DialSettings DIRECT = new DialSettings(null, ParentProxies.NONE, ProxyHeader.NONE);
 
     /**
      * Judges a destination that a parent is to dial, as far as can be told without resolving its name: an address, or
