@@ -36,10 +36,10 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
     private final RequestInput input;
-    private final ClientPatience patience;
+    private final ClientTimeouts patience;
     private final ClientFin fin;
-    private final ClientRest rest;
-    private final Leave leave;
+    private final RefusalDelay rest;
+    private final CloseAnnouncement leave;
 
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
@@ -64,9 +64,9 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
         this.settings = settings;
         this.input = new RequestInput(this, settings.limits(), info.scheme());
         this.fin = new ClientFin(settings.halfClose());
-        this.patience = new ClientPatience(this, timers, settings);
-        this.rest = new ClientRest(this, timers);
-        this.leave = new Leave(this, timers);
+        this.patience = new ClientTimeouts(this, timers, settings);
+        this.rest = new RefusalDelay(this, timers);
+        this.leave = new CloseAnnouncement(this, timers);
     }
 
     ConnectionInfo info() {

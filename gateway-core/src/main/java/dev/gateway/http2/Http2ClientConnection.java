@@ -197,11 +197,11 @@ public final class Http2ClientConnection extends MultiplexedConnection {
                 }
                 stream.onTrailers(headers.fields());
             } else {
-                String problem = HeadReader.responseProblem(headers, last);
+                String problem = HeadMapper.responseProblem(headers, last);
                 if (problem != null || headers.isTooMany()) {
                     throw streamError(stream, problem != null ? problem : "too many header fields");
                 }
-                stream.onHead(HeadReader.response(headers), last);
+                stream.onHead(HeadMapper.response(headers), last);
             }
         }
     }

@@ -137,7 +137,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (known != null) {
             onTrailers(h2, known, headers);
         } else if (!isRefused(h2)) {
-            String problem = HeadReader.requestProblem(headers, last);
+            String problem = HeadMapper.requestProblem(headers, last);
             if (problem != null) {
                 refuseMalformed(h2, problem);
             }
@@ -146,7 +146,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 answerOversized(
                         h2, "too many fields: more than " + settings.maxHeaderFields() + " (limits.maxHeaders)");
             } else {
-                Http2ServerStream stream = begin(h2, HeadReader.request(headers, info.scheme(), last), last);
+                Http2ServerStream stream = begin(h2, HeadMapper.request(headers, info.scheme(), last), last);
                 if (stream.isRefused() && info.account().isGreedy()) {
                     guard().onRefused(headers.unpacked());
                 }

@@ -50,7 +50,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     private final PausedStreams paused = new PausedStreams();
     private final ClosedStreams closed;
     private final StreamErrors streamErrors;
-    private final Ending ending;
+    private final ConnectionShutdown ending;
     private final Runnable flushTask = this::flushScheduled;
     private @Nullable ChannelHandlerContext context;
     private long dataWritten; // bytes of all bodies
@@ -72,7 +72,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
         this.closed = codec.closed();
         this.streamErrors = new StreamErrors(this, codec);
-        this.ending = new Ending(this, codec.writer());
+        this.ending = new ConnectionShutdown(this, codec.writer());
         codec.connection().addListener(new Streams());
         codec.decoder().frameListener(new PeerFrames(this, closed));
     }

@@ -10,7 +10,7 @@ import io.netty.handler.codec.http2.StreamByteDistributor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shares what a connection may send among its streams: the most urgent first, by {@link Level}. So that nothing starves,
+ * Shares what a connection may send among its streams: the most urgent first, by {@link UrgencyLevel}. So that nothing starves,
  * a chunk for each {@link #PATIENCE} bytes goes to whoever has waited longest, whatever its urgency. Netty's flow
  * controller calls it on the event loop; no call costs more than the logarithm of the number of streams.
  */
@@ -19,7 +19,7 @@ final class PriorityDistributor implements StreamByteDistributor {
     static final int PATIENCE = 256 * 1024;
 
     private final Http2Connection.PropertyKey key;
-    private final @Nullable Level[] levels = new @Nullable Level[Priority.URGENCIES];
+    private final @Nullable UrgencyLevel[] levels = new @Nullable UrgencyLevel[Priority.URGENCIES];
     private final Ring waiting = new Ring(); // all that are in a level, longest first
     private final Ring costless = new Ring(); // with frames that need no window: the ends of bodies
     private int ready; // a bit for each level that is not empty
@@ -31,12 +31,12 @@ final class PriorityDistributor implements StreamByteDistributor {
         connection.addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamAdded(Http2Stream stream) {
-                stream.setProperty(key, new Share(stream));
+                stream.setProperty(key, new StreamEntry(stream));
             }
 
             @Override
             public void onStreamClosed(Http2Stream stream) {
-                Share share = share(stream);
+                StreamEntry share = share(stream);
                 if (share != null) {
                     update(share, 0, false);
                 }
@@ -45,13 +45,13 @@ final class PriorityDistributor implements StreamByteDistributor {
     }
 
     /** Returns null for the connection as a whole, which has nothing to send by itself. */
-    private @Nullable Share share(Http2Stream stream) {
+    private @Nullable StreamEntry share(Http2Stream stream) {
         return stream.getProperty(key);
     }
 
     /** Changes a stream's priority. */
     void prioritise(Http2Stream stream, int urgency, boolean takesTurns) {
-        Share share = share(stream);
+        StreamEntry share = share(stream);
         if (share == null) {
             return;
         }
@@ -73,7 +73,7 @@ final class PriorityDistributor implements StreamByteDistributor {
 
     @Override
     public void updateStreamableBytes(StreamState state) {
-        Share share = share(state.stream());
+        StreamEntry share = share(state.stream());
         if (share == null) {
             return;
         }
@@ -83,7 +83,7 @@ final class PriorityDistributor implements StreamByteDistributor {
         update(share, Http2CodecUtil.streamableBytes(state), able);
     }
 
-    private void update(Share share, int bytes, boolean able) {
+    private void update(StreamEntry share, int bytes, boolean able) {
         streamable += bytes - share.streamable;
         boolean moves = share.queued && (!able || bytes > 0 != share.streamable > 0);
         if (moves) {
@@ -95,15 +95,15 @@ final class PriorityDistributor implements StreamByteDistributor {
         }
     }
 
-    private void enter(Share share) {
+    private void enter(StreamEntry share) {
         share.queued = true;
         if (share.streamable == 0) {
             costless.add(share.wait);
             return;
         }
-        Level level = levels[share.urgency];
+        UrgencyLevel level = levels[share.urgency];
         if (level == null) {
-            level = new Level();
+            level = new UrgencyLevel();
             levels[share.urgency] = level;
         }
         level.add(share);
@@ -111,10 +111,10 @@ final class PriorityDistributor implements StreamByteDistributor {
         ready |= 1 << share.urgency;
     }
 
-    private void leave(Share share) {
+    private void leave(StreamEntry share) {
         share.queued = false;
         share.wait.leave();
-        Level level = levels[share.urgency];
+        UrgencyLevel level = levels[share.urgency];
         if (share.streamable > 0 && level != null) {
             level.remove(share);
             if (level.isEmpty()) {
@@ -126,10 +126,10 @@ final class PriorityDistributor implements StreamByteDistributor {
     @Override
     public boolean distribute(int maxBytes, Writer writer) throws Http2Exception {
         int left = maxBytes;
-        for (Share share = costless.first(); share != null; share = costless.first()) {
+        for (StreamEntry share = costless.first(); share != null; share = costless.first()) {
             write(share, 0, writer);
         }
-        for (Share share = next(left); share != null; share = next(left)) {
+        for (StreamEntry share = next(left); share != null; share = next(left)) {
             boolean alone = waiting.first() == share && share.wait.isLast();
             int bytes = Math.min(share.streamable, alone ? left : Math.min(left, CHUNK));
             left -= bytes;
@@ -139,15 +139,15 @@ final class PriorityDistributor implements StreamByteDistributor {
         return streamable > 0;
     }
 
-    private @Nullable Share next(int left) {
+    private @Nullable StreamEntry next(int left) {
         if (left <= 0 || ready == 0) {
             return null;
         }
-        Level level = levels[Integer.numberOfTrailingZeros(ready)];
+        UrgencyLevel level = levels[Integer.numberOfTrailingZeros(ready)];
         return passedOver >= PATIENCE || level == null ? waiting.first() : level.next();
     }
 
-    private void write(Share share, int bytes, Writer writer) throws Http2Exception {
+    private void write(StreamEntry share, int bytes, Writer writer) throws Http2Exception {
         leave(share);
         share.writing = true;
         try {

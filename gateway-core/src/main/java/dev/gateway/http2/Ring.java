@@ -12,7 +12,7 @@ final class Ring {
 
     /** Returns who has been in it longest, or null. */
     @Nullable
-    Share first() {
+    StreamEntry first() {
         return ends.next.share;
     }
 
@@ -27,11 +27,11 @@ final class Ring {
 
     /** A share's place in one ring at a time. */
     static final class Link {
-        private final @Nullable Share share;
+        private final @Nullable StreamEntry share;
         private Link previous = this;
         private Link next = this;
 
-        Link(@Nullable Share share) {
+        Link(@Nullable StreamEntry share) {
             this.share = share;
         }
 

@@ -109,11 +109,11 @@ public class HpackBenchmark {
     public RequestHead decodeRequest() throws Http2Exception {
         block.readerIndex(0);
         ReceivedHeaders headers = (ReceivedHeaders) decoder.decodeHeaders(STREAM, block);
-        String problem = HeadReader.requestProblem(headers, true);
+        String problem = HeadMapper.requestProblem(headers, true);
         if (problem != null) {
             throw new IllegalStateException(problem);
         }
-        return HeadReader.request(headers, request.scheme(), true);
+        return HeadMapper.request(headers, request.scheme(), true);
     }
 
     @TearDown

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * and what the client sends next waits unread. On one that ends, the refusal waits, as the client would come back on a new
  * one. Of one downstream connection, confined to its event loop.
  */
-final class ClientRest extends Timer {
+final class RefusalDelay extends Timer {
     private final Http1ServerConnection connection;
     private final TimerWheel timers;
     private @Nullable Pause wanted; // after the response that is about to end
     private boolean refused; // the last response was a refusal
 
-    ClientRest(Http1ServerConnection connection, TimerWheel timers) {
+    RefusalDelay(Http1ServerConnection connection, TimerWheel timers) {
         this.connection = connection;
         this.timers = timers;
     }

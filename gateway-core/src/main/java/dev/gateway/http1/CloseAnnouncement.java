@@ -7,7 +7,7 @@ import dev.gateway.time.TimerWheel;
  * How a downstream connection takes leave of its client: it says so with its next response, or takes no further request at
  * all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
  */
-final class Leave extends Timer {
+final class CloseAnnouncement extends Timer {
     private final Http1ServerConnection connection;
     private final TimerWheel timers;
     private boolean said; // with the next response, which is the last
@@ -15,7 +15,7 @@ final class Leave extends Timer {
     private boolean old;
     private boolean drainTold;
 
-    Leave(Http1ServerConnection connection, TimerWheel timers) {
+    CloseAnnouncement(Http1ServerConnection connection, TimerWheel timers) {
         this.connection = connection;
         this.timers = timers;
     }

@@ -5,7 +5,7 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
 /** How long a downstream connection waits for what its client sends next: one timer, as it owes one thing at a time. */
-final class ClientPatience extends Timer {
+final class ClientTimeouts extends Timer {
     /** How long a connection that has become old is kept while idle. */
     private static final long LAST_REQUEST_MILLIS = 5_000;
 
@@ -13,7 +13,7 @@ final class ClientPatience extends Timer {
     private final TimerWheel timers;
     private final Http1ServerSettings settings;
 
-    ClientPatience(Http1ServerConnection connection, TimerWheel timers, Http1ServerSettings settings) {
+    ClientTimeouts(Http1ServerConnection connection, TimerWheel timers, Http1ServerSettings settings) {
         this.connection = connection;
         this.timers = timers;
         this.settings = settings;

@@ -8,23 +8,23 @@ import org.jspecify.annotations.Nullable;
  * The streams of one urgency that have bytes to send (RFC 9218, section 10). Those of use only when complete go one after
  * another, in the order of their requests; the others take turns. Where there are both, the two kinds alternate.
  */
-final class Level {
+final class UrgencyLevel {
     private final Ring turns = new Ring();
-    private @Nullable TreeSet<Share> sequence; // null until there is one
+    private @Nullable TreeSet<StreamEntry> sequence; // null until there is one
     private boolean turnsNext;
 
-    void add(Share share) {
+    void add(StreamEntry share) {
         if (share.takesTurns) {
             turns.add(share.turn);
         } else {
             if (sequence == null) {
-                sequence = new TreeSet<>(Comparator.comparingInt(Share::id));
+                sequence = new TreeSet<>(Comparator.comparingInt(StreamEntry::id));
             }
             sequence.add(share);
         }
     }
 
-    void remove(Share share) {
+    void remove(StreamEntry share) {
         if (share.takesTurns) {
             share.turn.leave();
         } else if (sequence != null) {
@@ -34,8 +34,8 @@ final class Level {
 
     /** Returns whose turn it is, or null; it stays here. */
     @Nullable
-    Share next() {
-        Share first = turns.first();
+    StreamEntry next() {
+        StreamEntry first = turns.first();
         if (sequence == null || sequence.isEmpty()) {
             return first;
         }

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** How a connection comes to its end from our side: by an error, or once what was written has left. Part of it. */
-final class Ending {
+final class ConnectionShutdown {
     private final MultiplexedConnection connection;
     private final FrameWriter writer;
     private @Nullable ClosingTimer timer; // null until it is needed
@@ -22,7 +22,7 @@ final class Ending {
     private boolean unread; // the peer may be sending what nobody takes
     private @Nullable Lingering lingering;
 
-    Ending(MultiplexedConnection connection, FrameWriter writer) {
+    ConnectionShutdown(MultiplexedConnection connection, FrameWriter writer) {
         this.connection = connection;
         this.writer = writer;
     }

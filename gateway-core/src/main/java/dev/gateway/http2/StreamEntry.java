@@ -3,7 +3,7 @@ package dev.gateway.http2;
 import io.netty.handler.codec.http2.Http2Stream;
 
 /** What one stream has to send, and its place among those of its connection that have something. */
-final class Share {
+final class StreamEntry {
     final Http2Stream stream;
     final Ring.Link turn = new Ring.Link(this); // among those of its urgency that take turns
     final Ring.Link wait = new Ring.Link(this); // among all
@@ -13,7 +13,7 @@ final class Share {
     boolean queued;
     boolean writing;
 
-    Share(Http2Stream stream) {
+    StreamEntry(Http2Stream stream) {
         this.stream = stream;
     }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Makes heads of received header lists, and says what is wrong with those that are malformed (RFC 9113, section 8.3).
  * Whether a host or a path is one is not asked here but by the core, of every protocol alike.
  */
-final class HeadReader {
-    private HeadReader() {}
+final class HeadMapper {
+    private HeadMapper() {}
 
     /** Returns what makes the request malformed, or null. */
     static @Nullable String requestProblem(ReceivedHeaders headers, boolean last) {
