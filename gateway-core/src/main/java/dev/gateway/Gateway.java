@@ -2,7 +2,7 @@ package dev.gateway;
 
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
-import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.PoolCounts;
@@ -41,7 +41,7 @@ public final class Gateway implements Operations, AutoCloseable {
     private final Loops loops;
     private final Listeners listeners;
     private final Certificates certificates;
-    private final Logins logins = new Logins(this::inForce);
+    private final Logins logins = new Logins(this::activeConfig);
     private final Generations generations;
     private final Lifecycle lifecycle;
     private final Systemd systemd;
@@ -52,15 +52,15 @@ public final class Gateway implements Operations, AutoCloseable {
         metrics.addDroppedLog(Logging::dropped);
         metrics.addFaultyAccountFiles(logins::faultyFiles);
         this.loops = new Loops(config, metrics, surroundings);
-        AdminPages pages =
-                new AdminPages(new Health(), metrics, new TunnelPages(this::inForce, this::port), loops.adminWork());
+        AdminPages pages = new AdminPages(
+                new Health(), metrics, new TunnelPages(this::activeConfig, this::port), loops.adminWork());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
         this.reloads = file == null ? null : new Reloads(file, generations, loops, thread, systemd);
         new StatusPages(
-                        this::inForce,
+                        this::activeConfig,
                         listeners,
                         loops,
                         certificates,
@@ -118,7 +118,7 @@ public final class Gateway implements Operations, AutoCloseable {
         loops.openDoors();
         generations.advance(config);
         systemd.sockets().reportUnwanted();
-        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::inForce);
+        UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
         loops.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
@@ -217,7 +217,7 @@ public final class Gateway implements Operations, AutoCloseable {
         lifecycle.stop();
     }
 
-    private @Nullable InForce inForce() {
+    private @Nullable ActiveConfig activeConfig() {
         return generations.number() == 0 ? null : generations.required();
     }
 

@@ -60,12 +60,12 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
 
     /** Returns why a request is refused, or null if it is not. Reads a file for some; not for event loops then. */
     @Nullable
-    Content refusal(RequestHead head, Audience audience) {
+    AdminResponse refusal(RequestHead head, Audience audience) {
         return switch (audience) {
             case ANYBODY -> null;
             case WATCHERS -> foreignName(head.authority());
             case READERS -> {
-                Content foreign = foreignName(head.authority());
+                AdminResponse foreign = foreignName(head.authority());
                 yield foreign == null && tokenFile != null ? AdminToken.refusal(tokenFile, head, false) : foreign;
             }
             case OPERATORS -> tokenFile != null ? AdminToken.refusal(tokenFile, head, true) : withoutToken(head);
@@ -77,7 +77,7 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
         return tokenFile != null && head.fields().first(FieldName.AUTHORIZATION) == null;
     }
 
-    private @Nullable Content withoutToken(RequestHead head) {
+    private @Nullable AdminResponse withoutToken(RequestHead head) {
         if (reach == Reach.NETWORK) {
             return refused("this needs admin.tokenFile, because other machines can reach the admin listener");
         }
@@ -107,7 +107,7 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
     }
 
     /** A web page whose own name leads to this listener could read what a browser is shown. */
-    private @Nullable Content foreignName(AsciiString authority) {
+    private @Nullable AdminResponse foreignName(AsciiString authority) {
         return switch (reach) {
             case FILE -> null; // no browser asks there
             case MACHINE ->
@@ -119,8 +119,8 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
         };
     }
 
-    private static Content refused(String why) {
-        return Content.text(403, why);
+    private static AdminResponse refused(String why) {
+        return AdminResponse.text(403, why);
     }
 
     private static boolean isLocalName(AsciiString authority) {

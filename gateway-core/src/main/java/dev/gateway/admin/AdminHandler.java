@@ -66,7 +66,7 @@ public final class AdminHandler implements RequestHandler {
                     reply,
                     head,
                     page.answer()
-                            .to(new Asked(
+                            .to(new AdminRequest(
                                     head,
                                     door.access(),
                                     Query.decode(path.substring(page.path().length())))));
@@ -76,22 +76,22 @@ public final class AdminHandler implements RequestHandler {
         return reply;
     }
 
-    private static Content refusal(boolean shown, boolean acts) {
+    private static AdminResponse refusal(boolean shown, boolean acts) {
         if (!shown && !acts) {
-            return Content.text(404, "no such page; / lists them");
+            return AdminResponse.text(404, "no such page; / lists them");
         }
         AsciiString allowed = shown && acts ? ALL : acts ? POST : GET_AND_HEAD;
-        return new Content(405, Content.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed));
+        return new AdminResponse(405, AdminResponse.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed));
     }
 
-    private void answer(Reply reply, RequestHead head, CompletableFuture<Content> content) {
-        CompletableFuture<Content> told = content.exceptionally(failure -> {
+    private void answer(Reply reply, RequestHead head, CompletableFuture<AdminResponse> content) {
+        CompletableFuture<AdminResponse> told = content.exceptionally(failure -> {
             if (failure instanceof RejectedExecutionException
                     || failure.getCause() instanceof RejectedExecutionException) {
-                return Content.text(503, "too many pages are asked for; try again later");
+                return AdminResponse.text(503, "too many pages are asked for; try again later");
             }
             log.warn("admin page {} failed", head.path(), failure);
-            return Content.text(500, "the page could not be made; the log tells why");
+            return AdminResponse.text(500, "the page could not be made; the log tells why");
         });
         if (told.isDone()) {
             deliver(reply, told.join());
@@ -101,14 +101,14 @@ public final class AdminHandler implements RequestHandler {
     }
 
     /** Sends an answer and then begins what it tells of, which may be the end of this connection. */
-    private static void deliver(Reply reply, Content content) {
+    private static void deliver(Reply reply, AdminResponse content) {
         reply.send(content);
         content.next().run();
     }
 
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        new Reply(stream, head).send(Content.text(failure.status(), failure.detail()));
+        new Reply(stream, head).send(AdminResponse.text(failure.status(), failure.detail()));
     }
 
     /** One request: its body is dropped, its answer sent once. */
@@ -124,16 +124,16 @@ public final class AdminHandler implements RequestHandler {
             this.known = head == null ? null : head.fields().first(IF_NONE_MATCH);
         }
 
-        void send(Content content) {
+        void send(AdminResponse content) {
             if (over) {
                 return; // the client has gone
             }
             over = true;
-            AsciiString tag = content.fields().get(Content.ETAG);
+            AsciiString tag = content.fields().get(AdminResponse.ETAG);
             Fields fields = new Fields();
             fields.add(FieldName.CACHE_CONTROL, tag == null ? NO_STORE : NO_CACHE);
             if (tag != null && known != null && known.contains(tag)) {
-                fields.add(Content.ETAG, tag);
+                fields.add(AdminResponse.ETAG, tag);
                 stream.head(new ResponseHead(304, null, fields, RequestHead.UNKNOWN_LENGTH), true);
             } else {
                 byte[] body = content.text().getBytes(StandardCharsets.UTF_8);

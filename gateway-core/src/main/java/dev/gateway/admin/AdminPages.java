@@ -113,33 +113,34 @@ public final class AdminPages {
      */
     public AdminPages(Health health, Metrics metrics, Tunnels tunnels, AdminWork work) {
         this.work = work;
-        show("/", asked -> new Content(200, HTML, index(tunnels)));
+        show("/", asked -> new AdminResponse(200, HTML, index(tunnels)));
         show(Dashboard.PATH, asked -> Dashboard.page());
         add(Dashboard.FILES, false, false, guarded(Audience.READERS, asked -> now(Dashboard.file(asked.rest()))));
-        probe("/healthz", asked -> now(Content.text(200, "ok")));
-        probe("/live", asked -> now(Content.text(200, "ok")));
+        probe("/healthz", asked -> now(AdminResponse.text(200, "ok")));
+        probe("/live", asked -> now(AdminResponse.text(200, "ok")));
         probe("/ready", asked -> state(asked, health, health.isReady()));
         probe("/startup", asked -> state(asked, health, health.isStarted()));
         watch(
                 "/stats",
-                asked ->
-                        asked.wantsJson() ? Content.json(metrics.statsJson()) : Content.text(200, metrics.statsText()));
-        watch("/history", asked -> Content.json(metrics.historyJson()));
-        show("/failures", asked -> Content.json(metrics.failuresJson()));
+                asked -> asked.wantsJson()
+                        ? AdminResponse.json(metrics.statsJson())
+                        : AdminResponse.text(200, metrics.statsText()));
+        watch("/history", asked -> AdminResponse.json(metrics.historyJson()));
+        show("/failures", asked -> AdminResponse.json(metrics.failuresJson()));
         watch("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
-        show("/openapi.json", asked -> Content.json(description()).kept());
+        show("/openapi.json", asked -> AdminResponse.json(description()).kept());
         show(
                 "/proxy.pac",
                 asked -> ofListener(asked, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, asked.host())));
-        show("/no-proxy", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::noProxy));
-        show("/allow-list", asked -> ofListener(asked, tunnels, Content.TEXT, tunnels::allowList));
+        show("/no-proxy", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::noProxy));
+        show("/allow-list", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::allowList));
     }
 
     /** Tells probes a word, and the reasons to those who may read. */
-    private CompletableFuture<Content> state(Asked asked, Health health, boolean good) {
+    private CompletableFuture<AdminResponse> state(AdminRequest asked, Health health, boolean good) {
         int status = good ? 200 : 503;
         if (asked.access().wantsCredentialsOf(asked.head())) {
-            return now(Content.text(status, health.word()));
+            return now(AdminResponse.text(status, health.word()));
         }
         if (asked.access().tokenFile() == null) {
             return now(state(asked, health, status));
@@ -147,12 +148,12 @@ public final class AdminPages {
         return AdminWork.supply(work.pages(), () -> state(asked, health, status));
     }
 
-    private static Content state(Asked asked, Health health, int status) {
+    private static AdminResponse state(AdminRequest asked, Health health, int status) {
         boolean reads = asked.access().refusal(asked.head(), Audience.READERS) == null;
-        return Content.text(status, reads ? health.detail() : health.word());
+        return AdminResponse.text(status, reads ? health.detail() : health.word());
     }
 
-    private static CompletableFuture<Content> now(Content content) {
+    private static CompletableFuture<AdminResponse> now(AdminResponse content) {
         return CompletableFuture.completedFuture(content);
     }
 
@@ -164,19 +165,19 @@ public final class AdminPages {
         }
     }
 
-    private static Content scrape(Metrics.Scrape scrape) {
-        return new Content(200, new AsciiString(scrape.type()), scrape.text());
+    private static AdminResponse scrape(Metrics.Scrape scrape) {
+        return new AdminResponse(200, new AsciiString(scrape.type()), scrape.text());
     }
 
     /** Answers for the listener that the query names, or for the only one there is. */
-    private static Content ofListener(
-            Asked asked, Tunnels tunnels, AsciiString type, Function<String, @Nullable String> page) {
+    private static AdminResponse ofListener(
+            AdminRequest asked, Tunnels tunnels, AsciiString type, Function<String, @Nullable String> page) {
         List<String> listeners = tunnels.listeners();
         String name = asked.query().first("listener", listeners.size() == 1 ? listeners.get(0) : "");
         String text = listeners.contains(name) ? page.apply(name) : null;
         return text == null
-                ? Content.text(404, "name a listener with ?listener=, one of: " + String.join(", ", listeners))
-                : new Content(200, type, text.endsWith("\n") ? text : text + "\n");
+                ? AdminResponse.text(404, "name a listener with ?listener=, one of: " + String.join(", ", listeners))
+                : new AdminResponse(200, type, text.endsWith("\n") ? text : text + "\n");
     }
 
     /** Adds a page for everybody that is there at once; it is made on an event loop. */
@@ -185,7 +186,7 @@ public final class AdminPages {
     }
 
     /** Adds a page for those who collect metrics; it is made by another thread than event loops. */
-    private void watch(String path, Function<Asked, Content> content) {
+    private void watch(String path, Function<AdminRequest, AdminResponse> content) {
         add(path, false, true, guarded(Audience.WATCHERS, asked -> now(content.apply(asked))));
     }
 
@@ -194,25 +195,25 @@ public final class AdminPages {
      *
      * @param content made by another thread than event loops
      */
-    public void show(String path, Function<Asked, Content> content) {
+    public void show(String path, Function<AdminRequest, AdminResponse> content) {
         showLater(path, asked -> now(content.apply(asked)));
     }
 
     /** Adds a page for those who may look closer, whose answer others give. */
-    public void showLater(String path, Function<Asked, CompletableFuture<Content>> content) {
+    public void showLater(String path, Function<AdminRequest, CompletableFuture<AdminResponse>> content) {
         add(path, false, true, guarded(Audience.READERS, content));
     }
 
-    private Page.Answer guarded(Audience audience, Function<Asked, CompletableFuture<Content>> content) {
+    private Page.Answer guarded(Audience audience, Function<AdminRequest, CompletableFuture<AdminResponse>> content) {
         return asked -> AdminWork.supply(work.pages(), () -> {
-                    Content refusal = asked.access().refusal(asked.head(), audience);
+                    AdminResponse refusal = asked.access().refusal(asked.head(), audience);
                     if (refusal != null) {
                         return now(refusal);
                     }
                     try {
                         return content.apply(asked);
                     } catch (IllegalArgumentException e) {
-                        return now(Content.text(400, String.valueOf(e.getMessage())));
+                        return now(AdminResponse.text(400, String.valueOf(e.getMessage())));
                     }
                 })
                 .thenCompose(answer -> answer);
@@ -224,9 +225,9 @@ public final class AdminPages {
      * @param path with a slash at its end if what follows says more
      * @param action called by another thread than event loops; returns at once
      */
-    public void act(String path, Function<Asked, CompletableFuture<Outcome>> action) {
+    public void act(String path, Function<AdminRequest, CompletableFuture<Outcome>> action) {
         add(path, true, true, asked -> AdminWork.supply(work.actions(), () -> {
-                    Content refusal = asked.access().refusal(asked.head(), Audience.OPERATORS);
+                    AdminResponse refusal = asked.access().refusal(asked.head(), Audience.OPERATORS);
                     return refusal == null ? action.apply(asked).thenApply(AdminPages::told) : now(refusal);
                 })
                 .thenCompose(answer -> answer));
@@ -236,8 +237,8 @@ public final class AdminPages {
         pages.put((acts ? "POST " : "") + path, new Page(path, acts, listed, answer));
     }
 
-    private static Content told(Outcome outcome) {
-        return Content.text(outcome.status(), outcome.text()).then(outcome.next());
+    private static AdminResponse told(Outcome outcome) {
+        return AdminResponse.text(outcome.status(), outcome.text()).then(outcome.next());
     }
 
     /** Returns the page of a path that is shown, or that acts; null if there is none. */

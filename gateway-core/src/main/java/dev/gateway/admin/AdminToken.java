@@ -34,31 +34,31 @@ final class AdminToken {
      *
      * @param acts whether it wants something done; a browser sends a password also for other sites' pages
      */
-    static @Nullable Content refusal(Path file, RequestHead head, boolean acts) {
+    static @Nullable AdminResponse refusal(Path file, RequestHead head, boolean acts) {
         byte[] token;
         try {
             token = InputFile.text(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
         } catch (IOException e) {
             log.warn("The token of the admin listener cannot be read: {}", e.getMessage());
-            return Content.text(503, "the token cannot be read; the log tells why");
+            return AdminResponse.text(503, "the token cannot be read; the log tells why");
         }
         if (token.length < SHORTEST) {
             log.warn("The token of the admin listener is refused: {} has fewer than {} characters", file, SHORTEST);
-            return Content.text(503, "the token cannot be used; the log tells why");
+            return AdminResponse.text(503, "the token cannot be used; the log tells why");
         }
         AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);
         String text = sent == null ? "" : sent.toString();
         boolean password = text.regionMatches(true, 0, BASIC, 0, BASIC.length());
         byte[] claimed = password ? password(text) : bearer(text);
         if (claimed == null || !MessageDigest.isEqual(token, claimed)) {
-            return new Content(
+            return new AdminResponse(
                     401,
-                    Content.TEXT,
+                    AdminResponse.TEXT,
                     "this needs the token of admin.tokenFile: Authorization: Bearer TOKEN\n",
                     Map.of(WWW_AUTHENTICATE, CHALLENGES));
         }
         if (acts && password && head.fields().first(AdminAccess.REQUESTED_BY) == null) {
-            return Content.text(
+            return AdminResponse.text(
                     403, "add the header X-Requested-By with your name, which shows that no web page sends this");
         }
         return null;

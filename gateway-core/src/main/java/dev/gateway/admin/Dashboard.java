@@ -40,12 +40,12 @@ final class Dashboard {
     private Dashboard() {}
 
     /** Returns the page. */
-    static Content page() {
+    static AdminResponse page() {
         return content("index.html", Dashboard.class.getResourceAsStream("dashboard/index.html"));
     }
 
     /** Returns a file of the page, by its name without a path. */
-    static Content file(String name) {
+    static AdminResponse file(String name) {
         if (name.equals(LIBRARY_NAME)) {
             return content(name, Dashboard.class.getClassLoader().getResourceAsStream(LIBRARY));
         }
@@ -54,20 +54,20 @@ final class Dashboard {
                 : none();
     }
 
-    private static Content content(String name, @Nullable InputStream resource) {
+    private static AdminResponse content(String name, @Nullable InputStream resource) {
         if (resource == null) {
             return none();
         }
         try (resource) {
             String text = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-            AsciiString type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), Content.TEXT);
-            return new Content(200, type, text, FIELDS).kept();
+            AsciiString type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), AdminResponse.TEXT);
+            return new AdminResponse(200, type, text, FIELDS).kept();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static Content none() {
-        return Content.text(404, "the dashboard has no such file");
+    private static AdminResponse none() {
+        return AdminResponse.text(404, "the dashboard has no such file");
     }
 }

@@ -12,6 +12,6 @@ import java.util.concurrent.CompletableFuture;
 record Page(String path, boolean acts, boolean listed, Answer answer) {
     /** What makes the answer, which need not be there at once. */
     interface Answer {
-        CompletableFuture<Content> to(Asked asked);
+        CompletableFuture<AdminResponse> to(AdminRequest asked);
     }
 }

@@ -38,12 +38,12 @@ public final class Assembly {
      * @param tunnels what its tunnels share with those of other generations
      * @param values of header fields that files have
      */
-    public static Snapshot snapshot(
+    public static Generation snapshot(
             GatewayConfig config,
             int generation,
             Map<String, Integer> indexes,
-            @Nullable InForce before,
-            TunnelState tunnels,
+            @Nullable ActiveConfig before,
+            ConnectShared tunnels,
             HeaderValues.Prepared values)
             throws StartException {
         Map<String, Upstream> upstreams = new LinkedHashMap<>();
@@ -59,7 +59,7 @@ public final class Assembly {
             connect.put(each.name(), entry);
             each.parentRefs().forEach(ref -> connectOf.put(ref.name(), entry));
         }
-        Map<Integer, Snapshot.ListenerPolicy> policies = new HashMap<>();
+        Map<Integer, Generation.ListenerPolicy> policies = new HashMap<>();
         List<Router> routers =
                 RouteAssembly.routers(config, upstreams, tunnels::ofRoute, new FilterAssembly(values::value));
         for (int i = 0; i < config.listeners().size(); i++) {
@@ -67,7 +67,7 @@ public final class Assembly {
             ConnectEntry entry = connectOf.get(listener.name());
             policies.put(
                     Objects.requireNonNull(indexes.get(listener.name())),
-                    new Snapshot.ListenerPolicy(
+                    new Generation.ListenerPolicy(
                             entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
                             entry != null
                                     ? entry.tunnels()
@@ -80,7 +80,7 @@ public final class Assembly {
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody()));
         }
-        return Snapshot.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
+        return Generation.of(generation, traces(config.tracing()), policies, List.copyOf(upstreams.values()), connect);
     }
 
     private static @Nullable TraceSettings traces(TracingConfig config) {

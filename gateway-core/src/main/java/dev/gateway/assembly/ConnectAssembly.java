@@ -66,12 +66,12 @@ public final class ConnectAssembly {
     private static final String BYTE_ORDER_MARK = "\ufeff";
 
     private final ConnectConfig config;
-    private final TunnelState state;
+    private final ConnectShared state;
     private final ConnectTally tally;
     private final Map<ConnectPolicy, Way> ways = new LinkedHashMap<>();
     private @Nullable ProxyAuthentication login;
 
-    private ConnectAssembly(ConnectConfig config, TunnelState state) {
+    private ConnectAssembly(ConnectConfig config, ConnectShared state) {
         this.config = config;
         this.state = state;
         this.tally = state.tally(config.name());
@@ -81,7 +81,7 @@ public final class ConnectAssembly {
     private record Way(AddressRules addresses, Upstream upstream) {}
 
     /** Reads files of users and credentials, and makes the entry. */
-    static ConnectEntry entry(ConnectConfig config, TunnelState state) throws StartException {
+    static ConnectEntry entry(ConnectConfig config, ConnectShared state) throws StartException {
         try {
             return new ConnectAssembly(config, state).entry();
         } catch (IOException | AuthFileException | IllegalArgumentException e) {

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class HeaderValues {
     private static final Logger log = LoggerFactory.getLogger(HeaderValues.class);
 
-    private volatile List<Watched> inForce = List.of();
+    private volatile List<Watched> activeConfig = List.of();
 
     /** One file's value; event loops ask for it, the thread that reloads changes it. */
     private static final class Watched implements FieldEdits.Value {
@@ -95,7 +95,7 @@ public final class HeaderValues {
                 prepared.headers.putIfAbsent(file, header);
             }
         });
-        inForce.forEach(value -> {
+        activeConfig.forEach(value -> {
             if (prepared.headers.containsKey(value.file)) {
                 prepared.values.put(value.file, value);
             }
@@ -120,7 +120,7 @@ public final class HeaderValues {
     /** Watches the files of these values from now on, and no others. */
     public void use(Prepared prepared) {
         prepared.values.forEach((file, value) -> value.header = prepared.headers.getOrDefault(file, value.header));
-        inForce = List.copyOf(prepared.values.values());
+        activeConfig = List.copyOf(prepared.values.values());
     }
 
     private static Stream<Header> headers(GatewayConfig config) {
@@ -145,7 +145,7 @@ public final class HeaderValues {
 
     /** Looks at all files, and reads those again that have changed and are written no more. */
     public void look() {
-        for (Watched value : inForce) {
+        for (Watched value : activeConfig) {
             if (value.watch.hasSettled()) {
                 value.renew();
             }
@@ -154,7 +154,7 @@ public final class HeaderValues {
 
     /** Returns why values are still the former ones, a line each. */
     public List<String> problems() {
-        return inForce.stream()
+        return activeConfig.stream()
                 .map(value -> value.problem)
                 .filter(problem -> !problem.isEmpty())
                 .toList();

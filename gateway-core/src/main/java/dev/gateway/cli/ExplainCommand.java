@@ -3,10 +3,10 @@ package dev.gateway.cli;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.yaml.Json;
+import dev.gateway.explain.ExplainRequest;
 import dev.gateway.explain.Explainer;
 import dev.gateway.explain.Explanation;
 import dev.gateway.explain.ExplanationText;
-import dev.gateway.explain.Question;
 import dev.gateway.explain.RouteExplainer;
 import dev.gateway.tunnel.LocalAddresses;
 import dev.gateway.tunnel.OwnListeners;
@@ -95,8 +95,8 @@ final class ExplainCommand implements Callable<Integer> {
         }
         Explanation explanation;
         try {
-            Question question =
-                    new Question(listener, connect, method, host, path, headers, identity, Set.copyOf(groups));
+            ExplainRequest question =
+                    new ExplainRequest(listener, connect, method, host, path, headers, identity, Set.copyOf(groups));
             explanation = new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own(config)).explain(question);
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());

@@ -77,7 +77,7 @@ public final class ConnectExplainer {
     }
 
     /** Explains what becomes of a CONNECT to {@code host:port}. */
-    OnListener explain(Question question) {
+    OnListener explain(ExplainRequest question) {
         String authority = String.valueOf(question.connect());
         Target target = Target.parse(new AsciiString(authority), 0);
         if (target == null) {
@@ -130,7 +130,7 @@ public final class ConnectExplainer {
                 List.of());
     }
 
-    private @Nullable Identity identity(Question question, List<Reason> reasons) {
+    private @Nullable Identity identity(ExplainRequest question, List<Reason> reasons) {
         if (question.identity() == null) {
             return null;
         }

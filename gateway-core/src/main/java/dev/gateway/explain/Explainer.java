@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers a {@link Question} by a configuration, whether or not a gateway runs by it. Blocks, and takes its time: not for
+ * Answers a {@link ExplainRequest} by a configuration, whether or not a gateway runs by it. Blocks, and takes its time: not for
  * event loops.
  */
 public final class Explainer {
@@ -36,7 +36,7 @@ public final class Explainer {
      *
      * @throws IllegalArgumentException if there is no such listener
      */
-    public Explanation explain(Question question) {
+    public Explanation explain(ExplainRequest question) {
         List<OnListener> answers = new ArrayList<>();
         for (ListenerConfig listener : config.listeners()) {
             boolean meant = question.listener() == null
@@ -58,7 +58,7 @@ public final class Explainer {
         return new Explanation(question.toString(), answers);
     }
 
-    private OnListener explain(ListenerConfig listener, Question question) {
+    private OnListener explain(ListenerConfig listener, ExplainRequest question) {
         ConnectConfig entry = entry(listener);
         if (question.connect() != null) {
             return entry == null
@@ -85,7 +85,7 @@ public final class Explainer {
     }
 
     /** Whether a request is for the listener's own page, which comes before all routes. */
-    private static boolean isPage(ConnectConfig.Pac page, Question question) {
+    private static boolean isPage(ConnectConfig.Pac page, ExplainRequest question) {
         int query = question.path().indexOf('?');
         String path = query < 0 ? question.path() : question.path().substring(0, query);
         return !question.isAbsolute()

@@ -91,7 +91,7 @@ public final class RouteExplainer {
     }
 
     /** Explains what becomes of a request. */
-    OnListener explain(Question question) {
+    OnListener explain(ExplainRequest question) {
         RequestHead head = question.head();
         if (!listener.protocol().isHttp()) {
             // A connection that is passed on is a tunnel to its name, if it has one.

@@ -1,6 +1,6 @@
 package dev.gateway.otlp;
 
-import dev.gateway.observe.Complaints;
+import dev.gateway.observe.ThrottledLog;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +18,7 @@ final class Delivery {
 
     private final long timeoutMillis;
     private final AtomicLong lost;
-    private final Complaints complaints;
+    private final ThrottledLog complaints;
 
     /**
      * Makes it.
@@ -29,7 +29,7 @@ final class Delivery {
     Delivery(String what, Receiver receiver, AtomicLong lost) {
         this.timeoutMillis = receiver.timeoutMillis();
         this.lost = lost;
-        this.complaints = new Complaints(
+        this.complaints = new ThrottledLog(
                 log, "Cannot send " + what + " to " + receiver.endpoint(), what + " can be sent again", lost);
     }
 

@@ -37,7 +37,7 @@ public final class Certificates {
     private final Map<Upstream, FileWatch> upstreams = new HashMap<>();
     private final Map<String, String> failures = new TreeMap<>(); // by whose they are
     private final ExpiryWarnings warnings = new ExpiryWarnings(System::nanoTime);
-    private volatile List<Upstream> inForce = List.of();
+    private volatile List<Upstream> activeConfig = List.of();
     private volatile List<String> problems = List.of();
 
     public Certificates(Listeners listeners, Loops loops) {
@@ -71,7 +71,7 @@ public final class Certificates {
 
     /** Watches the files of no other upstreams any more, and reads those again that are not as they are used. */
     void keepOnly(List<Upstream> used) {
-        inForce = List.copyOf(used);
+        activeConfig = List.copyOf(used);
         Set<Upstream> kept = new HashSet<>(used);
         upstreams.keySet().removeIf(upstream -> !kept.contains(upstream));
         Set<String> failed = Set.copyOf(failures.keySet());
@@ -154,7 +154,7 @@ public final class Certificates {
                                 CertificateExpiry.of("listener", each.config().name(), certificate)));
             }
         }
-        for (Upstream upstream : inForce) {
+        for (Upstream upstream : activeConfig) {
             loops.pools()
                     .certificates(upstream)
                     .forEach(certificate ->

@@ -1,10 +1,10 @@
 package dev.gateway.runtime;
 
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
+import dev.gateway.assembly.ConnectShared;
+import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.HeaderValues;
-import dev.gateway.assembly.InForce;
-import dev.gateway.assembly.Snapshot;
-import dev.gateway.assembly.TunnelState;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.Metrics;
@@ -29,11 +29,11 @@ public final class Generations {
     private final Certificates certificates;
     private final HeaderValues headerValues = new HeaderValues();
     private final Metrics metrics;
-    private final TunnelState tunnels = new TunnelState();
+    private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is in force
-    private volatile @Nullable InForce inForce;
+    private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
     private record Alive(int generation, List<Upstream> upstreams) {}
@@ -59,7 +59,7 @@ public final class Generations {
     }
 
     /** Returns what the connect sections of all generations share. */
-    public TunnelState tunnels() {
+    public ConnectShared tunnels() {
         return tunnels;
     }
 
@@ -74,13 +74,13 @@ public final class Generations {
     }
 
     /** Returns what is in force, once there is a generation. */
-    public InForce required() {
-        return Objects.requireNonNull(inForce, "no generation yet");
+    public ActiveConfig required() {
+        return Objects.requireNonNull(activeConfig, "no generation yet");
     }
 
     /** Returns the number of the generation in force. */
     public int number() {
-        InForce current = inForce;
+        ActiveConfig current = activeConfig;
         return current == null ? 0 : current.snapshot.generation();
     }
 
@@ -97,11 +97,11 @@ public final class Generations {
      * @throws StartException if it cannot; then all is as it was before
      */
     public void advance(GatewayConfig config) throws StartException {
-        InForce before = inForce;
+        ActiveConfig before = activeConfig;
         int number = number() + 1;
         ListenerChange change = new ListenerChange(listeners, config);
         HeaderValues.Prepared values = headerValues.prepare(config);
-        Snapshot next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, values);
+        Generation next = Assembly.snapshot(config, number, change.indexes(), before, tunnels, values);
         change.prepare();
         List<Upstream> added = new ArrayList<>(next.upstreams());
         if (before != null) {
@@ -125,7 +125,7 @@ public final class Generations {
         loops.know(next.upstreams());
         log.commit();
         telemetry.commit();
-        InForce after = new InForce(config, next);
+        ActiveConfig after = new ActiveConfig(config, next);
         if (before != null) {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
@@ -133,7 +133,7 @@ public final class Generations {
         Alive kept = new Alive(number, next.upstreams());
         alive.add(kept);
         loops.use(next, () -> thread.execute(() -> onEnded(kept)));
-        inForce = after;
+        activeConfig = after;
         long drainNanos = config.drain().timeout().toNanos();
         loops.transport().descriptors().settle();
         change.commit(drainNanos);
@@ -147,7 +147,7 @@ public final class Generations {
         telemetry.finish();
     }
 
-    private void retire(InForce before, long drainNanos) {
+    private void retire(ActiveConfig before, long drainNanos) {
         List<Upstream> gone = new ArrayList<>(before.snapshot.upstreams());
         gone.removeAll(alive.get(alive.size() - 1).upstreams());
         if (!gone.isEmpty()) {
@@ -158,7 +158,7 @@ public final class Generations {
 
     /** An upstream that changed lets what has begun finish; what is not part of the configuration any more is cut. */
     private void end(Upstream former) {
-        InForce current = inForce;
+        ActiveConfig current = activeConfig;
         Upstream heir = current == null ? null : current.heir(former);
         if (heir == null) {
             loops.pools().remove(former);

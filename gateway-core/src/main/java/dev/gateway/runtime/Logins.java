@@ -1,7 +1,7 @@
 package dev.gateway.runtime;
 
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.ConnectEntry;
-import dev.gateway.assembly.InForce;
 import dev.gateway.filter.auth.ProxyAuthentication;
 import java.util.List;
 import java.util.Objects;
@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 public final class Logins {
     private static final int MOST_LINES = 10;
 
-    private final Supplier<@Nullable InForce> inForce;
+    private final Supplier<@Nullable ActiveConfig> activeConfig;
 
-    public Logins(Supplier<@Nullable InForce> inForce) {
-        this.inForce = inForce;
+    public Logins(Supplier<@Nullable ActiveConfig> activeConfig) {
+        this.activeConfig = activeConfig;
     }
 
     private Stream<ProxyAuthentication> all() {
-        InForce current = inForce.get();
+        ActiveConfig current = activeConfig.get();
         return current == null
                 ? Stream.empty()
                 : current.snapshot.connect().values().stream()

@@ -5,8 +5,8 @@ import dev.gateway.admin.AdminHandler;
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminWork;
 import dev.gateway.assembly.Conversions;
+import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.LogAssembly;
-import dev.gateway.assembly.Snapshot;
 import dev.gateway.config.AccessLogConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Meaning;
@@ -207,7 +207,7 @@ public final class Loops {
      *
      * @param ended run when nothing uses that generation any more, on some event loop
      */
-    void use(Snapshot next, Runnable ended) {
+    void use(Generation next, Runnable ended) {
         AtomicInteger left = new AtomicInteger(handlers.size());
         Runnable endedHere = () -> {
             if (left.decrementAndGet() == 0) {

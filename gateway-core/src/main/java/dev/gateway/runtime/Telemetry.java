@@ -52,7 +52,7 @@ public final class Telemetry {
     private final MetricExport.Results results = new MetricExport.Results(new AtomicLong(), new AtomicLong());
     private final List<RecordedExchanges> loops = new ArrayList<>();
     private final List<TimerWheel> wheels = new ArrayList<>();
-    private @Nullable Wanted inForce;
+    private @Nullable Wanted activeConfig;
     private Exports exports = new Exports(null, null, new FileWatch(List.of()));
     private @Nullable Thread ending; // lets what was exported before send what it has left
     private volatile String problem = "";
@@ -140,7 +140,7 @@ public final class Telemetry {
 
         /** Makes it: what ends from now on is exported so. */
         void commit() {
-            inForce = wanted;
+            activeConfig = wanted;
             if (next == null) {
                 return;
             }
@@ -182,16 +182,16 @@ public final class Telemetry {
      */
     Change prepare(GatewayConfig config) throws StartException {
         Wanted wanted = Wanted.of(config);
-        boolean same = wanted.isSame(inForce) && !exports.files.hasChanged();
+        boolean same = wanted.isSame(activeConfig) && !exports.files.hasChanged();
         return new Change(wanted, same ? null : exports(wanted));
     }
 
     /** Looks at the receiver's files, and takes what they say when they have changed and are written no more. */
     public void look() {
-        if (inForce != null && exports.files.hasSettled()) {
+        if (activeConfig != null && exports.files.hasSettled()) {
             exports.files.reading();
             try {
-                Change change = new Change(inForce, exports(inForce));
+                Change change = new Change(activeConfig, exports(activeConfig));
                 change.commit();
                 change.finish();
                 log.info("New headers or certificates of the receiver of otlp");

@@ -1,6 +1,6 @@
 package dev.gateway.runtime;
 
-import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
 import dev.gateway.pool.PoolCounts;
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UpstreamWatch {
     private final Pools pools;
-    private final Supplier<@Nullable InForce> inForce;
+    private final Supplier<@Nullable ActiveConfig> activeConfig;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
 
-    public UpstreamWatch(Pools pools, Supplier<@Nullable InForce> inForce) {
+    public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
-        this.inForce = inForce;
+        this.activeConfig = activeConfig;
     }
 
     /** Begins to ask, on a thread that is not an event loop's. */
@@ -46,7 +46,7 @@ public final class UpstreamWatch {
 
     /** Returns the upstreams of the generation in force. */
     public List<UpstreamState> states() {
-        InForce current = inForce.get();
+        ActiveConfig current = activeConfig.get();
         return current == null
                 ? List.of()
                 : current.snapshot.upstreams().stream().map(this::state).toList();

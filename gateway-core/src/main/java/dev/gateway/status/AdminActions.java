@@ -2,8 +2,8 @@ package dev.gateway.status;
 
 import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
-import dev.gateway.admin.Asked;
-import dev.gateway.admin.Content;
+import dev.gateway.admin.AdminRequest;
+import dev.gateway.admin.AdminResponse;
 import dev.gateway.config.yaml.Json;
 import dev.gateway.config.yaml.type.Durations;
 import dev.gateway.process.LogLevels;
@@ -38,16 +38,16 @@ public final class AdminActions {
         pages.act("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
         pages.act("/endpoints/", this::endpoint);
         pages.act("/log-level", this::logLevel);
-        pages.show("/log-level", asked -> Content.json(Json.write(levels.levels())));
+        pages.show("/log-level", asked -> AdminResponse.json(Json.write(levels.levels())));
     }
 
     /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
-    private static CompletableFuture<Outcome> begin(String name, Asked asked, Runnable operation, String told) {
+    private static CompletableFuture<Outcome> begin(String name, AdminRequest asked, Runnable operation, String told) {
         log.info("{} requested by {}", name, asked.asker());
         return CompletableFuture.completedFuture(Outcome.accepted(told, new Thread(operation, name)::start));
     }
 
-    private CompletableFuture<Outcome> endpoint(Asked asked) {
+    private CompletableFuture<Outcome> endpoint(AdminRequest asked) {
         String path = asked.rest();
         boolean drain = path.endsWith(DRAIN);
         int slash = path.indexOf('/');
@@ -60,7 +60,7 @@ public final class AdminActions {
         return endpoints.set(upstream, endpoint, drain, asked.asker());
     }
 
-    private CompletableFuture<Outcome> logLevel(Asked asked) {
+    private CompletableFuture<Outcome> logLevel(AdminRequest asked) {
         try {
             asked.query().allow(Set.of("logger", "level", "for"));
             String time = asked.query().first("for");

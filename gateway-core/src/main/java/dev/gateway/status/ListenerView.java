@@ -1,6 +1,6 @@
 package dev.gateway.status;
 
-import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
@@ -18,7 +18,7 @@ final class ListenerView {
     private final GatewayConfig config;
     private final Listeners listeners;
 
-    ListenerView(InForce current, Listeners listeners) {
+    ListenerView(ActiveConfig current, Listeners listeners) {
         this.config = current.config;
         this.listeners = listeners;
     }

@@ -1,19 +1,19 @@
 package dev.gateway.status;
 
 import dev.gateway.admin.AdminPages;
-import dev.gateway.admin.Asked;
-import dev.gateway.admin.Content;
+import dev.gateway.admin.AdminRequest;
+import dev.gateway.admin.AdminResponse;
 import dev.gateway.admin.Query;
-import dev.gateway.assembly.InForce;
-import dev.gateway.assembly.TunnelState;
+import dev.gateway.assembly.ActiveConfig;
+import dev.gateway.assembly.ConnectShared;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.ConfigPrinter;
 import dev.gateway.config.yaml.Json;
 import dev.gateway.exchange.OpenTunnel;
+import dev.gateway.explain.ExplainRequest;
 import dev.gateway.explain.Explainer;
 import dev.gateway.explain.Explanation;
 import dev.gateway.explain.ExplanationText;
-import dev.gateway.explain.Question;
 import dev.gateway.listener.OpenConnection;
 import dev.gateway.runtime.Certificates;
 import dev.gateway.runtime.Listeners;
@@ -41,21 +41,21 @@ public final class StatusPages {
     private static final Set<String> QUESTION =
             Set.of("listener", "connect", "method", "host", "path", "header", "identity", "group", "format");
 
-    private final Supplier<@Nullable InForce> inForce;
+    private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final Listeners listeners;
     private final Loops loops;
     private final Certificates certificates;
-    private final TunnelState tunnels;
+    private final ConnectShared tunnels;
     private final @Nullable ReloadHistory reloads;
 
     public StatusPages(
-            Supplier<@Nullable InForce> inForce,
+            Supplier<@Nullable ActiveConfig> activeConfig,
             Listeners listeners,
             Loops loops,
             Certificates certificates,
-            TunnelState tunnels,
+            ConnectShared tunnels,
             @Nullable ReloadHistory reloads) {
-        this.inForce = inForce;
+        this.activeConfig = activeConfig;
         this.listeners = listeners;
         this.loops = loops;
         this.certificates = certificates;
@@ -65,7 +65,7 @@ public final class StatusPages {
 
     /** Adds them to the pages. */
     public void addTo(AdminPages pages) {
-        pages.show("/config", asked -> Content.yaml(ConfigPrinter.yaml(config())));
+        pages.show("/config", asked -> AdminResponse.yaml(ConfigPrinter.yaml(config())));
         pages.show("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
         pages.show("/routes", asked -> json("routes", RouteView.all(config())));
         pages.showLater(
@@ -77,8 +77,8 @@ public final class StatusPages {
         pages.show("/explain", this::explain);
     }
 
-    private InForce current() {
-        InForce current = inForce.get();
+    private ActiveConfig current() {
+        ActiveConfig current = activeConfig.get();
         if (current == null) {
             throw new IllegalStateException("no configuration is in force yet");
         }
@@ -89,20 +89,20 @@ public final class StatusPages {
         return current().config;
     }
 
-    private Content json(String name, List<Map<String, Object>> list) {
+    private AdminResponse json(String name, List<Map<String, Object>> list) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("generation", current().snapshot.generation());
         json.put(name, list);
         return json(json);
     }
 
-    private static Content json(Map<String, Object> json) {
-        return Content.json(Json.write(json));
+    private static AdminResponse json(Map<String, Object> json) {
+        return AdminResponse.json(Json.write(json));
     }
 
     // ---- what goes on
 
-    private CompletableFuture<Content> connections(Asked asked) {
+    private CompletableFuture<AdminResponse> connections(AdminRequest asked) {
         Paging paging = Paging.of(asked.query());
         return paging.page(
                         "connections",
@@ -136,7 +136,7 @@ public final class StatusPages {
         return json;
     }
 
-    private CompletableFuture<Content> tunnels(Asked asked) {
+    private CompletableFuture<AdminResponse> tunnels(AdminRequest asked) {
         Paging paging = Paging.of(asked.query());
         int count = loops.transport().loops().size();
         // Loops number their tunnels by themselves; here number n of loop i is n * count + i.
@@ -195,16 +195,16 @@ public final class StatusPages {
 
     // ---- what would become of a request
 
-    private Content explain(Asked asked) {
+    private AdminResponse explain(AdminRequest asked) {
         Query query = asked.query();
         query.allow(QUESTION);
         if (query.first("connect") == null && query.first("path") == null && query.first("host") == null) {
-            return Content.text(
+            return AdminResponse.text(
                     400,
                     "ask for a request, such as /explain?method=GET&host=a.example&path=/b"
                             + "&header=X-Tier:gold, or for a tunnel: /explain?connect=a.example:443&identity=alice");
         }
-        Question question = new Question(
+        ExplainRequest question = new ExplainRequest(
                 query.first("listener"),
                 query.first("connect"),
                 query.first("method", "GET"),
@@ -213,14 +213,14 @@ public final class StatusPages {
                 query.all("header"),
                 query.first("identity"),
                 Set.copyOf(query.all("group")));
-        InForce current = current();
+        ActiveConfig current = current();
         Explanation explanation = new Explainer(
                         current.config, (upstream, endpoint) -> state(current, upstream, endpoint), tunnels.own())
                 .explain(question);
-        return asked.wantsJson() ? json(explanation.json()) : Content.text(200, ExplanationText.of(explanation));
+        return asked.wantsJson() ? json(explanation.json()) : AdminResponse.text(200, ExplanationText.of(explanation));
     }
 
-    private static String state(InForce current, String name, String address) {
+    private static String state(ActiveConfig current, String name, String address) {
         Upstream upstream = current.upstream(name);
         if (upstream != null) {
             for (Endpoint endpoint : upstream.endpoints()) {

@@ -1,8 +1,8 @@
 package dev.gateway.status;
 
 import dev.gateway.admin.AdminPages;
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.ConnectEntry;
-import dev.gateway.assembly.InForce;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.Protocol;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the admin pages tell of the connect section in force. Asked by the thread that makes pages. */
 public final class TunnelPages implements AdminPages.Tunnels {
-    private final Supplier<@Nullable InForce> inForce;
+    private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final ToIntFunction<String> ports;
 
     /**
@@ -25,14 +25,14 @@ public final class TunnelPages implements AdminPages.Tunnels {
      *
      * @param ports the port that a listener is bound to, by its name
      */
-    public TunnelPages(Supplier<@Nullable InForce> inForce, ToIntFunction<String> ports) {
-        this.inForce = inForce;
+    public TunnelPages(Supplier<@Nullable ActiveConfig> activeConfig, ToIntFunction<String> ports) {
+        this.activeConfig = activeConfig;
         this.ports = ports;
     }
 
     @Override
     public List<String> listeners() {
-        InForce current = inForce.get();
+        ActiveConfig current = activeConfig.get();
         List<String> names = new ArrayList<>();
         if (current != null) {
             for (ConnectConfig entry : current.config.connect()) {
@@ -44,7 +44,7 @@ public final class TunnelPages implements AdminPages.Tunnels {
 
     @Override
     public @Nullable String proxyAutoConfig(String listener, String host) {
-        InForce current = inForce.get();
+        ActiveConfig current = activeConfig.get();
         ConnectEntry entry = entry(listener);
         if (current == null || entry == null) {
             return null;
@@ -71,7 +71,7 @@ public final class TunnelPages implements AdminPages.Tunnels {
     }
 
     private @Nullable ConnectEntry entry(String listener) {
-        InForce current = inForce.get();
+        ActiveConfig current = activeConfig.get();
         if (current == null) {
             return null;
         }

@@ -1,6 +1,6 @@
 package dev.gateway.status;
 
-import dev.gateway.assembly.InForce;
+import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.LoopView;
@@ -20,10 +20,10 @@ import java.util.function.Function;
 
 /** What there is to be seen of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
 final class UpstreamView {
-    private final InForce current;
+    private final ActiveConfig current;
     private final Loops loops;
 
-    UpstreamView(InForce current, Loops loops) {
+    UpstreamView(ActiveConfig current, Loops loops) {
         this.current = current;
         this.loops = loops;
     }

@@ -40,7 +40,7 @@ class ConnectAssemblyTest {
     @TempDir
     private Path directory;
 
-    private final TunnelState state = new TunnelState();
+    private final ConnectShared state = new ConnectShared();
 
     @Test
     void theEntryAndItsPoliciesDecide() throws Exception {

@@ -114,20 +114,20 @@ class ExplainerTest {
         return ((LoadResult.Valid) result).config();
     }
 
-    private Explanation explain(Question question) {
+    private Explanation explain(ExplainRequest question) {
         OwnListeners own = new OwnListeners(new LocalAddresses(Runnable::run));
         own.set(List.of(new InetSocketAddress("127.0.0.1", 3128)));
         return new Explainer(config, RouteExplainer.Endpoints.UNKNOWN, own).explain(question);
     }
 
     private OnListener request(String method, String host, String path, String... headers) {
-        return explain(new Question("web", null, method, host, path, List.of(headers), null, Set.of()))
+        return explain(new ExplainRequest("web", null, method, host, path, List.of(headers), null, Set.of()))
                 .listeners()
                 .get(0);
     }
 
     private OnListener connect(String target, @Nullable String identity) {
-        return explain(new Question("egress", target, "GET", null, "/", List.of(), identity, Set.of()))
+        return explain(new ExplainRequest("egress", target, "GET", null, "/", List.of(), identity, Set.of()))
                 .listeners()
                 .get(0);
     }
@@ -191,7 +191,7 @@ class ExplainerTest {
     @Test
     void theListenersOwnPageComesBeforeRoutes() {
         OnListener egress = explain(
-                        new Question("egress", null, "GET", "a.test", "/proxy.pac?x", List.of(), null, Set.of()))
+                        new ExplainRequest("egress", null, "GET", "a.test", "/proxy.pac?x", List.of(), null, Set.of()))
                 .listeners()
                 .get(0);
         assertThat(egress.status()).isEqualTo(200);
@@ -213,8 +213,8 @@ class ExplainerTest {
 
     @Test
     void aSecretOfTheConfigurationIsNotTold() {
-        Explanation explanation = explain(
-                new Question(null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
+        Explanation explanation = explain(new ExplainRequest(
+                null, null, "GET", "other.test", "/a/x", List.of("Authorization: guess"), null, Set.of()));
         assertThat(ExplanationText.of(explanation)).contains("no header authorization = ***");
         assertThat(ExplanationText.of(explanation) + Json.write(explanation.json()))
                 .doesNotContain("hush-hush");
@@ -228,7 +228,8 @@ class ExplainerTest {
 
     @Test
     void aConnectionThatIsPassedOnIsRoutedByItsName() {
-        OnListener raw = explain(new Question("raw", null, "GET", "db.example.com", "/", List.of(), null, Set.of()))
+        OnListener raw = explain(
+                        new ExplainRequest("raw", null, "GET", "db.example.com", "/", List.of(), null, Set.of()))
                 .listeners()
                 .get(0);
         assertThat(raw.summary()).isEqualTo("route raw");
@@ -271,7 +272,7 @@ class ExplainerTest {
         "http://bad.example.org:443,REFUSED,403: bad.example.org:443"
     })
     void aWholeUriThatNoRouteTakesComesUnderThePolicyOfTunnels(String uri, Verdict verdict, String summary) {
-        OnListener egress = explain(new Question("egress", null, "GET", null, uri, List.of(), null, Set.of()))
+        OnListener egress = explain(new ExplainRequest("egress", null, "GET", null, uri, List.of(), null, Set.of()))
                 .listeners()
                 .get(0);
         assertThat(egress.verdict()).isEqualTo(verdict);
@@ -304,7 +305,7 @@ class ExplainerTest {
 
     @Test
     void aListenerWithoutTunnelsSaysSo() {
-        assertThat(explain(new Question("web", "a.test:443", "GET", null, "/", List.of(), null, Set.of()))
+        assertThat(explain(new ExplainRequest("web", "a.test:443", "GET", null, "/", List.of(), null, Set.of()))
                         .listeners()
                         .get(0)
                         .status())
@@ -348,7 +349,7 @@ class ExplainerTest {
             if (random.nextInt(4) == 0) {
                 headers.add("authorization: hush-hush");
             }
-            Question question = new Question(
+            ExplainRequest question = new ExplainRequest(
                     "web",
                     null,
                     random.nextInt(3) == 0 ? "POST" : "GET",

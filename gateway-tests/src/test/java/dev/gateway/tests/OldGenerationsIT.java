@@ -62,8 +62,8 @@ class OldGenerationsIT {
                 clients.add(open(gateway, "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"));
             }
             assertThat(gateway.instances("dev.gateway.config.GatewayConfig")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.assembly.Snapshot")).isBetween(1, 3);
-            assertThat(gateway.instances("dev.gateway.assembly.Snapshot$ListenerPolicy"))
+            assertThat(gateway.instances("dev.gateway.assembly.Generation")).isBetween(1, 3);
+            assertThat(gateway.instances("dev.gateway.assembly.Generation$ListenerPolicy"))
                     .isBetween(1, 3);
         } finally {
             for (Socket client : clients) {

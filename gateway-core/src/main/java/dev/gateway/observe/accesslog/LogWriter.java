@@ -1,7 +1,7 @@
 package dev.gateway.observe.accesslog;
 
 import dev.gateway.files.FileFault;
-import dev.gateway.observe.Complaints;
+import dev.gateway.observe.ThrottledLog;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -59,7 +59,7 @@ final class LogWriter implements AutoCloseable {
     private final BlockingQueue<byte[]> spares = new ArrayBlockingQueue<>(SPARES);
     private final long closeMillis;
     private final AtomicLong dropped;
-    private final Complaints complaints; // of the thread
+    private final ThrottledLog complaints; // of the thread
     private final Thread thread;
     private volatile boolean reopens; // asked for when the queue was full, and not done yet
 
@@ -74,7 +74,7 @@ final class LogWriter implements AutoCloseable {
         this.closeMillis = limits.closeMillis();
         this.dropped = dropped;
         this.complaints =
-                new Complaints(LOG, "Cannot write the access log", "The access log can be written again", dropped);
+                new ThrottledLog(LOG, "Cannot write the access log", "The access log can be written again", dropped);
         this.thread = new Thread(this::run, "access-log");
         thread.setDaemon(true);
         thread.start();

@@ -21,17 +21,17 @@ final class UpstreamSource implements Exposition.Source {
             EnumSet.of(Cause.DNS_FAILED, Cause.CONNECT_FAILED, Cause.CONNECT_TIMEOUT, Cause.TLS_FAILED);
 
     private final List<LoopMetrics> loops;
-    private final Supplier<List<UpstreamState>> inForce;
+    private final Supplier<List<UpstreamState>> activeConfig;
     private final UpstreamMeters unused = new UpstreamMeters(); // counts nothing
 
-    UpstreamSource(List<LoopMetrics> loops, Supplier<List<UpstreamState>> inForce) {
+    UpstreamSource(List<LoopMetrics> loops, Supplier<List<UpstreamState>> activeConfig) {
         this.loops = loops;
-        this.inForce = inForce;
+        this.activeConfig = activeConfig;
     }
 
     @Override
     public void addTo(Exposition out) {
-        inForce.get().forEach(upstream -> upstream(out, upstream.name(), unused));
+        activeConfig.get().forEach(upstream -> upstream(out, upstream.name(), unused));
         loops.forEach(loop -> loop.upstreams().forEach((name, meters) -> upstream(out, name, meters)));
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param identity who the client would have proven to be, or null
  * @param groups of which the client would be a member, besides those that the configuration's files name
  */
-public record Question(
+public record ExplainRequest(
         @Nullable String listener,
         @Nullable String connect,
         String method,
@@ -35,7 +35,7 @@ public record Question(
     private static final String HTTP_URI = "http://";
     private static final int HTTP_PORT = 80;
 
-    public Question {
+    public ExplainRequest {
         headers = List.copyOf(headers);
         groups = Set.copyOf(groups);
         if (connect == null) {
@@ -50,7 +50,7 @@ public record Question(
             if ((!path.startsWith("/") && !other) || !path.chars().allMatch(c -> c > ' ' && c != 0x7f)) {
                 throw new IllegalArgumentException("path: expected a path such as /a/b?c=d, not " + path);
             }
-            headers.forEach(Question::check);
+            headers.forEach(ExplainRequest::check);
         }
     }
 
@@ -72,10 +72,10 @@ public record Question(
     }
 
     /** Returns the question whether there may be a connection to where a whole URI leads. */
-    Question toTarget() {
+    ExplainRequest toTarget() {
         String authority = String.valueOf(authority(host, path));
         String target = Authority.port(new AsciiString(authority), -1) < 0 ? authority + ":" + HTTP_PORT : authority;
-        return new Question(listener, target, method, host, path, headers, identity, groups);
+        return new ExplainRequest(listener, target, method, host, path, headers, identity, groups);
     }
 
     private static void check(String line) {

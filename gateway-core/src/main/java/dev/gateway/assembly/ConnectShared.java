@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the connect sections of all generations share: threads, what is counted, and where this gateway listens. */
-public final class TunnelState {
+public final class ConnectShared {
     private final AuthWork work = new AuthWork(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
     private final OwnListeners own = new OwnListeners(new LocalAddresses(work.files()));
     private final Map<String, ConnectTally> tallies = new ConcurrentHashMap<>();

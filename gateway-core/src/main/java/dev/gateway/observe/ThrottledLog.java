@@ -8,7 +8,7 @@ import org.slf4j.Logger;
  * Tells of what goes wrong again and again: the first time, then once a minute at most, and when it goes well again. A
  * full disk, or a receiver that is away, would else have a line for each batch. Used by one thread.
  */
-public final class Complaints {
+public final class ThrottledLog {
     private static final long MIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Logger log;
@@ -25,7 +25,7 @@ public final class Complaints {
      * @param working what to say when it no longer does
      * @param lost how much has been lost so far, as others count it
      */
-    public Complaints(Logger log, String failing, String working, AtomicLong lost) {
+    public ThrottledLog(Logger log, String failing, String working, AtomicLong lost) {
         this.log = log;
         this.failing = failing;
         this.working = working;

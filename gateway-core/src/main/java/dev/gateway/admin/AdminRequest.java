@@ -6,7 +6,7 @@ import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 
 /** What a page is asked. Any thread may look at it until the answer is given. */
-public final class Asked {
+public final class AdminRequest {
     private static final int MAX_ASKER = 64;
 
     private final RequestHead head;
@@ -20,7 +20,7 @@ public final class Asked {
      * @param access the rules of the listener it came by, at this moment
      * @param rest of the path, behind the page's own; empty for most
      */
-    Asked(RequestHead head, AdminAccess access, String rest) {
+    AdminRequest(RequestHead head, AdminAccess access, String rest) {
         this.head = head;
         this.access = access;
         this.rest = rest;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param upstreams all of them, in the order of the configuration, those of connect last
  * @param connect what the entries of the connect section have become, by their names
  */
-public record Snapshot(
+public record Generation(
         int generation,
         @Nullable TraceSettings traces,
         List<@Nullable ListenerPolicy> policies,
@@ -33,7 +33,7 @@ public record Snapshot(
     private static final AsciiString NAME = new AsciiString("gateway");
 
     /** What is left for exchanges whose response has begun. */
-    private static final Snapshot AFTER_HEAD = new Snapshot(0, null, List.of(), List.of(), Map.of());
+    private static final Generation AFTER_HEAD = new Generation(0, null, List.of(), List.of(), Map.of());
 
     /**
      * What exchanges need of a listener.
@@ -52,14 +52,14 @@ public record Snapshot(
             int maxRequestLineBytes,
             long maxBodyBytes) {}
 
-    public Snapshot {
+    public Generation {
         policies = Collections.unmodifiableList(new ArrayList<>(policies));
         upstreams = List.copyOf(upstreams);
         connect = Map.copyOf(connect);
     }
 
     /** Makes a generation of policies by the index of their listener. */
-    static Snapshot of(
+    static Generation of(
             int generation,
             @Nullable TraceSettings traces,
             Map<Integer, ListenerPolicy> policies,
@@ -72,7 +72,7 @@ public record Snapshot(
         }
         List<Upstream> all = new ArrayList<>(upstreams);
         connect.values().forEach(entry -> all.addAll(entry.upstreams()));
-        return new Snapshot(generation, traces, table, all, connect);
+        return new Generation(generation, traces, table, all, connect);
     }
 
     @Override

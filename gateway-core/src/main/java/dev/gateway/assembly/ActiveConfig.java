@@ -12,14 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A configuration, and what has become of it. Immutable. */
-public final class InForce {
+public final class ActiveConfig {
     public final GatewayConfig config;
-    public final Snapshot snapshot;
+    public final Generation snapshot;
     private final Map<String, UpstreamConfig> configured = new HashMap<>();
     private final Map<String, Upstream> upstreams = new HashMap<>();
     private final Map<String, ConnectConfig> connect = new HashMap<>();
 
-    public InForce(GatewayConfig config, Snapshot snapshot) {
+    public ActiveConfig(GatewayConfig config, Generation snapshot) {
         this.config = config;
         this.snapshot = snapshot;
         config.upstreams().forEach(each -> configured.put(each.name(), each));
@@ -44,7 +44,7 @@ public final class InForce {
     }
 
     /** Lets upstreams that were made anew go on with how endpoints of their name's former one are at this moment. */
-    public void inherit(InForce before) {
+    public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);
             if (former != null && former != upstream) {

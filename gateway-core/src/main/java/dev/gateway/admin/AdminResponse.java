@@ -13,7 +13,8 @@ import java.util.zip.CRC32C;
  * @param next begins when the answer has been written, or when nobody is there any more to read it; runs on an event loop,
  *     so it must not wait
  */
-public record Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields, Runnable next) {
+public record AdminResponse(
+        int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields, Runnable next) {
     static final AsciiString ETAG = new AsciiString("ETag");
     private static final Map<AsciiString, AsciiString> SOON =
             Map.of(new AsciiString("Retry-After"), new AsciiString("1"));
@@ -22,44 +23,44 @@ public record Content(int status, AsciiString type, String text, Map<AsciiString
     private static final AsciiString JSON = new AsciiString("application/json");
     private static final AsciiString YAML = new AsciiString("application/yaml");
 
-    Content(int status, AsciiString type, String text) {
+    AdminResponse(int status, AsciiString type, String text) {
         this(status, type, text, Map.of());
     }
 
-    Content(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
-        this(status, type, text, fields, Content::nothing);
+    AdminResponse(int status, AsciiString type, String text, Map<AsciiString, AsciiString> fields) {
+        this(status, type, text, fields, AdminResponse::nothing);
     }
 
     private static void nothing() {}
 
     /** Returns an answer that clients may keep, and ask whether it is still the same. */
-    Content kept() {
+    AdminResponse kept() {
         CRC32C sum = new CRC32C();
         sum.update(text.getBytes(StandardCharsets.UTF_8));
         AsciiString tag = new AsciiString('"' + Long.toHexString(sum.getValue()) + '-' + text.length() + '"');
         Map<AsciiString, AsciiString> all = new LinkedHashMap<>(fields);
         all.put(ETAG, tag);
-        return new Content(status, type, text, all, next);
+        return new AdminResponse(status, type, text, all, next);
     }
 
     /** Returns the same answer, after which something begins. */
-    Content then(Runnable next) {
-        return new Content(status, type, text, fields, next);
+    AdminResponse then(Runnable next) {
+        return new AdminResponse(status, type, text, fields, next);
     }
 
     /** Returns a line for people. What is not available now may be asked for again soon. */
-    public static Content text(int status, String line) {
-        return new Content(
+    public static AdminResponse text(int status, String line) {
+        return new AdminResponse(
                 status, TEXT, line.endsWith("\n") ? line : line + "\n", status == UNAVAILABLE ? SOON : Map.of());
     }
 
     /** Returns what is meant for programs. */
-    public static Content json(String json) {
-        return new Content(200, JSON, json);
+    public static AdminResponse json(String json) {
+        return new AdminResponse(200, JSON, json);
     }
 
     /** Returns YAML, which changes seldom. */
-    public static Content yaml(String yaml) {
-        return new Content(200, YAML, yaml).kept();
+    public static AdminResponse yaml(String yaml) {
+        return new AdminResponse(200, YAML, yaml).kept();
     }
 }

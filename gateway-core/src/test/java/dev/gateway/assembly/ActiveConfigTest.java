@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** What goes on in the next generation is what it is called after. */
 @SuppressWarnings("StringConcatToTextBlock") // the lines are long
-class InForceTest {
+class ActiveConfigTest {
     private static final String LISTENERS =
             "listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]\n";
 
@@ -37,23 +37,24 @@ class InForceTest {
         assertThat(entry.name()).isEqualTo(upstream.name());
         // No file says so: the checks refuse a name for both.
         GatewayConfig both = RecordCopy.of(other, Map.of("upstreams", List.of(upstream)));
-        InForce inForce = new InForce(both, snapshot(both, null));
+        ActiveConfig activeConfig = new ActiveConfig(both, snapshot(both, null));
 
-        Upstream same = Objects.requireNonNull(inForce.same(upstream));
+        Upstream same = Objects.requireNonNull(activeConfig.same(upstream));
         assertThat(same.balancer()).isNotInstanceOf(NamedByRequest.class);
-        assertThat(inForce.upstream(upstream.name())).isSameAs(same);
-        assertThat(inForce.heir(same)).isSameAs(same);
-        Upstream named = Objects.requireNonNull(inForce.same(entry)).upstreams().get(0);
-        assertThat(inForce.heir(named)).isSameAs(named);
+        assertThat(activeConfig.upstream(upstream.name())).isSameAs(same);
+        assertThat(activeConfig.heir(same)).isSameAs(same);
+        Upstream named =
+                Objects.requireNonNull(activeConfig.same(entry)).upstreams().get(0);
+        assertThat(activeConfig.heir(named)).isSameAs(named);
     }
 
     @Test
     void howEndpointsAreGoesOnAsItIsWhenTheNextGenerationTakesOver() throws Exception {
         GatewayConfig before = config(upstream(5));
-        InForce former = new InForce(before, snapshot(before, null));
+        ActiveConfig former = new ActiveConfig(before, snapshot(before, null));
         Upstream changed = Objects.requireNonNull(former.upstream("app"));
         GatewayConfig after = config(upstream(6));
-        InForce next = new InForce(after, snapshot(after, former));
+        ActiveConfig next = new ActiveConfig(after, snapshot(after, former));
         Upstream made = Objects.requireNonNull(next.upstream("app"));
         assertThat(made).isNotSameAs(changed);
 
@@ -63,7 +64,7 @@ class InForceTest {
                         .map(each -> made.health().report(each).state()))
                 .containsExactly(Health.State.HEALTHY, Health.State.DRAINING);
 
-        InForce same = new InForce(after, snapshot(after, next));
+        ActiveConfig same = new ActiveConfig(after, snapshot(after, next));
         same.inherit(next);
         assertThat(same.upstream("app")).isSameAs(made);
         assertThat(made.health().report(made.endpoints().get(1)).state()).isEqualTo(Health.State.DRAINING);
@@ -75,9 +76,9 @@ class InForceTest {
                 + " endpoints: [{host: 127.0.0.1, port: 9000}, {host: 127.0.0.1, port: 9001}]}]\n";
     }
 
-    private static Snapshot snapshot(GatewayConfig config, @Nullable InForce before) throws StartException {
+    private static Generation snapshot(GatewayConfig config, @Nullable ActiveConfig before) throws StartException {
         return Assembly.snapshot(
-                config, 1, Map.of("egress", 0), before, new TunnelState(), new HeaderValues().prepare(config));
+                config, 1, Map.of("egress", 0), before, new ConnectShared(), new HeaderValues().prepare(config));
     }
 
     private static GatewayConfig config(String yaml) {
