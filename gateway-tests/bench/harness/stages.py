@@ -16,7 +16,7 @@ LIBC = re.compile(r"^(?:__)?(?:libc_)?(\w+)$")
 # The innermost frame that one of these is the beginning of decides, so that what Netty or the JDK does for a stage is its.
 STAGES = [
     ("parse", r"dev/gateway/http1/(HeadParser|RequestParser|ResponseParser|FieldLines|HeadCollector|RequestInput|ResponseInput|"
-              r"StatusLine|Framing|BodyReader|ChunkDecoder|HeadLimits)|dev/gateway/http2/(HeadReader|HeadersDecoder|HeadersAdapter|"
+              r"StatusLine|Framing|BodyReader|ChunkDecoder|HeadLimits)|dev/gateway/http2/(HeadMapper|HeadersDecoder|HeadersAdapter|"
               r"ReceivedHeaders|FrameReader)|io/netty/handler/codec/http2/.*(Decoder|Reader)"),
     ("write", r"dev/gateway/http1/(HeadWriter|ServerOutput|OutgoingStream)|dev/gateway/http2/(FrameWriter|SentHeaders|PendingData|"
               r"PendingTrailers)|io/netty/handler/codec/http2/.*(Encoder|Writer|FlowController)|"

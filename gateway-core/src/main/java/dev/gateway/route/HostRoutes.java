@@ -94,7 +94,7 @@ final class HostRoutes {
     }
 
     /** Collects the matches of one host. */
-    static final class Builder {
+    public static final class Builder {
         private final Map<AsciiString, List<Candidate>> exact = new HashMap<>();
         private final Map<AsciiString, List<Candidate>> prefixes = new HashMap<>();
         private final List<RegexPath> regexes = new ArrayList<>();

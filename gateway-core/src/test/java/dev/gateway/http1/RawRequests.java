@@ -59,7 +59,7 @@ public final class RawRequests {
         return cases;
     }
 
-    private static final class Builder {
+    public static final class Builder {
         private final StringBuilder bytes = new StringBuilder();
         private final List<Verdict> verdicts = new ArrayList<>();
         private String title = "";

@@ -107,7 +107,7 @@ public final class RawResponses {
         return cases;
     }
 
-    private static final class Builder {
+    public static final class Builder {
         private final String title;
         private final StringBuilder bytes = new StringBuilder();
         private final StringBuilder body = new StringBuilder();

@@ -1,0 +1,132 @@
+package dev.gateway.tests.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.ClosedPort;
+import dev.gateway.tests.support.GatewayJar;
+import dev.gateway.tests.support.Tools;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the program says to those who mistype a command, or start what cannot be started. */
+@Tag("jar")
+@Timeout(60)
+class CommandLineIT {
+    @TempDir
+    Path directory;
+
+    private Tools.Result gateway(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                System.getProperty("java.home") + "/bin/java",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx64m",
+                "-jar",
+                GatewayJar.file().toString()));
+        command.addAll(List.of(arguments));
+        return Tools.run(60, command);
+    }
+
+    private Path config(String yaml) throws Exception {
+        return Files.writeString(directory.resolve("gateway.yaml"), yaml);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "run --confg x | 2 | Unknown option: '--confg'",
+                "rn | 2 | Did you mean 'run'?",
+                "nonsense --help | 2 | Unmatched argument",
+                "help run | 0 | Usage: gateway run",
+                "demo --upstream-port 99999 | 2 | 99999",
+                "run /nowhere.yaml | 1 | there is no file",
+            })
+    void aMistakeIsExplainedInFewWords(String arguments, int exit, String message) throws Exception {
+        Tools.Result result = gateway(arguments.split(" "));
+        assertThat(result.output()).contains(message).doesNotContain("\tat ", "/nowhere.yaml:1:1");
+        assertThat(result.exit()).as(result.output()).isEqualTo(exit);
+        if (exit == 2) {
+            assertThat(result.output().lines()).hasSizeLessThanOrEqualTo(3);
+        }
+    }
+
+    @Test
+    void aFileThatDecidesWhoMayDoWhatMustNotBeWritableForAll() throws Exception {
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef0123456789abcdef\n");
+        Path file = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                admin: {tokenFile: token}
+                """);
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(gateway("validate", file.toString()).output()).doesNotContain("warning");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-rw-rw-"));
+        Tools.Result result = gateway("validate", file.toString());
+        assertThat(result.exit()).isZero();
+        assertThat(result.output())
+                .contains(":3:20: warning: tokenFile: every user of this machine may write " + token)
+                .doesNotContain("0123456789abcdef");
+    }
+
+    @Test
+    void whereNothingAnswersItIsSaidWhatToLookAt() throws Exception {
+        String address = "127.0.0.1:" + ClosedPort.number();
+        assertThat(gateway("stats", "--admin", address).output())
+                .contains("nothing answers at " + address + ": is the gateway running");
+    }
+
+    @Test
+    void allPortsThatAreTakenAreNamedAtOnce() throws Exception {
+        try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                ServerSocket second = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = config(
+                    """
+                    listeners:
+                      - {name: one, address: 127.0.0.1, port: %d, protocol: HTTP}
+                      - {name: two, address: 127.0.0.1, port: %d, protocol: HTTP}
+                    routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                    """
+                            .formatted(first.getLocalPort(), second.getLocalPort()));
+            Tools.Result result = gateway("run", "--config", file.toString());
+            assertThat(result.exit()).isEqualTo(3);
+            assertThat(result.output())
+                    .contains("127.0.0.1:" + first.getLocalPort(), "127.0.0.1:" + second.getLocalPort())
+                    .contains("Address already in use")
+                    .doesNotContain("failed with error");
+        }
+    }
+
+    @Test
+    void aRuleMayHaveANameAndTheCauseOfAMistakeComesFirst() throws Exception {
+        Path good = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{name: everything, backendRefs: [{name: app}]}]}]
+                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                """);
+        assertThat(gateway("validate", good.toString()).exit()).isZero();
+        Path misspelt = config(
+                """
+                listeners: [{name: web, port: 8080, protocol: HTTP}]
+                routes: [{rules: [{backendRefs: [{name: app}, {name: other}]}]}]
+                upstream: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]
+                """);
+        assertThat(gateway("validate", misspelt.toString()).output().lines())
+                .singleElement()
+                .asString()
+                .contains("unknown key 'upstream' in a configuration: did you mean 'upstreams'?");
+    }
+}

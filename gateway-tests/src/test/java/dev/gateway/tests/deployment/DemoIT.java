@@ -1,0 +1,176 @@
+package dev.gateway.tests.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.GatewayProcess;
+import dev.gateway.tests.support.OutputLines;
+import dev.gateway.tests.support.Tools;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code gateway demo}, the first thing that new users run, with the configuration that it contains but for its ports. */
+@Timeout(120)
+class DemoIT {
+    private static final Pattern URL = Pattern.compile("(HTTP/1.1 and h2c|over TLS|Dashboard): +(\\w+://\\S+)");
+
+    @TempDir
+    private Path directory;
+
+    private Path config(int upstreamPort) throws IOException {
+        String yaml = Files.readString(Path.of("../config/quickstart.yaml"))
+                .replaceAll("port: (8080|8443|9901)", "port: 0")
+                .replace("port: 9000", "port: " + upstreamPort);
+        return Files.writeString(directory.resolve("gateway.yaml"), yaml);
+    }
+
+    private Process demo(int upstreamPort) throws IOException {
+        Path config = config(upstreamPort);
+        List<String> command = new ArrayList<>(GatewayProcess.command(config));
+        command.set(command.indexOf("run"), "demo");
+        command.addAll(List.of("--upstream-port", Integer.toString(upstreamPort)));
+        command.set(command.indexOf("-cp") + 1, absolute(command.get(command.indexOf("-cp") + 1)));
+        return new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+    }
+
+    /** The demo needs a number that its configuration has, too; nobody else asks for this one meanwhile, most likely. */
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static String absolute(String classPath) {
+        return String.join(
+                ":",
+                List.of(classPath.split(":")).stream()
+                        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                        .toList());
+    }
+
+    @Test
+    void whatTheDemoPrintsCanBeTried() throws Exception {
+        Process process = demo(freePort());
+        try {
+            OutputLines output = new OutputLines(process);
+            Map<String, URI> urls = new HashMap<>();
+            for (String line = output.next(); !line.startsWith("Stop with"); line = output.next()) {
+                Matcher matcher = URL.matcher(line);
+                if (matcher.find()) {
+                    urls.put(matcher.group(1), URI.create(matcher.group(2)));
+                }
+            }
+            assertThat(urls).containsOnlyKeys("HTTP/1.1 and h2c", "over TLS", "Dashboard");
+            int clear = urls.get("HTTP/1.1 and h2c").getPort();
+            int secure = urls.get("over TLS").getPort();
+            assertThat(get(Peers.HTTP1, clear, "/headers")).contains("X-Forwarded-For: 127.0.0.1", "Via: 1.1 gateway");
+            assertThat(get(Peers.H2C, clear, "/tiles?latency=7"))
+                    .contains("<html")
+                    .contains("<a href=\"https://localhost:" + secure + "/tiles?latency=7\">HTTP/2 over TLS</a>")
+                    .contains("<a href=\"http://localhost:" + clear + "/tiles?latency=7\">HTTP/1.1</a>");
+            assertThat(get(Peers.H2_TLS, secure, "/headers")).contains("X-Forwarded-Proto: https");
+            assertThat(get(Peers.HTTP1, urls.get("Dashboard").getPort(), "/dashboard"))
+                    .contains("<html");
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    @Tag("jar")
+    void theJarPrintsWhatReadmeShows() throws Exception {
+        Path jar = Path.of("../gateway-core/target/gateway.jar");
+        if (!Files.exists(jar)) {
+            Tools.missing(jar + " is not built: mvn package makes it");
+        }
+        int port = freePort();
+        Process process = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/java",
+                        "-jar",
+                        jar.toAbsolutePath().toString(),
+                        "demo",
+                        "--config",
+                        config(port).toString(),
+                        "--upstream-port",
+                        Integer.toString(port))
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            OutputLines output = new OutputLines(process);
+            List<String> printed = new ArrayList<>();
+            for (String line = output.next(); !line.startsWith("Stop with"); line = output.next()) {
+                printed.add(withoutNumbers(line));
+            }
+            assertThat(printed).containsAll(sessionInReadme());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Returns what README says that the demo prints: the lines from the command to the next one. */
+    private static List<String> sessionInReadme() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("../README.md"));
+        int command = lines.indexOf("    $ java -jar gateway-core/target/gateway.jar demo");
+        List<String> session = lines.subList(command + 1, lines.size());
+        session = session.subList(0, session.indexOf("    $ curl http://localhost:8080/headers"));
+        assertThat(session).hasSizeGreaterThan(8);
+        return session.stream()
+                .filter(line -> !line.isBlank() && !line.strip().equals("…"))
+                .map(line -> withoutNumbers(line.substring(4)))
+                .toList();
+    }
+
+    /** Leaves out what each start has of its own: the time, ports, the number of processors. */
+    private static String withoutNumbers(String line) {
+        return line.replaceAll("^\\S+Z ", "")
+                .replaceAll(":\\d+", ":PORT")
+                .replaceAll("\\d+ event loops?", "N event loops");
+    }
+
+    private static String get(Peers protocol, int port, String path) throws IOException {
+        try (Peer client = protocol.connect(port)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", path, "host", "localhost:" + port), true);
+            assertThat(stream.receiveFinal().status()).as(path).isEqualTo(200);
+            return stream.receiveBody();
+        }
+    }
+
+    @Test
+    void aTakenPortOfTheUpstreamIsExplained() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Process process = demo(taken.getLocalPort());
+            try {
+                String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isEqualTo(3);
+                assertThat(output).contains("port " + taken.getLocalPort(), "--upstream-port");
+            } finally {
+                process.destroyForcibly().waitFor();
+            }
+        }
+    }
+}

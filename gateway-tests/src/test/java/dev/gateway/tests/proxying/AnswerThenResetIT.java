@@ -1,0 +1,93 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.support.GatewayJar;
+import dev.gateway.tests.support.Pairing;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An upstream that answers amid an upload, and resets the connection instead of reading the rest, has answered. */
+@Tag("jar")
+@Timeout(120)
+@Tag("platform")
+class AnswerThenResetIT {
+    private static final int UPLOADS = 40;
+
+    @ParameterizedTest
+    @EnumSource
+    void theAnswerReachesTheClientAndNobodyIsBlamed(Pairing pairing) throws Exception {
+        try (Origin one = origin();
+                Origin other = origin();
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes: [{rules: [{backendRefs: [{name: app}]}]}]
+                                upstreams:
+                                  - name: app
+                                    endpoints: [{host: 127.0.0.1, port: %1$d}, {host: 127.0.0.1, port: %2$d}]
+                                    protocol: %3$s
+                                    healthChecks: {outlierDetection: {consecutive5xx: 3}}
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(one.port(), other.port(), pairing.upstream))
+                        .start()) {
+            for (int size : new int[] {200_000, 20_000_000}) {
+                List<Integer> statuses = new ArrayList<>();
+                for (int i = 0; i < UPLOADS; i++) {
+                    try (Peer client = pairing.client.connect(gateway.port("web"))) {
+                        statuses.add(upload(client, size));
+                    }
+                }
+                assertThat(statuses).as("uploads of %s bytes", size).containsOnly(413);
+            }
+            assertThat(gateway.json("/upstreams").findValuesAsText("state")).doesNotContain("ejected");
+            assertThat(gateway.log()).doesNotContain("ejected");
+        }
+    }
+
+    private static Origin origin() throws IOException {
+        return Origin.start().on("/", (stream, head) -> {
+            stream.send(Head.response(413, "content-length", "8"), false);
+            stream.send("too much", true);
+            stream.peer().abort();
+        });
+    }
+
+    private static int upload(Peer client, int size) throws Exception {
+        PeerStream stream = client.open();
+        Thread sender = new Thread(() -> send(stream, size));
+        sender.setDaemon(true);
+        stream.send(Head.request("POST", "/", "content-length", Integer.toString(size)), false);
+        sender.start();
+        try {
+            Head head = stream.receiveFinal();
+            assertThat(stream.receiveBody()).isEqualTo("too much");
+            return head.status();
+        } finally {
+            client.close();
+            sender.join();
+        }
+    }
+
+    private static void send(PeerStream stream, int size) {
+        byte[] chunk = new byte[20_000];
+        try {
+            for (int sent = 0; sent < size; sent += chunk.length) {
+                stream.send(chunk, sent + chunk.length >= size);
+            }
+        } catch (IOException e) {
+            // Nobody wants the rest.
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package dev.gateway.tests.proxying;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.GatewayJar;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A rule that refuses a path also refuses what an upstream may read as that path; all else arrives as it was written. */
+@Tag("jar")
+@Timeout(120)
+class GuardedPathsIT {
+    private static final List<String> REFUSED = List.of(
+            "/admin/x",
+            "//admin/x",
+            "/%61dmin/x",
+            "/x/../admin/x",
+            "/admin%2Fx",
+            "/admin%2fx",
+            "/admin%5Cx",
+            "/admin;a=1/x",
+            "/admin%3Ba/x",
+            "/;/admin/x",
+            "/%2Fadmin");
+
+    private static final List<String> FORWARDED = List.of(
+            "/", "/@scope%2Fname", "/api/v4/projects/group%2Fproject", "/shop;jsessionid=1/cart", "/administrator%2Fx");
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void pathsThatAreReadAsOneThatIsRefusedAreRefused(Peers protocol) throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes:
+                                  - rules:
+                                      - matches: [{path: {type: PathPrefix, value: /admin}}]
+                                        filters: [{type: DirectResponse, directResponse: {statusCode: 403}}]
+                                      - backendRefs: [{name: app}]
+                                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port()))
+                        .start();
+                Peer client = protocol.connect(gateway.port("web"))) {
+            List<String> passed = new ArrayList<>();
+            for (String path : REFUSED) {
+                if (ask(client, path) != 403) {
+                    passed.add(path);
+                }
+                String explained = gateway.admin(
+                                "/explain?listener=web&path=" + URLEncoder.encode(path, StandardCharsets.UTF_8),
+                                Duration.ofSeconds(20))
+                        .body();
+                assertThat(explained).as(path).contains("403");
+            }
+            assertThat(passed).isEmpty();
+            for (String path : FORWARDED) {
+                assertThat(ask(client, path)).as(path).isEqualTo(200);
+                assertThat(origin.requests(path)).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void theLogTellsWhichRuleTookARequestForAnotherReadingOfItsPath() throws Exception {
+        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+                GatewayJar gateway = GatewayJar.of(
+                                """
+                                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                                routes:
+                                  - rules:
+                                      - name: versions
+                                        matches: [{path: {type: RegularExpression, value: "/app;v=[0-9]+"}}]
+                                        backendRefs: [{name: app}]
+                                      - name: nothing-else
+                                        filters: [{type: DirectResponse, directResponse: {statusCode: 404}}]
+                                upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: %d}]}]
+                                admin: {address: 127.0.0.1, port: 0}
+                                accessLog: {format: off}
+                                """
+                                        .formatted(origin.port()))
+                        .start();
+                Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
+            assertThat(ask(client, "/app;v=1")).isEqualTo(404);
+            gateway.awaitLog("takes a request for /app;v=1, though");
+            assertThat(gateway.log().lines().filter(line -> line.contains("/app;v=1")))
+                    .singleElement()
+                    .asString()
+                    .contains("versions", "nothing-else", "listener web");
+        }
+    }
+
+    private static int ask(Peer client, String path) throws Exception {
+        PeerStream stream = client.open();
+        stream.send(Head.request("GET", path), true);
+        int status = stream.receiveFinal().status();
+        stream.receiveBody();
+        return status;
+    }
+}

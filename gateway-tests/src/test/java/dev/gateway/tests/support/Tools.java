@@ -1,0 +1,138 @@
+package dev.gateway.tests.support;
+
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/**
+ * Programs of others that tests run. One that is missing skips the test and says so; where {@code REQUIRE_TOOLS=true}
+ * it fails the test.
+ */
+public final class Tools {
+    /** What a program did. */
+    public record Result(int exit, String output) {}
+
+    private Tools() {}
+
+    /** Finds a program, or ends the test. */
+    public static String find(String name) {
+        return Stream.concat(
+                        Stream.of(System.getenv("PATH").split(File.pathSeparator)),
+                        Stream.of("/usr/sbin", System.getProperty("user.home") + "/go/bin"))
+                .map(directory -> Path.of(directory, name))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst()
+                .orElseGet(() -> missing(name + " is not installed"));
+    }
+
+    /**
+     * Finds what a script of this module installs in a directory, or ends the test.
+     *
+     * @param variable names the directory if it is set, {@code none} if it cannot be had; else it is {@code ~/.cache/gateway/NAME}
+     * @param file what is there if it is installed
+     */
+    public static Path installed(String variable, String name, String file, String script) {
+        String named = System.getenv(variable);
+        Path directory =
+                named != null ? Path.of(named) : Path.of(System.getProperty("user.home"), ".cache", "gateway", name);
+        if ("none".equals(named)) {
+            System.err.println("skipping: " + name + " cannot be had on this machine");
+            return abort(name + " cannot be had on this machine");
+        }
+        if (!Files.isExecutable(directory.resolve(file))) {
+            missing(name + " is not in " + directory + " (" + script + " installs it)");
+        }
+        return directory;
+    }
+
+    /** Ends the test, which lacks something. */
+    public static String missing(String reason) {
+        if ("true".equals(System.getenv("REQUIRE_TOOLS"))) {
+            return fail("REQUIRE_TOOLS=true, but " + reason);
+        }
+        System.err.println("skipping: " + reason);
+        return abort(reason);
+    }
+
+    /** Runs a program to its end; its output is standard output and standard error together. */
+    public static Result run(String... command) throws IOException, InterruptedException {
+        return run(60, List.of(command));
+    }
+
+    /** Runs a program for at most some seconds. */
+    public static Result run(int seconds, List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("tool", ".out");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectInput(new File("/dev/null"))
+                    .redirectOutput(output.toFile())
+                    .start();
+            boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
+            if (!ended) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
+                process.destroyForcibly();
+            }
+            String text = Files.readString(output, StandardCharsets.ISO_8859_1);
+            if (!ended) {
+                fail(command + " had not ended after " + seconds + " s: " + text);
+            }
+            return new Result(process.exitValue(), text);
+        } finally {
+            Files.delete(output);
+        }
+    }
+
+    /** Waits until something listens at a port of this host; returns false if the process ends, or takes too long. */
+    public static boolean awaitListening(int port, Process process) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!accepts(port)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                return false;
+            }
+            LockSupport.parkNanos(5_000_000);
+        }
+        return true;
+    }
+
+    private static boolean accepts(int port) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns a port of this host that was free a moment ago, for programs that cannot be told to choose one. */
+    public static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Ends a process, in order if it lets us. */
+    public static void stop(Process process) {
+        process.destroy();
+        try {
+            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

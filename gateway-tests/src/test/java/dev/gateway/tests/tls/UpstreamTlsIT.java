@@ -1,0 +1,250 @@
+package dev.gateway.tests.tls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.CertificateAuthority;
+import dev.gateway.tests.peer.Head;
+import dev.gateway.tests.peer.Http2Peer;
+import dev.gateway.tests.peer.Origin;
+import dev.gateway.tests.peer.Peer;
+import dev.gateway.tests.peer.PeerStream;
+import dev.gateway.tests.peer.Peers;
+import dev.gateway.tests.support.Rig;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** TLS to upstreams: what is spoken is agreed, and who answers is verified. */
+@Tag("platform")
+class UpstreamTlsIT {
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @CsvSource({
+        "HTTP1_TLS, http1, true, false", "HTTP1_TLS, h2, true, true", "HTTP1_TLS, auto, true, true",
+        "H2_TLS, http1, true, false", "H2_TLS, h2, true, true", "H2_TLS, auto, true, true",
+        "H2_TLS, auto, false, false", "HTTP1_TLS, auto, false, false",
+    })
+    void theUpstreamProtocolIsAgreed(Peers downstream, String protocol, boolean offersH2, boolean becomesH2)
+            throws Exception {
+        try (Origin origin = offersH2 ? Origin.startTls() : Origin.startTls("http/1.1")) {
+            origin.on("/", Behaviours.echo());
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol(protocol)
+                            .upstream("tls: {caFile: " + ca + "}")
+                            .start();
+                    Peer client = rig.connect(downstream)) {
+                for (int i = 0; i < 3; i++) {
+                    PeerStream stream = client.open();
+                    stream.send(Head.request("POST", "/"), false);
+                    String body = "x".repeat(100_000);
+                    stream.send(body, true);
+                    assertThat(stream.receiveFinal().status()).isEqualTo(200);
+                    assertThat(stream.receiveBody()).isEqualTo(body);
+                }
+                assertThat(origin.connections()).isEqualTo(1);
+                assertThat(origin.peers().get(0) instanceof Http2Peer).isEqualTo(becomesH2);
+                assertThat(origin.requests("/").get(0).get("x-forwarded-proto")).contains("https");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2", "auto"})
+    void anUpstreamThatNobodyVouchesForGetsNoRequest(String protocol) throws Exception {
+        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol(protocol)
+                        .upstream("tls: {}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            Head response = stream.receiveFinal();
+            assertThat(response.status()).isEqualTo(502);
+            assertThat(response.get("proxy-status").orElseThrow()).contains("tls_failed");
+            assertThat(origin.requests("/")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http1", "h2", "auto"})
+    void anotherNamesCertificateIsNotAccepted(String protocol) throws Exception {
+        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"))) {
+            Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
+            try (Rig rig = Rig.to("localhost", origin.port())
+                            .upstreamProtocol(protocol)
+                            .upstream("tls: {caFile: " + ca + ", serverName: other.test}")
+                            .start();
+                    Peer client = rig.connect(Peers.HTTP1)) {
+                PeerStream stream = client.open();
+                stream.send(Head.request("GET", "/"), true);
+                assertThat(stream.receiveFinal().status()).isEqualTo(502);
+                assertThat(origin.requests("/")).isEmpty();
+            }
+        }
+    }
+
+    enum Faulty {
+        EXPIRED("its certificate has expired: NotAfter: ") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueExpired("localhost");
+            }
+        },
+        NOT_YET_VALID("its certificate is not valid yet: NotBefore: ") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueNotYetValid("localhost");
+            }
+        },
+        WITHOUT_ITS_INTERMEDIATE("unable to find valid certification path") {
+            @Override
+            CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception {
+                return authority.issueByIntermediate("localhost", false);
+            }
+        };
+
+        final String reason;
+
+        Faulty(String reason) {
+            this.reason = reason;
+        }
+
+        abstract CertificateAuthority.Issued issue(CertificateAuthority authority) throws Exception;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCertificateThatDoesNotHoldIsToldWithItsEndpoint(Faulty faulty) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin = Origin.startTls(faulty.issue(authority)).on("/", Behaviours.text("secret"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol("auto")
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            Head response = stream.receiveFinal();
+            assertThat(response.status()).isEqualTo(502);
+            assertThat(response.get("proxy-status").orElseThrow()).contains("tls_failed");
+            assertThat(origin.requests("/")).isEmpty();
+            assertThat(rig.awaitAccessLog(1).get(0))
+                    .contains("\"cause\":\"tls_failed\"", "localhost:" + origin.port(), faulty.reason);
+        }
+    }
+
+    /** The counterpart: the chain is whole, and so the upstream is served. */
+    @Test
+    void aCertificateWithItsIntermediateHolds() throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        try (Origin origin = Origin.startTls(authority.issueByIntermediate("localhost", true))
+                        .on("/", Behaviours.text("ok"));
+                Rig rig = Rig.to("localhost", origin.port())
+                        .upstreamProtocol("auto")
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(200);
+            assertThat(stream.receiveBody()).isEqualTo("ok");
+        }
+    }
+
+    /** A body that only the end of the connection delimits is whole if TLS says so, not if merely TCP does. */
+    @ParameterizedTest
+    @CsvSource({"true, HTTP1", "true, H2C", "false, HTTP1", "false, H2C"})
+    void aBodyWithoutLengthEndsWithTls(boolean inOrder, Peers downstream) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        SSLContext identity = authority.client(authority.issue("localhost"));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Rig rig = Rig.to("localhost", server.getLocalPort())
+                        .upstream("tls: {caFile: " + authority.file() + "}")
+                        .start();
+                Peer client = rig.connect(downstream)) {
+            Future<?> served = thread.submit(() -> {
+                try (Socket socket = server.accept();
+                        SSLSocket tls = (SSLSocket) identity.getSocketFactory().createSocket(socket, null, true)) {
+                    tls.getInputStream().read();
+                    tls.getOutputStream().write("HTTP/1.1 200 OK\r\n\r\nsome".getBytes(StandardCharsets.US_ASCII));
+                    if (!inOrder) {
+                        socket.shutdownOutput();
+                        socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+                    }
+                    return null;
+                }
+            });
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            boolean complete;
+            try {
+                complete = stream.receiveFinal().status() == 200
+                        && stream.receiveBody().equals("some");
+            } catch (IOException e) {
+                complete = false; // as it must be told: by a reset
+            }
+            assertThat(complete).isEqualTo(inOrder);
+            assertThat(rig.awaitAccessLog(1).get(0).contains("\"cause\":\"upstream_reset_in_body\""))
+                    .isEqualTo(!inOrder);
+            served.get();
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    /** A name of one label is asked for like any other: such are the names of services in a cluster. */
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "shop-1", "shop.test"})
+    void theUpstreamLearnsWhichNameIsAskedFor(String name) throws Exception {
+        CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
+        SSLContext identity = authority.client(authority.issue(name));
+        String serverName = name.equals("localhost") ? "" : ", serverName: " + name;
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Rig rig = Rig.to("localhost", server.getLocalPort())
+                        .upstream("tls: {verify: false" + serverName + "}")
+                        .start();
+                Peer client = rig.connect(Peers.HTTP1)) {
+            Future<List<SNIServerName>> asked = thread.submit(() -> {
+                try (SSLSocket tls =
+                        (SSLSocket) identity.getSocketFactory().createSocket(server.accept(), null, true)) {
+                    tls.getInputStream().read();
+                    tls.getOutputStream().write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                    return ((ExtendedSSLSession) tls.getSession()).getRequestedServerNames();
+                }
+            });
+            PeerStream stream = client.open();
+            stream.send(Head.request("GET", "/"), true);
+            assertThat(stream.receiveFinal().status()).isEqualTo(204);
+            assertThat(asked.get()).containsExactly(new SNIHostName(name));
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+}
