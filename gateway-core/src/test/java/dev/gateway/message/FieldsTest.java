@@ -265,4 +265,71 @@ class FieldsTest {
         fields.add(FieldName.VIA, "1.1 r");
         assertThat(wire(fields)).isEqualTo("Accept: text/html\r\nVia: 1.1 q\r\nVia: 1.1 r\r\n");
     }
+
+    @Test
+    void elementsAreCountedInAllLines() {
+        Fields fields = parsed("Connection: a\r\nHost: a,b\r\nConnection: \r\nConnection: ,b, c,\r\n");
+
+        assertThat(fields.countElements(FieldName.CONNECTION)).isEqualTo(1 + 1 + 4);
+        assertThat(fields.countElements(FieldName.HOST)).isEqualTo(2);
+        assertThat(fields.countElements(FieldName.ACCEPT)).isZero();
+    }
+
+    @Test
+    void elementsAreFoundBetweenSpacesAndTabs() {
+        Fields fields = parsed("Connection:\t a \t,\tbb,,  \t,c \r\n");
+
+        for (String element : List.of("a", "bb", "c", "")) {
+            assertThat(fields.hasElement(FieldName.CONNECTION, new AsciiString(element)))
+                    .as(element)
+                    .isTrue();
+        }
+        assertThat(fields.hasElement(FieldName.CONNECTION, new AsciiString("b")))
+                .isFalse();
+        assertThat(parsed("Connection: a\r\n").hasElement(FieldName.CONNECTION, new AsciiString("")))
+                .isFalse();
+        assertThat(parsed("Connection: x,\t\r\n").hasElement(FieldName.CONNECTION, new AsciiString("")))
+                .as("a last one of white space")
+                .isTrue();
+    }
+
+    @Test
+    void itTellsHowMuchHeapItTakes() {
+        Fields fields = new Fields(new byte[1000], 0, 5);
+        int empty = fields.heldBytes();
+        assertThat(empty).isBetween(1000 + 5 * 16, 1000 + 5 * 16 + 128);
+
+        for (int i = 0; i < 6; i++) {
+            fields.add(TIER, "gold");
+        }
+        assertThat(fields.heldBytes() - empty).as("room for five more fields").isEqualTo(5 * 16);
+        fields.trim();
+        assertThat(fields.heldBytes() - empty).as("room for one more field").isEqualTo(16);
+        fields.trim();
+        assertThat(fields.heldBytes() - empty).isEqualTo(16);
+        assertThat(fields.size()).isEqualTo(6);
+    }
+
+    @Test
+    void aLargeTableGrowsByAQuarter() {
+        Fields small = new Fields(new byte[1000], 0, 1);
+        small.add(TIER, "x".repeat(1000));
+        assertThat(small.array()).hasSize(2000);
+
+        Fields large = new Fields(new byte[8000], 0, 1);
+        large.add(TIER, "x".repeat(8000));
+        assertThat(large.array()).hasSize(10_000);
+        large.add(TIER, "x".repeat(9000));
+        assertThat(large.array().length).as("as much as is needed").isEqualTo(8000 + 9000 + 2 * (6 + 4));
+    }
+
+    @Test
+    void aLineThatLacksOneByteOfTheCanonicalFormIsWrittenAnew() {
+        for (String line :
+                List.of("X-Tier:  a\r\n", "X-Tier:a\r\n", "X-Tier: a\n", "X-Tier:\ta\r\n", "X-Tier: a\t\r\n")) {
+            Fields fields = new Fields(line.getBytes(StandardCharsets.ISO_8859_1), line.length(), 1);
+            fields.addParsed(0, 6, 0, line.indexOf('a'), 1);
+            assertThat(wire(fields)).as(line).isEqualTo("X-Tier: a\r\n");
+        }
+    }
 }

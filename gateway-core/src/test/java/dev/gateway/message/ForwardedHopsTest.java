@@ -77,4 +77,34 @@ class ForwardedHopsTest {
                     .containsExactly("[2001:db8::1]", "192.0.2.1");
         }
     }
+
+    @Test
+    void aQuoteEndsAtOneThatIsNotEscaped() {
+        assertThat(standard("for=a;host=\"x,y\", for=b")).containsExactly("b", "a");
+        assertThat(standard("for=a;host=\"x\\\",y\", for=b")).containsExactly("b", "a");
+        assertThat(standard("for=a;host=\"x\\\\\", for=b")).containsExactly("b", "a");
+        assertThat(standard("for=a;host=\"x\\\\\\\",y\", for=b")).containsExactly("b", "a");
+        assertThat(standard("host=\"\\\";for=evil\";for=a")).containsExactly("a");
+        assertThat(standard("host=\"\\\\\";for=a")).containsExactly("a");
+    }
+
+    @Test
+    void aForNeedsItsEqualsSign() {
+        assertThat(standard("for")).containsExactly("");
+        assertThat(standard("for=")).containsExactly("");
+        assertThat(standard("fox=a")).containsExactly("");
+        assertThat(standard("gor=a")).containsExactly("");
+        assertThat(standard("fpr=a")).containsExactly("");
+        assertThat(standard("for:a")).containsExactly("");
+        assertThat(standard("FOR=a \t")).containsExactly("a");
+        assertThat(standard(" ;\t;for=a")).containsExactly("a");
+    }
+
+    @Test
+    void quotesAroundAnAddressAreTakenOff() {
+        assertThat(standard("for=\"[2001:db8::1]:80\"")).containsExactly("[2001:db8::1]:80");
+        assertThat(standard("for=\"\"")).containsExactly("");
+        assertThat(standard("for=\"")).containsExactly("\"");
+        assertThat(standard("for=\"a\" ;by=b")).containsExactly("a");
+    }
 }
