@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 from . import measure
 
-COLOURS = {"gateway": "#1f6feb", "nginx": "#8b949e", "haproxy": "#e3a008", "envoy": "#b083f0", "squid": "#57ab5a",
+COLORS = {"gateway": "#1f6feb", "nginx": "#8b949e", "haproxy": "#e3a008", "envoy": "#b083f0", "squid": "#57ab5a",
            "tinyproxy": "#c9716b"}
 WIDTH, LABELS, BAR, GAP, TOP = 900, 170, 11, 10, 62
 
@@ -14,14 +14,14 @@ def bars(title, unit, groups, most=None, line=None):
     most = most or max(figure for _, group in groups for _, figure in group) * 1.1
     scale = (WIDTH - LABELS - 90) / most
     height = TOP + sum(len(group) * BAR + GAP for _, group in groups) + 8
-    used = [name for name in COLOURS if any(name == proxy for _, group in groups for proxy, _ in group)]
+    used = [name for name in COLORS if any(name == proxy for _, group in groups for proxy, _ in group)]
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
            'font-family="sans-serif" font-size="11">', f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
            f'<text x="12" y="22" font-size="15" font-weight="bold" fill="#1c2128">{escape(title)}</text>',
            f'<text x="12" y="44" fill="#57606a">{escape(unit)}</text>']
     at = WIDTH - 90 * len(used)
     for name in used:
-        out.append(f'<rect x="{at}" y="35" width="11" height="11" fill="{COLOURS[name]}"/>'
+        out.append(f'<rect x="{at}" y="35" width="11" height="11" fill="{COLORS[name]}"/>'
                    f'<text x="{at + 16}" y="45" fill="#1c2128">{name}</text>')
         at += 90
     y = TOP
@@ -30,7 +30,7 @@ def bars(title, unit, groups, most=None, line=None):
         out.append(f'<text x="{LABELS - 10}" y="{middle:.0f}" text-anchor="end" fill="#1c2128">{escape(label)}</text>')
         for proxy, figure in group:
             length = max(1.0, min(figure, most) * scale)
-            out.append(f'<rect x="{LABELS}" y="{y}" width="{length:.1f}" height="{BAR - 1}" fill="{COLOURS[proxy]}"/>'
+            out.append(f'<rect x="{LABELS}" y="{y}" width="{length:.1f}" height="{BAR - 1}" fill="{COLORS[proxy]}"/>'
                        f'<text x="{LABELS + length + 4:.1f}" y="{y + 9}" font-size="9" fill="#57606a">{figure:.3g}</text>')
             y += BAR
         y += GAP
@@ -43,8 +43,8 @@ def bars(title, unit, groups, most=None, line=None):
 def valid(samples, value):
     """Medians of the proxies that have no errors."""
     medians = {name: measure.median(taken, value) for name, taken in samples.items()
-               if name in COLOURS and not measure.errors(taken)}
-    return {name: medians[name] for name in COLOURS if medians.get(name) is not None}
+               if name in COLORS and not measure.errors(taken)}
+    return {name: medians[name] for name in COLORS if medians.get(name) is not None}
 
 
 def draw(workloads):

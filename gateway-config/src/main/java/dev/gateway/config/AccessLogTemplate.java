@@ -72,7 +72,7 @@ public record AccessLogTemplate(String text, List<Part> parts) {
         fields.put("route", "the route's name");
         fields.put("upstream", "the upstream's name");
         fields.put("endpoint", "host and port of the last attempt");
-        fields.put("dialled", "the address that was connected to, if it is not the endpoint itself");
+        fields.put("dialed", "the address that was connected to, if it is not the endpoint itself");
         fields.put("parent", "the parent proxy that it was reached by");
         fields.put("attempts", "how often the request was sent upstream, or tried to be");
         fields.put("tried", "the attempts before the last one: endpoint, and cause or status");

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param audit whether what is refused is only logged, and let through; denyPrivate holds all the same
  * @param auth null if nobody is asked who they are
  * @param policies the first that names a client's identity or one of its groups replaces access
- * @param parents the first with a host that matches is dialled instead; directly if there is none
+ * @param parents the first with a host that matches is dialed instead; directly if there is none
  */
 public record ConnectConfig(
         Position position,
@@ -108,7 +108,7 @@ public record ConnectConfig(
     public record Limits(Position position, int maxTunnels, int maxTunnelsPerClient, int maxTunnelsPerIdentity) {}
 
     /**
-     * What is dialled for some hosts.
+     * What is dialed for some hosts.
      *
      * @param hosts at least one
      * @param proxy null for the host itself
@@ -140,7 +140,7 @@ public record ConnectConfig(
     /**
      * Time limits, zero for none.
      *
-     * @param connect of dialling, and of what a parent takes to agree; name resolution not included
+     * @param connect of dialing, and of what a parent takes to agree; name resolution not included
      */
     public record Timeouts(Position position, Duration connect, TunnelTimeouts tunnel) {}
 

@@ -59,7 +59,7 @@ public final class ConnectAssembly {
     private static final long POOL_IDLE_MILLIS = 60_000;
     private static final long POOL_LIFETIME_MILLIS = 3_600_000;
 
-    /** By the platform's authorities, as the host that was dialled. */
+    /** By the platform's authorities, as the host that was dialed. */
     private static final UpstreamSettings.Tls VERIFIED =
             new UpstreamSettings.Tls(true, null, null, null, null, List.of());
 
@@ -77,7 +77,7 @@ public final class ConnectAssembly {
         this.tally = state.tally(config.name());
     }
 
-    /** Where what a policy allows is dialled. Whoever dials does not know for whom, so each set of denied blocks has one. */
+    /** Where what a policy allows is dialed. Whoever dials does not know for whom, so each set of denied blocks has one. */
     private record Way(AddressRules addresses, Upstream upstream) {}
 
     /** Reads files of users and credentials, and makes the entry. */

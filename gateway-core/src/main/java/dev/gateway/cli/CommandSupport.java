@@ -37,13 +37,13 @@ final class CommandSupport {
     }
 
     private static String paint(Problem problem) {
-        if (!Terminal.STDERR_IS_COLOURED) {
+        if (!Terminal.STDERR_IS_COLORED) {
             return problem.toString();
         }
         boolean error = problem.severity() == Problem.Severity.ERROR;
-        String colour = error ? "\u001b[31m" : "\u001b[33m";
+        String color = error ? "\u001b[31m" : "\u001b[33m";
         String kind = error ? "error" : "warning";
-        return "\u001b[1m" + problem.position() + ": " + colour + kind + ":\u001b[0m " + problem.message();
+        return "\u001b[1m" + problem.position() + ": " + color + kind + ":\u001b[0m " + problem.message();
     }
 
     static PrintWriter out(@Nullable CommandSpec spec) {

@@ -7,8 +7,8 @@ import picocli.CommandLine.Help.Ansi;
 
 /** What the process writes to. */
 final class Terminal {
-    /** Whether a person reads standard error, and likes colours ({@code NO_COLOR} is honoured). */
-    static final boolean STDERR_IS_COLOURED = Ansi.AUTO.enabled() && stderrIsTerminal();
+    /** Whether a person reads standard error, and likes colors ({@code NO_COLOR} is honored). */
+    static final boolean STDERR_IS_COLORED = Ansi.AUTO.enabled() && stderrIsTerminal();
 
     private Terminal() {}
 

@@ -31,7 +31,7 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
-    @Option(names = "--once", description = "Print one sample without colours, and exit.")
+    @Option(names = "--once", description = "Print one sample without colors, and exit.")
     private boolean once;
 
     @Option(names = "--interval", paramLabel = "SECONDS", description = "Seconds between refreshes. Default: 1")

@@ -24,7 +24,7 @@ final class Landscape {
         }
     }
 
-    /** Returns the colour of a pixel as {@code 0xRRGGBB}. */
+    /** Returns the color of a pixel as {@code 0xRRGGBB}. */
     int pixel(int px, int py) {
         double x = (px + 0.5) / width;
         double y = (py + 0.5) / height;
@@ -69,16 +69,16 @@ final class Landscape {
         double[] middle = {0.55, 0.30, 0.48};
         double[] low = {1.0, 0.66, 0.38};
         double t = Math.min(1, y / 0.55);
-        double[] colour = t < 0.55 ? mix(top, middle, smooth(t / 0.55)) : mix(middle, low, smooth((t - 0.55) / 0.45));
+        double[] color = t < 0.55 ? mix(top, middle, smooth(t / 0.55)) : mix(middle, low, smooth((t - 0.55) / 0.45));
         double distance = Math.hypot((x - SUN_X) * aspect, y - SUN_Y);
-        colour = mix(colour, new double[] {1, 0.84, 0.58}, 0.85 * Math.exp(-distance * 7));
+        color = mix(color, new double[] {1, 0.84, 0.58}, 0.85 * Math.exp(-distance * 7));
         double streaks = noise(x * 4 + y * 3, y * 17, 9) * 0.6 + noise(x * 11 + y * 9, y * 41, 8) * 0.4;
         double cloud = smooth((streaks - 0.5) * 3.5);
-        colour = mix(colour, new double[] {0.98, 0.62, 0.55}, 0.5 * cloud * smooth(t * 1.4));
+        color = mix(color, new double[] {0.98, 0.62, 0.55}, 0.5 * cloud * smooth(t * 1.4));
         double disc = smooth((0.052 - distance) / 0.004);
-        colour = mix(colour, new double[] {1, 0.96, 0.84}, disc);
+        color = mix(color, new double[] {1, 0.96, 0.84}, disc);
         double star = noise(x * width * 0.5, y * height * 0.5, 5);
-        return star > 0.985 && t < 0.45 ? mix(colour, new double[] {1, 1, 1}, 0.7 * (1 - t / 0.45)) : colour;
+        return star > 0.985 && t < 0.45 ? mix(color, new double[] {1, 1, 1}, 0.7 * (1 - t / 0.45)) : color;
     }
 
     private static double fractal(double x, int seed) {
@@ -127,9 +127,9 @@ final class Landscape {
         return new double[] {lerp(a[0], b[0], t), lerp(a[1], b[1], t), lerp(a[2], b[2], t)};
     }
 
-    private static int rgb(double[] colour) {
+    private static int rgb(double[] color) {
         int rgb = 0;
-        for (double part : colour) {
+        for (double part : color) {
             rgb = rgb << 8 | (int) Math.round(255 * Math.max(0, Math.min(1, part)));
         }
         return rgb;

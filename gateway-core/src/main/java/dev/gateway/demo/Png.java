@@ -18,7 +18,7 @@ final class Png {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.writeBytes(SIGNATURE);
         ByteBuffer header = ByteBuffer.allocate(13).putInt(width).putInt(height);
-        header.put((byte) 8).put((byte) 2).put(new byte[3]); // bit depth, truecolour, defaults
+        header.put((byte) 8).put((byte) 2).put(new byte[3]); // bit depth, truecolor, defaults
         chunk(out, "IHDR", header.array(), 13);
         byte[] rows = rows(pixels, width, height);
         Deflater deflater = new Deflater(Deflater.BEST_COMPRESSION);

@@ -114,8 +114,8 @@ public final class ConnectExplainer {
             return refused(Cause.POLICY_ADDRESS, target + ": " + address, reasons, List.of());
         }
         if (target.address() == null && entry.denyPrivate()) {
-            reasons.add(new Reason(
-                    "what the name resolves to is judged when it is dialled: denyPrivate", entry.position()));
+            reasons.add(
+                    new Reason("what the name resolves to is judged when it is dialed: denyPrivate", entry.position()));
         }
         if (cause != null) {
             reasons.add(new Reason("audit: what is refused is only noted, and let through", entry.position()));

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Serialises heads, the size of each being known before, with the fields that frame the message and no others. */
+/** Serializes heads, the size of each being known before, with the fields that frame the message and no others. */
 final class HeadWriter {
     private static final byte[] VERSION_END = bytes(" HTTP/1.1\r\n");
     private static final byte[] SCHEME_END = bytes("://");

@@ -8,7 +8,7 @@ import io.netty.util.AsciiString;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** Recognises the protocol that a request would have its connection switch to (RFC 9110, section 7.8). */
+/** Recognizes the protocol that a request would have its connection switch to (RFC 9110, section 7.8). */
 final class UpgradeRequest {
     static final AsciiString WEBSOCKET = new AsciiString("websocket");
 

@@ -8,7 +8,7 @@ import java.util.Base64;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The key of a WebSocket handshake and its answer, by which two neighbours show each other that they mean it (RFC 6455,
+ * The key of a WebSocket handshake and its answer, by which two neighbors show each other that they mean it (RFC 6455,
  * section 4). A matter of one connection: what the client chose never goes further.
  */
 final class WebSocketKey {

@@ -78,8 +78,8 @@ final class LoopSpans implements ExchangeObserver {
         if (attempt.number > 1) {
             attributes.put(HttpKeys.RESEND_COUNT, (long) attempt.number - 1);
         }
-        if (exchange.hop != null && !exchange.hop.dialled().isEmpty()) {
-            attributes.put(HttpKeys.PEER_ADDRESS, host(exchange.hop.dialled()));
+        if (exchange.hop != null && !exchange.hop.dialed().isEmpty()) {
+            attributes.put(HttpKeys.PEER_ADDRESS, host(exchange.hop.dialed()));
         }
         String error =
                 failure != null ? failure.cause().label() : status >= CLIENT_ERROR ? Integer.toString(status) : "";

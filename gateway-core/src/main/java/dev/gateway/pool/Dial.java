@@ -196,7 +196,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
-        // That a parent must not be dialled is the configuration's fault, not the client's.
+        // That a parent must not be dialed is the configuration's fault, not the client's.
         fail(way.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
     }
 
@@ -330,7 +330,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         return claimant.now();
     }
 
-    /** Whether what is dialled is a socket file. */
+    /** Whether what is dialed is a socket file. */
     static boolean isFile(String host) {
         return host.startsWith(UNIX);
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * How connections lead to an endpoint.
  *
  * @param endpoint who is at the end of them, also if that is the parent's to find
- * @param parent the proxy that is dialled, null for nobody
+ * @param parent the proxy that is dialed, null for nobody
  * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
  */
 record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
@@ -36,12 +36,12 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return parent != null && !forwards;
     }
 
-    /** Whether the parent is dialled by TLS. */
+    /** Whether the parent is dialed by TLS. */
     boolean isSecured() {
         return parent != null && parent.tls() != null;
     }
 
-    /** Whether a client has named the host that is dialled. */
+    /** Whether a client has named the host that is dialed. */
     boolean isRequested() {
         return parent == null && endpoint.index() == NamedByRequest.INDEX;
     }
@@ -62,7 +62,7 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
                 parent == null ? "" : parent.toString());
     }
 
-    /** Returns who is dialled, as logs name it. */
+    /** Returns who is dialed, as logs name it. */
     @Override
     public String toString() {
         return parent == null ? endpoint.toString() : "parent " + parent;

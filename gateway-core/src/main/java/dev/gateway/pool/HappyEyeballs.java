@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connects to a host at whichever of its addresses answers first (RFC 8305): they are tried in turns of the two families,
- * each a moment after the one before, or as soon as that has failed. Policy judges an address right before it is dialled.
+ * each a moment after the one before, or as soon as that has failed. Policy judges an address right before it is dialed.
  * Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class HappyEyeballs {

@@ -9,7 +9,7 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection on its way into a pool: dialled, then waited for until streams may be opened on it. Confined to its event
+ * A connection on its way into a pool: dialed, then waited for until streams may be opened on it. Confined to its event
  * loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class PendingConnection implements Dial.Callback {

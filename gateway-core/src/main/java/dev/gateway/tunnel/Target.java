@@ -12,13 +12,13 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a request wants to go, in the one form in which it is judged and then dialled. Immutable.
+ * Where a request wants to go, in the one form in which it is judged and then dialed. Immutable.
  *
  * @param host a name in lower case without a dot at its end, or an address as it is usually written, without brackets
  * @param address what the host is if it is an address, else null
  * @param port 1 to 65535
  * @param odd whether the host is something that some software takes for an address and other software for a name, such
- *     as {@code 127.1}; it must not be dialled
+ *     as {@code 127.1}; it must not be dialed
  */
 public record Target(String host, @Nullable InetAddress address, int port, boolean odd) {
     private static final int HTTP_PORT = 80;

@@ -4,12 +4,12 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges each address that is about to be dialled: after names are resolved, so that a name cannot be made to mean
+ * Judges each address that is about to be dialed: after names are resolved, so that a name cannot be made to mean
  * something else in between. Immutable or safe from any event loop.
  */
 public interface AddressPolicy {
     /**
-     * Returns why this address must not be dialled, for people, or null if it may be.
+     * Returns why this address must not be dialed, for people, or null if it may be.
      *
      * @param host what the request named: a name, or an IP literal without brackets
      */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How connections of an upstream are made, beyond a socket to an endpoint.
  *
- * @param addresses which addresses may be dialled, null for all
+ * @param addresses which addresses may be dialed, null for all
  * @param parents the proxies that connections go through
  * @param proxyHeader what a tunnel's connection begins with to tell the endpoint of the client
  */

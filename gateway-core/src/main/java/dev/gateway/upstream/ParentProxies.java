@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Says through which proxy a destination is reached. Immutable or safe from any event loop. */
 public interface ParentProxies {
-    /** No parents: every destination is dialled. */
+    /** No parents: every destination is dialed. */
     ParentProxies NONE = new ParentProxies() {
         @Override
         public @Nullable ParentProxy parentOf(String host, int port) {

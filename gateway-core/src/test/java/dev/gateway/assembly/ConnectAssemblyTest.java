@@ -77,7 +77,7 @@ class ConnectAssemblyTest {
     }
 
     @Test
-    void whatIsDialledIsJudgedTheAddressIncluded() throws Exception {
+    void whatIsDialedIsJudgedTheAddressIncluded() throws Exception {
         state.listensOn(List.of(new InetSocketAddress("198.51.100.1", 3128)));
         AddressPolicy addresses = Objects.requireNonNull(entry(
                         """

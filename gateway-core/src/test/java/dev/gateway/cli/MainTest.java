@@ -130,7 +130,7 @@ class MainTest {
         assertThat(gateway("serve")).isEqualTo(2);
         assertThat(gateway("run")).isEqualTo(2);
         assertThat(gateway("run", "--config")).isEqualTo(2);
-        assertThat(gateway("validate", QUICKSTART, "--colour")).isEqualTo(2);
+        assertThat(gateway("validate", QUICKSTART, "--color")).isEqualTo(2);
         assertThat(gateway("nonsense", "--help")).isEqualTo(2);
         assertThat(gateway("validate", QUICKSTART, "-c", QUICKSTART)).isEqualTo(2);
         assertThat(gateway("demo", "--upstream-port", "99999")).isEqualTo(2);

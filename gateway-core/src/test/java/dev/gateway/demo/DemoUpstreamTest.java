@@ -86,7 +86,7 @@ class DemoUpstreamTest {
     }
 
     @Test
-    void everyTileIsAnImageAndNoTwoNeighboursAreEqual() throws Exception {
+    void everyTileIsAnImageAndNoTwoNeighborsAreEqual() throws Exception {
         byte[] before = {};
         for (int i = 0; i < 180; i++) {
             HttpResponse<byte[]> tile = client.send(to("/tiles/" + i + ".png").build(), BodyHandlers.ofByteArray());

@@ -86,7 +86,7 @@ class ClientTest extends ExchangeRig {
     }
 
     @Test
-    void filtersAndWhoeverIsDialledAreToldTheSameClient() {
+    void filtersAndWhoeverIsDialedAreToldTheSameClient() {
         settings.trust = trust(OddNames.Policy.ALLOW);
         List<SourceAddress> seen = new ArrayList<>();
         filters.add(new Filter() {

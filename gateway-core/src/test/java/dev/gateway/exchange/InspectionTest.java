@@ -79,7 +79,7 @@ class InspectionTest extends ExchangeRig {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void bytesSentAheadAreSeenBeforeAnythingIsDialled(boolean pass) {
+    void bytesSentAheadAreSeenBeforeAnythingIsDialed(boolean pass) {
         inspect("abc");
         filters.add(new Filter() {
             @Override

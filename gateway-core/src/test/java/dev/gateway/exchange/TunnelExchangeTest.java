@@ -276,7 +276,7 @@ class TunnelExchangeTest extends ExchangeRig {
     }
 
     @Test
-    void aClientThatLeavesWhileTheDestinationIsDialledCancelsIt() {
+    void aClientThatLeavesWhileTheDestinationIsDialedCancelsIt() {
         offerTunnels();
         StreamEvents events = connect("api.example.com:443");
         events.onData(bytes("early"), false);

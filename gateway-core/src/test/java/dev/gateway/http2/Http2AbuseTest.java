@@ -112,7 +112,7 @@ class Http2AbuseTest {
 
     /** What an earlier window of time has earned, say by a thousand requests that were answered, counts for nothing now. */
     @Test
-    void rapidResetAfterALongTimeOfGoodBehaviour() {
+    void rapidResetAfterALongTimeOfGoodBehavior() {
         for (int i = 0; i < 4 * FloodGuard.MAX_RESETS; i++) {
             attacker.send(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, get());
             answer(i);

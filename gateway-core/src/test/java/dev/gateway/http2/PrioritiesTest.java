@@ -56,7 +56,7 @@ class PrioritiesTest {
         client.request(i).server().data(Buffers.of(new byte[BODY]), true);
     }
 
-    /** Has all responses sent, in parts; returns the streams in the order of their DATA frames, neighbours told once. */
+    /** Has all responses sent, in parts; returns the streams in the order of their DATA frames, neighbors told once. */
     private String order() {
         for (int i = 0; i < 20; i++) {
             client.send(Frames.WINDOW_UPDATE, 0, 0, number(16 * 1024));

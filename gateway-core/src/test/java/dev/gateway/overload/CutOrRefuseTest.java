@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What comes first when clients hoard direct memory: to cut them, as the gateway does, or to refuse new work. Hoarders come
- * all the time, take nothing for a minute, and come again when they are cut. A neighbour connects ten times a second.
+ * all the time, take nothing for a minute, and come again when they are cut. A neighbor connects ten times a second.
  */
 class CutOrRefuseTest {
     private static final long MAX = 1_000_000;
@@ -76,7 +76,7 @@ class CutOrRefuseTest {
     }
 
     /**
-     * Returns how often the neighbour is refused.
+     * Returns how often the neighbor is refused.
      *
      * @param arrivals hoarders that come in each tenth of a second, each with a hundredth of the memory
      */
@@ -108,14 +108,14 @@ class CutOrRefuseTest {
     }
 
     @Test
-    void noNeighbourIsRefusedWhereHoardersAreCutFirst() {
+    void noNeighborIsRefusedWhereHoardersAreCutFirst() {
         assertThat(refusals(1, false)).isZero();
         assertThat(cuts).isPositive();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 20})
-    void aNeighbourIsRefusedMoreOftenWhereThatComesFirst(int arrivals) {
+    void aNeighborIsRefusedMoreOftenWhereThatComesFirst(int arrivals) {
         int cutFirst = refusals(arrivals, false);
         List.copyOf(hoarders).forEach(Hoarder::end);
         int refuseFirst = refusals(arrivals, true);

@@ -109,7 +109,7 @@ class HappyEyeballsTest {
     }
 
     @Test
-    void aNameWithoutIpv6AddressesIsDialledAtOnce() throws Exception {
+    void aNameWithoutIpv6AddressesIsDialedAtOnce() throws Exception {
         int port = listen("127.0.0.1", 0);
         dns.answers(HOST, "127.0.0.1");
         assertThat(run(port).address()).isEqualTo("127.0.0.1");
@@ -127,7 +127,7 @@ class HappyEyeballsTest {
         int port = listen("127.0.0.1", deaf("::1"));
         dns.answers(HOST, "127.0.0.1", "::1");
         Outcome outcome = run(port);
-        awaitDialled(outcome, 1);
+        awaitDialed(outcome, 1);
         pass(270);
         assertThat(outcome.address()).isEqualTo("127.0.0.1");
     }
@@ -188,7 +188,7 @@ class HappyEyeballsTest {
         int port = deaf("127.0.0.1");
         dns.answers(HOST, "127.0.0.1");
         Outcome outcome = run(port, 10_000, null);
-        awaitDialled(outcome, 1);
+        awaitDialed(outcome, 1);
         pass(10_020);
         assertThat(outcome.failure()).startsWith("CONNECT_TIMEOUT 127.0.0.1: no answer");
     }
@@ -198,7 +198,7 @@ class HappyEyeballsTest {
         int port = listen("127.0.0.1", deaf("::1"));
         dns.answers(HOST, "127.0.0.1", "::1");
         Outcome outcome = run(port, 100, null);
-        awaitDialled(outcome, 1);
+        awaitDialed(outcome, 1);
         pass(80);
         assertThat(outcome.address()).isEqualTo("127.0.0.1");
     }
@@ -298,8 +298,8 @@ class HappyEyeballsTest {
         loop.submit(() -> {}).sync();
     }
 
-    /** Waits until so many addresses have been dialled: policy is asked right before, on the same stack. */
-    private void awaitDialled(Outcome outcome, int count) throws Exception {
+    /** Waits until so many addresses have been dialed: policy is asked right before, on the same stack. */
+    private void awaitDialed(Outcome outcome, int count) throws Exception {
         assertThat(outcome.firstJudged.get(20, TimeUnit.SECONDS)).isNotNull();
         loop.submit(() -> {}).sync();
         assertThat(outcome.judged).hasSize(count);

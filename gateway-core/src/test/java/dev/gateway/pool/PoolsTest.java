@@ -166,7 +166,7 @@ class PoolsTest extends PoolFixture {
     }
 
     @Test
-    void theUpstreamsKeepAliveHintIsHonouredAndASecondToSpare() throws Exception {
+    void theUpstreamsKeepAliveHintIsHonoredAndASecondToSpare() throws Exception {
         to(http1());
         assertThat(get("/keep-5").connection()).isEqualTo(1);
         assertThat(get("/").connection()).isEqualTo(1);
@@ -404,7 +404,7 @@ class PoolsTest extends PoolFixture {
         for (int i = 0; i < 200; i++) {
             replies.add(get(i % 2, "/hold"));
         }
-        // As long as none is answered, no connection closes: all that were dialled are there.
+        // As long as none is answered, no connection closes: all that were dialed are there.
         List<Runnable> first = List.of(heldBy(origin), heldBy(origin), heldBy(origin));
         assertThat(counted()).isEqualTo(new PoolCounts(0, 3, 0, 197));
         assertThat(origin.connections).hasSize(3);
@@ -523,7 +523,7 @@ class PoolsTest extends PoolFixture {
         to("origin.test", origin.port());
 
         for (int i = 1; i <= 4; i++) {
-            assertThat(get("/").connection()).as("dialled anew").isEqualTo(i);
+            assertThat(get("/").connection()).as("dialed anew").isEqualTo(i);
             ahead.addAndGet(TimeUnit.SECONDS.toNanos(61));
             awaitEvents("idle closed", "closed");
         }

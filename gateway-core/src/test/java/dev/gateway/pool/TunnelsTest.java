@@ -476,7 +476,7 @@ class TunnelsTest extends PoolFixture {
     }
 
     @Test
-    void anAddressThatPolicyRefusesIsNotDialled() throws Exception {
+    void anAddressThatPolicyRefusesIsNotDialed() throws Exception {
         AddressPolicy policy = (host, address, port) -> host + " is private";
         DialSettings dialSettings =
                 new DialSettings(policy, DialSettings.DIRECT.parents(), DialSettings.DIRECT.proxyHeader());

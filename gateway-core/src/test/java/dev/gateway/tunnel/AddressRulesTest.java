@@ -71,8 +71,8 @@ class AddressRulesTest {
             Map.entry("gateway.example", List.of("8.8.4.4")),
             Map.entry("public.example", List.of("93.184.216.34", "2606:2800:220:1::1")));
 
-    /** Returns the addresses that would be dialled for a CONNECT; none if it is refused before. */
-    private List<InetAddress> dialled(
+    /** Returns the addresses that would be dialed for a CONNECT; none if it is refused before. */
+    private List<InetAddress> dialed(
             String authority, AddressRules rules, Function<String, List<InetAddress>> resolver) {
         ConnectPolicy everything = new ConnectPolicy(new ConnectPolicy.Settings(
                 "all", List.of(new PortRange(1, 65535)), Rules.allow("*"), List.of(), SniMode.OFF, 0));
@@ -235,7 +235,7 @@ class AddressRulesTest {
     void noTargetThatIsNotPublicGetsThrough(String authority) {
         own.set(List.of(new InetSocketAddress("0.0.0.0", 3128), new InetSocketAddress("9.9.9.9", 9901)));
 
-        assertThat(dialled(authority, rules(), AddressRulesTest::resolve)).isEmpty();
+        assertThat(dialed(authority, rules(), AddressRulesTest::resolve)).isEmpty();
     }
 
     @ParameterizedTest
@@ -268,27 +268,27 @@ class AddressRulesTest {
     void publicTargetsGetThrough(String authority) {
         own.set(List.of(new InetSocketAddress("0.0.0.0", 3128), new InetSocketAddress("9.9.9.9", 9901)));
 
-        assertThat(dialled(authority, rules(), AddressRulesTest::resolve)).isNotEmpty();
+        assertThat(dialed(authority, rules(), AddressRulesTest::resolve)).isNotEmpty();
     }
 
     @Test
-    void ofSeveralAddressesOnlyThePublicOnesAreDialled() {
-        assertThat(dialled("mixed.attacker.example:443", rules(), AddressRulesTest::resolve))
+    void ofSeveralAddressesOnlyThePublicOnesAreDialed() {
+        assertThat(dialed("mixed.attacker.example:443", rules(), AddressRulesTest::resolve))
                 .containsExactly(address("93.184.216.34"));
     }
 
     /** A name that means something harmless when it is first asked for, and this machine from then on. */
     @Test
-    void aNameThatIsMadeToMeanSomethingElseIsJudgedByWhatIsDialled() {
+    void aNameThatIsMadeToMeanSomethingElseIsJudgedByWhatIsDialed() {
         Iterator<String> answers = List.of("93.184.216.34", "127.0.0.1", "10.0.0.1", "169.254.169.254")
                 .iterator();
         Function<String, List<InetAddress>> rebinding = name -> List.of(address(answers.next()));
         AddressRules rules = rules();
 
-        assertThat(dialled("rebinding.example:443", rules, rebinding)).containsExactly(address("93.184.216.34"));
-        assertThat(dialled("rebinding.example:443", rules, rebinding)).isEmpty();
-        assertThat(dialled("rebinding.example:443", rules, rebinding)).isEmpty();
-        assertThat(dialled("rebinding.example:443", rules, rebinding)).isEmpty();
+        assertThat(dialed("rebinding.example:443", rules, rebinding)).containsExactly(address("93.184.216.34"));
+        assertThat(dialed("rebinding.example:443", rules, rebinding)).isEmpty();
+        assertThat(dialed("rebinding.example:443", rules, rebinding)).isEmpty();
+        assertThat(dialed("rebinding.example:443", rules, rebinding)).isEmpty();
     }
 
     // ---- exemptions
@@ -306,7 +306,7 @@ class AddressRulesTest {
         "other.internal, fd01::1, false",
         "other.internal, 10.1.3.3, false",
     })
-    void whatIsTrustedMayBeDialled(String host, String address, boolean may) {
+    void whatIsTrustedMayBeDialed(String host, String address, boolean may) {
         AddressRules rules = rules("registry.internal", ".trusted.internal", "10.1.2.0/24", "fd00::/16");
 
         assertThat(mayDial(rules, host, address, 443)).isEqualTo(may);
@@ -359,7 +359,7 @@ class AddressRulesTest {
     }
 
     @Test
-    void aWildcardIsDialledAsLoopback() {
+    void aWildcardIsDialedAsLoopback() {
         own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
         AddressRules rules = rules("0.0.0.0/8", "::");
 
@@ -431,7 +431,7 @@ class AddressRulesTest {
     }
 
     @Test
-    void withoutDenyPrivateEverythingButThisGatewayMayBeDialled() {
+    void withoutDenyPrivateEverythingButThisGatewayMayBeDialed() {
         own.set(List.of(new InetSocketAddress("127.0.0.1", 9901)));
         AddressRules rules = new AddressRules(settings(false, List.of(), List.of()), own, tally);
 

@@ -49,7 +49,7 @@ class ProxyAutoConfigFileTest {
     }
 
     @Test
-    void theScriptIsLabelledSoThatPagesOfOtherSitesCannotRunIt() {
+    void theScriptIsLabeledSoThatPagesOfOtherSitesCannotRunIt() {
         Verdict.Reply reply = ask("proxy.example", false);
         assertThat(reply.head().status()).isEqualTo(200);
         assertThat(field(reply, "Content-Type")).isEqualTo("application/x-ns-proxy-autoconfig");

@@ -51,7 +51,7 @@ class DialSettingsTest {
     }
 
     @Test
-    void withoutParentsEverythingIsDialledHere() {
+    void withoutParentsEverythingIsDialedHere() {
         assertThat(ParentProxies.NONE.parentOf("app.example", 443)).isNull();
         assertThat(ParentProxies.NONE.all()).isEmpty();
         assertThat(ParentProxies.NONE.addresses()).isNull();

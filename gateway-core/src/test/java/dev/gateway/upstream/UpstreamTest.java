@@ -64,16 +64,16 @@ class UpstreamTest {
     @Test
     void endpointsThatRequestsNameCountTogether() {
         UpstreamSettings few = UpstreamSettings.builder().maxConnections(2).build();
-        Upstream dialled = new Upstream("egress", List.of(), new NamedByRequest(), few);
-        Host host = dialled.host(NAMED);
-        assertThat(dialled.host(new Endpoint(NamedByRequest.INDEX, "b.example", 80, 1)))
+        Upstream dialed = new Upstream("egress", List.of(), new NamedByRequest(), few);
+        Host host = dialed.host(NAMED);
+        assertThat(dialed.host(new Endpoint(NamedByRequest.INDEX, "b.example", 80, 1)))
                 .isSameAs(host);
         assertThat(take(host.connections())).isEqualTo(2);
-        assertThat(dialled.connections().taken()).isEqualTo(2);
+        assertThat(dialed.connections().taken()).isEqualTo(2);
         assertThat(host.requests().tryAcquire()).isTrue();
-        assertThat(dialled.requests().taken()).isEqualTo(1);
-        assertThat(dialled.endpoints()).isEmpty();
-        assertThat(dialled.hosts()).isEmpty();
+        assertThat(dialed.requests().taken()).isEqualTo(1);
+        assertThat(dialed.endpoints()).isEmpty();
+        assertThat(dialed.hosts()).isEmpty();
     }
 
     @Test

@@ -58,7 +58,7 @@ public class LeaseBenchmark {
     private @Nullable IdleReaper sweep;
 
     @Setup
-    @SuppressWarnings("NullAway") // nothing is resolved or dialled
+    @SuppressWarnings("NullAway") // nothing is resolved or dialed
     public void fill() throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", 9000, 1));
         UpstreamSettings settings = UpstreamSettings.builder()

@@ -130,7 +130,7 @@ public final class ClientTls implements AutoCloseable {
     /**
      * Makes the handler that secures one connection. It must be added to a pipeline, which releases it.
      *
-     * @param host the host dialled, verified and asked for unless the settings name another
+     * @param host the host dialed, verified and asked for unless the settings name another
      */
     public SslHandler newHandler(ByteBufAllocator allocator, String host, int port, Alpn alpn) {
         SslContext context =

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param verify whether the server's certificate and name are verified
  * @param caFile PEM certificates trusted instead of the platform's, or null
- * @param serverName the name to ask for and verify instead of the host that is dialled, or null
+ * @param serverName the name to ask for and verify instead of the host that is dialed, or null
  * @param certFile PEM chain of the client certificate, or null
  * @param keyFile PEM key of the client certificate, or null
  * @param protocols such as {@code TLSv1.3}; empty for TLS 1.2 and 1.3

@@ -42,7 +42,7 @@ public final class Shortage {
     /**
      * Whether a connection failed for want of something of our own.
      *
-     * @param address that was dialled, null for a socket file
+     * @param address that was dialed, null for a socket file
      */
     public static boolean isOurs(Throwable failure, @Nullable InetAddress address) {
         for (Throwable each = failure; each != null; each = each.getCause()) {

@@ -98,11 +98,11 @@ record LogField(String text, String key, Writer writer) {
     static final LogField ROUTE = field("route", (exchange, line) -> line.name(exchange.route));
     static final LogField UPSTREAM = field("upstream", (exchange, line) -> line.name(exchange.upstream));
     static final LogField ENDPOINT = field("endpoint", (exchange, line) -> line.name(exchange.endpoint));
-    static final LogField DIALLED = field("dialled", (exchange, line) -> {
-        // An endpoint that is an address, and was dialled itself, is not said twice.
+    static final LogField DIALLED = field("dialed", (exchange, line) -> {
+        // An endpoint that is an address, and was dialed itself, is not said twice.
         DialedPeer hop = exchange.hop;
-        boolean same = hop != null && exchange.endpoint != null && line.isName(exchange.endpoint, hop.dialled());
-        line.text(hop == null || same ? null : hop.dialled());
+        boolean same = hop != null && exchange.endpoint != null && line.isName(exchange.endpoint, hop.dialed());
+        line.text(hop == null || same ? null : hop.dialed());
     });
     static final LogField PARENT =
             field("parent", (exchange, line) -> line.text(exchange.hop == null ? null : exchange.hop.parent()));

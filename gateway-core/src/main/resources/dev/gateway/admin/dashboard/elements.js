@@ -17,7 +17,7 @@ export function setClass(node, name) {
   if (node.className !== name) node.className = name;
 }
 
-/** A short word with a colour of its own; the word says what the colour says. */
+/** A short word with a color of its own; the word says what the color says. */
 export const badge = (text, level) => ({text, badge: level});
 
 /** A number of something, and how much of a whole that is. */

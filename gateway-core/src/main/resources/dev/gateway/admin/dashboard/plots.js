@@ -15,7 +15,7 @@ let chosen = null; // the moment, or null for now
 let history = null;
 const marks = []; // {time, text}: what happened, drawn as a line through all charts
 
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+const color = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
 /** A line across all charts at the chosen moment, and one wherever something has happened. */
 const moments = {
@@ -33,8 +33,8 @@ const moments = {
       ctx.stroke();
       ctx.restore();
     };
-    for (const mark of marks) line(mark.time, colour('accent'), [4, 3]);
-    if (chosen !== null) line(chosen, colour('muted'), []);
+    for (const mark of marks) line(mark.time, color('accent'), [4, 3]);
+    if (chosen !== null) line(chosen, color('muted'), []);
   },
 };
 
@@ -92,7 +92,7 @@ export class Plot {
   #options;
 
   /**
-   * Series are {name, colour, dash, value(point)}, or a function that returns them for the points that are shown.
+   * Series are {name, color, dash, value(point)}, or a function that returns them for the points that are shown.
    * Options: format of values, stacked, log, binary (steps), whole (numbers only), least (what the axis shows at least).
    */
   constructor(id, title, series, options) {
@@ -161,8 +161,8 @@ export class Plot {
     scales.x.min = Math.max(latest.time - span, Math.min(history.points[0].time, latest.time - LEAST_SPAN)); // it grows
     scales.x.max = latest.time;
     for (const scale of [scales.x, scales.y]) {
-      scale.ticks.color = colour('muted');
-      scale.grid.color = colour('line');
+      scale.ticks.color = color('muted');
+      scale.grid.color = color('line');
       scale.ticks.font = {size: 11};
     }
     this.#chart.data.datasets = series.map((each, index) => this.#dataset(each, index, shown));
@@ -171,7 +171,7 @@ export class Plot {
   }
 
   #dataset(each, index, shown) {
-    const paint = colour(each.colour);
+    const paint = color(each.color);
     const {stacked} = this.#options;
     return {
       label: each.name,
@@ -197,7 +197,7 @@ export class Plot {
         item = legendItem(each);
         this.#items.set(each.name, item);
       }
-      item.swatch.setAttribute('class', 'swatch ' + each.colour);
+      item.swatch.setAttribute('class', 'swatch ' + each.color);
       const text = this.#format(each.value(point));
       setText(item.value, text);
       texts.push(each.name + ' ' + text);

@@ -22,11 +22,11 @@ export class Process {
 
   constructor() {
     new Plot('loops', 'Event-loop lag', [
-      {name: 'longest in 10 s', colour: 'violet', fill: true, value: point => point.lag},
+      {name: 'longest in 10 s', color: 'violet', fill: true, value: point => point.lag},
     ], {format: duration, least: 0.005});
     new Plot('memory', 'Memory', [
-      {name: 'heap', colour: 'good', fill: true, value: point => point.heap},
-      {name: 'direct', colour: 'info', dash: [7, 3], value: point => point.direct},
+      {name: 'heap', color: 'good', fill: true, value: point => point.heap},
+      {name: 'direct', color: 'info', dash: [7, 3], value: point => point.direct},
     ], {format: bytes, binary: true, least: 1 << 20});
     this.#loops = new Table(document.getElementById('loops'), 'Event loops',
         [{name: 'Loop', text: true}, {name: 'Lag'}, {name: 'Tasks waiting', wide: true}, {name: 'Connections'}, {name: 'Exchanges'}], '');

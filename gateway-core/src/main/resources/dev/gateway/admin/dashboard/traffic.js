@@ -6,7 +6,7 @@ import {Plot} from './plots.js';
 import {meaning} from './causes.js';
 
 const CODES = [['2xx', 'good'], ['3xx', 'info'], ['1xx', 'quiet'], ['4xx', 'warn'], ['5xx', 'bad'], ['none', 'quiet']];
-const CAUSE_COLOURS = ['bad', 'violet', 'warn', 'info', 'pink'];
+const CAUSE_COLORS = ['bad', 'violet', 'warn', 'info', 'pink'];
 
 const codeName = code => code === 'none' ? 'no answer' : code;
 
@@ -14,21 +14,21 @@ const codeName = code => code === 'none' ? 'no answer' : code;
 function codeSeries(points) {
   return CODES
       .filter(([code]) => code === '2xx' || points.some(point => point.codes?.[code]))
-      .map(([code, colour]) => ({name: codeName(code), colour, value: point => point.codes && (point.codes[code] ?? 0)}));
+      .map(([code, color]) => ({name: codeName(code), color, value: point => point.codes && (point.codes[code] ?? 0)}));
 }
 
-const causeColours = new Map();
+const causeColors = new Map();
 
-/** A cause keeps its colour as long as it is shown. */
-function causeColour(cause, shown) {
-  for (const known of causeColours.keys()) {
-    if (!shown.includes(known)) causeColours.delete(known);
+/** A cause keeps its color as long as it is shown. */
+function causeColor(cause, shown) {
+  for (const known of causeColors.keys()) {
+    if (!shown.includes(known)) causeColors.delete(known);
   }
-  if (!causeColours.has(cause)) {
-    const taken = [...causeColours.values()];
-    causeColours.set(cause, CAUSE_COLOURS.find(colour => !taken.includes(colour)));
+  if (!causeColors.has(cause)) {
+    const taken = [...causeColors.values()];
+    causeColors.set(cause, CAUSE_COLORS.find(color => !taken.includes(color)));
   }
-  return causeColours.get(cause);
+  return causeColors.get(cause);
 }
 
 /** The most frequent causes of the time that is shown, and all others together. */
@@ -38,14 +38,14 @@ function causeSeries(points) {
     for (const [cause, number] of Object.entries(point.causes ?? {})) totals.set(cause, (totals.get(cause) ?? 0) + number);
   }
   const ranked = [...totals].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([cause]) => cause);
-  const own = ranked.slice(0, CAUSE_COLOURS.length).sort();
+  const own = ranked.slice(0, CAUSE_COLORS.length).sort();
   const series = own.map(cause => (
-    {name: cause, colour: causeColour(cause, own), value: point => point.causes && (point.causes[cause] ?? 0)}));
-  const rest = ranked.slice(CAUSE_COLOURS.length);
+    {name: cause, color: causeColor(cause, own), value: point => point.causes && (point.causes[cause] ?? 0)}));
+  const rest = ranked.slice(CAUSE_COLORS.length);
   if (rest.length > 0) {
     series.push({
       name: 'others',
-      colour: 'quiet',
+      color: 'quiet',
       value: point => point.causes && rest.reduce((total, cause) => total + (point.causes[cause] ?? 0), 0),
     });
   }
@@ -70,15 +70,15 @@ export class Traffic {
   constructor() {
     new Plot('requests', 'Requests by status', codeSeries, {format: rate, stacked: true, least: 1});
     new Plot('latency', 'Latency of requests', [
-      {name: 'p50', colour: 'good', value: latency('p50')},
-      {name: 'p90', colour: 'info', dash: [7, 3], value: latency('p90')},
-      {name: 'p99', colour: 'violet', dash: [3, 2], value: latency('p99')},
-      {name: 'p99.9', colour: 'bad', dash: [1, 2], value: latency('p999')},
+      {name: 'p50', color: 'good', value: latency('p50')},
+      {name: 'p90', color: 'info', dash: [7, 3], value: latency('p90')},
+      {name: 'p99', color: 'violet', dash: [3, 2], value: latency('p99')},
+      {name: 'p99.9', color: 'bad', dash: [1, 2], value: latency('p999')},
     ], {format: duration, log: true});
     new Plot('failures', 'Failed exchanges by cause', causeSeries, {format: rate, stacked: true, least: 1});
     new Plot('bytes', 'Bytes from and to clients', [
-      {name: 'received', colour: 'info', dash: [7, 3], value: point => point.received},
-      {name: 'sent', colour: 'good', fill: true, value: point => point.sent},
+      {name: 'received', color: 'info', dash: [7, 3], value: point => point.received},
+      {name: 'sent', color: 'good', fill: true, value: point => point.sent},
     ], {format: byteRate, binary: true, least: 1024});
   }
 

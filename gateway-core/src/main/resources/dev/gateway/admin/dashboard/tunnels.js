@@ -22,8 +22,8 @@ export class Tunnels {
 
   constructor() {
     new Plot('tunnels', 'Open tunnels and WebSockets', [
-      {name: 'tunnels', colour: 'info', fill: true, value: point => point.tunnels},
-      {name: 'WebSockets', colour: 'violet', dash: [7, 3], value: point => point.webSockets},
+      {name: 'tunnels', color: 'info', fill: true, value: point => point.tunnels},
+      {name: 'WebSockets', color: 'violet', dash: [7, 3], value: point => point.webSockets},
     ], {format: count, whole: true, least: 4});
     this.#table = new Table(document.getElementById('tunnels'), 'Tunnels by listener, WebSockets by route', [
       {name: 'Listener or route', text: true, wrap: true}, {name: 'Kind', text: true, wide: true}, {name: 'Open'}, {name: 'Opened'}, {name: 'Failed'},

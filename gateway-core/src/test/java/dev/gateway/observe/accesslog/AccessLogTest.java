@@ -172,7 +172,7 @@ class AccessLogTest {
                 "\",\"listener\":\"web\",\"client\":\"192.0.2.7\",\"peer\":\"192.0.2.7\",\"identity\":\"ci\",\"method\":\"CONNECT\","
                         + "\"scheme\":\"http\",\"authority\":\"api.example.com:443\",\"protocol\":\"HTTP/1.1\",\"status\":200,"
                         + "\"route\":\"shop\",\"upstream\":\"app\",\"endpoint\":\"app.test:9000\","
-                        + "\"dialled\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
+                        + "\"dialed\":\"192.0.2.9:3128\",\"parent\":\"https://proxy.test:3128\",\"attempts\":1,"
                         + "\"generation\":7,";
         String times = ",\"pendingMicros\":1,\"connectMicros\":1,\"responseMicros\":1000,\"bodyMicros\":";
         assertThat(written.toString(StandardCharsets.US_ASCII).lines())
@@ -198,13 +198,13 @@ class AccessLogTest {
     }
 
     @Test
-    void anEndpointThatIsTheAddressDialledIsNotSaidTwice() throws IOException {
+    void anEndpointThatIsTheAddressDialedIsNotSaidTwice() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
         record.endpoint = "192.0.2.9:9000";
         record.hop = new DialedPeer("192.0.2.9:9000", "");
         assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
-                .doesNotContain("dialled", "parent");
+                .doesNotContain("dialed", "parent");
     }
 
     @Test

@@ -2,7 +2,7 @@ package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -45,7 +45,7 @@ class ConformanceIT {
     void aBodyThatHasComeIsNotAskedFor() throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.send(Head.response(100), false);
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 GatewayJar gateway = start(origin);
                 Http1Peer client = Http1Peer.connect(gateway.port("web"))) {

@@ -2,7 +2,7 @@ package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Pairing;
@@ -33,11 +33,11 @@ class CurlIT {
     @BeforeAll
     static void start() throws Exception {
         origin = Origin.start()
-                .on("/", Behaviours.text("hello"))
-                .on("/echo", Behaviours.echo())
+                .on("/", Behaviors.text("hello"))
+                .on("/echo", Behaviors.echo())
                 .on("/hints", (stream, head) -> {
                     stream.send(Head.response(103, "link", "</style.css>"), false);
-                    Behaviours.text("hinted").serve(stream, head);
+                    Behaviors.text("hinted").serve(stream, head);
                 });
         toHttp1 = Rig.to(origin, Pairing.H1_TO_H1).clear("h2cUpgrade: true").start();
         toHttp2 = Rig.to(origin, Pairing.H1_TO_H2).clear("h2cUpgrade: true").start();

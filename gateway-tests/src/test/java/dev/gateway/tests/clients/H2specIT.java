@@ -2,7 +2,7 @@ package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
@@ -32,7 +32,7 @@ class H2specIT {
         // On a port that speaks HTTP/1.1 as well, a wrong preface is a wrong HTTP/1.1 request.
         List<String> expected = tls ? List.of() : List.of("Sends invalid connection preface");
         Path report = directory.resolve("report.xml");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("hello"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("hello"));
                 Rig rig = Rig.to(origin, Pairing.H2_TO_H1).start()) {
             List<String> command = new ArrayList<>(List.of(h2spec, "-h", "127.0.0.1", "-p"));
             command.add(Integer.toString(tls ? rig.tlsPort() : rig.port()));

@@ -2,7 +2,7 @@ package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
@@ -35,8 +35,7 @@ class JdkClientIT {
         byte[] body = new byte[500_000];
         new Random(5).nextBytes(body);
         for (Pairing pairing : new Pairing[] {Pairing.H1_TO_H1, Pairing.H1_TO_H2}) {
-            try (Origin origin =
-                            Origin.start().on("/", Behaviours.text("hello")).on("/echo", Behaviours.echo());
+            try (Origin origin = Origin.start().on("/", Behaviors.text("hello")).on("/echo", Behaviors.echo());
                     Rig rig = Rig.to(origin, pairing)
                             .clear("h2cUpgrade: " + upgrade)
                             .start()) {

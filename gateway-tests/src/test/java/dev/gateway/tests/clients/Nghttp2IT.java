@@ -2,7 +2,7 @@ package dev.gateway.tests.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Pairing;
 import dev.gateway.tests.support.Rig;
@@ -24,7 +24,7 @@ class Nghttp2IT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.start().on("/", Behaviours.text("hello")).on("/large", Behaviours.text("x".repeat(200_000)));
+        origin = Origin.start().on("/", Behaviors.text("hello")).on("/large", Behaviors.text("x".repeat(200_000)));
         toHttp1 = Rig.to(origin, Pairing.H2_TO_H1).start();
         toHttp2 = Rig.to(origin, Pairing.H2_TO_H2).start();
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.support.Pairing;
@@ -38,7 +38,7 @@ class SpiderIT {
         return page.append("x".repeat(997 * n)).toString();
     }
 
-    private static Behaviour site() {
+    private static Behavior site() {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200), false);

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -35,7 +35,7 @@ class BrokenEndpointIT {
                     Http1Peer peer = (Http1Peer) stream.peer();
                     peer.raw(response).halfClose();
                 });
-                Origin good = Origin.start().otherwise(Behaviours.text("good"));
+                Origin good = Origin.start().otherwise(Behaviors.text("good"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 workers: 1

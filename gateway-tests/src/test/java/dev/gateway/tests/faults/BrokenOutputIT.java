@@ -3,7 +3,7 @@ package dev.gateway.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -133,7 +133,7 @@ class BrokenOutputIT {
 
     @Test
     void linesThatNobodyReadsAreCountedAndToldOnce() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
             Process process = start(origin, Redirect.PIPE);
             try {
                 int port = awaitPort(process);
@@ -152,7 +152,7 @@ class BrokenOutputIT {
     void linesThatFindAFullDiskAreCountedAndToldOnce() throws Exception {
         File full = new File("/dev/full");
         assumeTrue(full.exists(), "no /dev/full");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
             Process process = start(origin, Redirect.to(full));
             try {
                 int port = awaitPort(process);

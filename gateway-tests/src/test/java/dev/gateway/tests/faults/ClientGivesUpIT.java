@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -37,12 +37,12 @@ class ClientGivesUpIT {
     /** An origin whose slow answers come when the test says so, and which sees when nobody waits for them any more. */
     private Origin origin() throws IOException {
         return Origin.start()
-                .on("/", Behaviours.text("ok"))
+                .on("/", Behaviors.text("ok"))
                 .on("/late", (stream, head) -> {
                     stream.receiveBody();
                     arrived.countDown();
                     answers.await();
-                    Behaviours.text("late").serve(stream, head);
+                    Behaviors.text("late").serve(stream, head);
                 })
                 .on("/slow", (stream, head) -> {
                     stream.receiveBody();

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -43,7 +43,7 @@ class CostlyHeadsIT {
         for (int i = 0; i < 90; i++) {
             fields.addAll(List.of("user-agent", "x".repeat(260)));
         }
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = to(origin);
                 Peer client = Peers.H2C.connect(gateway.port("web"))) {
             PeerStream stream = client.open();
@@ -64,7 +64,7 @@ class CostlyHeadsIT {
     /** Each name is looked for among all fields. */
     @Test
     void aConnectionThatNamesThousandsOfFieldsIsABadRequest() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = to(origin)) {
             for (int names : new int[] {32, 33, 10_000}) {
                 try (Http1Peer client = Http1Peer.connect(gateway.port("web"))) {
@@ -93,7 +93,7 @@ class CostlyHeadsIT {
 
     @Test
     void aRequestIdDoesNotTellTheNext() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = to(origin);
                 Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
             for (int i = 0; i < 2; i++) {

@@ -36,7 +36,7 @@ class DirectMemoryIT {
 
     private static final int MUCH = 40 << 20;
 
-    private final HttpClient neighbour = HttpClient.newBuilder()
+    private final HttpClient neighbor = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(PATIENCE)
             .build();
@@ -195,7 +195,7 @@ class DirectMemoryIT {
     }
 
     private void oneMoreIsServed() throws IOException, InterruptedException {
-        HttpResponse<String> answer = neighbour.send(
+        HttpResponse<String> answer = neighbor.send(
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.port("web") + "/small"))
                         .timeout(PATIENCE)
                         .build(),

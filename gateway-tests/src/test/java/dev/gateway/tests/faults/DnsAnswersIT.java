@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.NameServer;
 import dev.gateway.tests.peer.NameServer.Mood;
@@ -40,7 +40,7 @@ class DnsAnswersIT {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "WELL")
     void aNameThatNobodyHasResolvedYetIs502(Mood mood) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 NameServer names = new NameServer().answers("app.test", "127.0.0.1");
                 Rig rig = start(names, "app.test", origin.port());
                 Peer client = rig.connect(Peers.HTTP1)) {
@@ -59,7 +59,7 @@ class DnsAnswersIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aliasesOfAliasesLeadToTheAddress(boolean inOneAnswer) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 NameServer names = new NameServer()
                         .alias("app.test", "edge.app.test")
                         .alias("edge.app.test", "a-1.cloud.test")
@@ -96,7 +96,7 @@ class DnsAnswersIT {
 
     @Test
     void whatIsTooLongForADatagramIsAskedForByTcp() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 NameServer names =
                         new NameServer().answers("app.test", "127.0.0.1").truncates("app.test");
                 Rig rig = start(names, "app.test", origin.port());
@@ -118,8 +118,8 @@ class DnsAnswersIT {
                             goOn.await();
                             stream.send("to the end", true);
                         })
-                        .on("/", Behaviours.text("former"));
-                Origin present = Origin.startAt("127.0.0.2", former.port()).on("/", Behaviours.text("present"));
+                        .on("/", Behaviors.text("former"));
+                Origin present = Origin.startAt("127.0.0.2", former.port()).on("/", Behaviors.text("present"));
                 NameServer names = new NameServer().answers("app.test", "127.0.0.1", "127.0.0.2");
                 Rig rig = Rig.to("app.test", former.port())
                         .upstreamProtocol(pairing.upstream)

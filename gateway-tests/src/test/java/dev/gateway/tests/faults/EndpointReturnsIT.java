@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("jar")
 @Timeout(60)
 class EndpointReturnsIT {
-    private static Behaviour answers(AtomicInteger status) {
+    private static Behavior answers(AtomicInteger status) {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(status.get(), "content-length", "0"), true);

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * While somebody attacks the gateway, or an endpoint is sick, a neighbour who behaves well is served: no error, an answer
+ * While somebody attacks the gateway, or an endpoint is sick, a neighbor who behaves well is served: no error, an answer
  * in time, and {@code /healthz} too. {@code faults/run} starts the gateway, its origins and the attackers, each in a
  * process of its own; it also compares with nginx and HAProxy.
  *
- * <p>A fault lasts 5 seconds and the neighbour is watched for 2 more; {@code -Dfaults=long} makes that 120 and 60. The
+ * <p>A fault lasts 5 seconds and the neighbor is watched for 2 more; {@code -Dfaults=long} makes that 120 and 60. The
  * bound of 5 seconds is no promise about latency: it holds on a machine that has much else to do, and tells a gateway that
  * is busy from one that has stopped. With {@code -Dfaults=long}, for a quiet machine, it is one second.
  */
@@ -34,32 +34,32 @@ class FaultsIT {
     private static final double READY_MIB = LONG ? 0 : 2;
 
     @Test
-    void aNeighbourIsServedBesideStalledStreams() throws Exception {
+    void aNeighborIsServedBesideStalledStreams() throws Exception {
         assertServed("stalled-streams");
     }
 
     @Test
-    void aNeighbourIsServedBesideSlowReaders() throws Exception {
+    void aNeighborIsServedBesideSlowReaders() throws Exception {
         assertServed("slow-readers");
     }
 
     @Test
-    void aNeighbourIsServedBesideUploadsThatNobodyReads() throws Exception {
+    void aNeighborIsServedBesideUploadsThatNobodyReads() throws Exception {
         assertServed("unread-uploads");
     }
 
     @Test
-    void aNeighbourIsServedBesideHeadsThatUnpackToMore() throws Exception {
+    void aNeighborIsServedBesideHeadsThatUnpackToMore() throws Exception {
         assertServed("header-amplification");
     }
 
     @Test
-    void aNeighbourIsServedBesideHeadsThatNeverEnd() throws Exception {
+    void aNeighborIsServedBesideHeadsThatNeverEnd() throws Exception {
         assertServed("unfinished-heads");
     }
 
     @Test
-    void aNeighbourIsServedBesideRapidResetsWithTrailers() throws Exception {
+    void aNeighborIsServedBesideRapidResetsWithTrailers() throws Exception {
         assertServed("rapid-reset");
     }
 
@@ -70,16 +70,16 @@ class FaultsIT {
 
     /**
      * Its clients are refused, on 24 MiB of heap; those of another upstream are not, on kept connections and on new ones. A new
-     * one may wait in the listen queue behind the others; the neighbour gives up after 12 seconds, which is an error.
+     * one may wait in the listen queue behind the others; the neighbor gives up after 12 seconds, which is an error.
      */
     @Test
-    void aNeighbourIsServedBesideAnUpstreamThatDoesNotAnswer() throws Exception {
+    void aNeighborIsServedBesideAnUpstreamThatDoesNotAnswer() throws Exception {
         assertServedLate("stopped-upstream");
     }
 
     /** The same beside slow readers, in the memory of the chart's default limit, if control groups can be made here. */
     @Test
-    void aNeighbourIsServedInTheMemoryThatTheChartGives() throws Exception {
+    void aNeighborIsServedInTheMemoryThatTheChartGives() throws Exception {
         assertServedLate("chart-sizes");
     }
 

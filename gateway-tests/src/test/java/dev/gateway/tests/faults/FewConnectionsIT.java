@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -30,7 +30,7 @@ class FewConnectionsIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
                     goOn.await();
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = few(origin, pairing)) {
             List<Peer> clients = new ArrayList<>();
@@ -55,7 +55,7 @@ class FewConnectionsIT {
     @ParameterizedTest
     @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
     void anIdleConnectionGoesToTheEventLoopThatNeedsIt(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = few(origin, pairing)) {
             List<Peer> clients = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {

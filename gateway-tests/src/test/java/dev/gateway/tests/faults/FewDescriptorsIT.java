@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.GatewayJar;
 import java.io.IOException;
@@ -82,7 +82,7 @@ class FewDescriptorsIT {
 
     @Test
     void everyRequestIsServedInItsTurnAndEveryCounterReturns() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start("", origin.port())) {
             for (int round = 0; round < 5; round++) {
                 List<Socket> wave = new ArrayList<>();
@@ -125,7 +125,7 @@ class FewDescriptorsIT {
 
     @Test
     void theAdminListenerAnswersWhileClientsWait() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start("", origin.port())) {
             for (int i = 0; i < 2 * LIMIT; i++) {
                 connect(gateway).getOutputStream().write('G'); // a request that does not end
@@ -164,7 +164,7 @@ class FewDescriptorsIT {
             for (int i = 0; i < 2 * LIMIT; i++) {
                 ask(connect(gateway));
             }
-            gateway.await("all connections to upstreams that there can be", () -> hasDialled(gateway));
+            gateway.await("all connections to upstreams that there can be", () -> hasDialed(gateway));
             assertThat(gateway.admin("/healthz", Duration.ofSeconds(5)).statusCode())
                     .isEqualTo(200);
             assertThat(gateway.metric("gateway_upstream_ejections_total")).isZero();
@@ -174,7 +174,7 @@ class FewDescriptorsIT {
         }
     }
 
-    private static boolean hasDialled(GatewayJar gateway) {
+    private static boolean hasDialed(GatewayJar gateway) {
         try {
             return gateway.metric("gateway_upstream_connections_active") > 20;
         } catch (IOException | InterruptedException e) {

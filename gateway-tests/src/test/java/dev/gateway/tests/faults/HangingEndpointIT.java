@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.GatewayJar;
 import java.io.IOException;
@@ -43,8 +43,8 @@ class HangingEndpointIT {
 
     @Test
     void twoThirdsOfAnUpstreamGoOnWhileTheProcessOfOneThirdIsStopped() throws Exception {
-        try (Origin first = Origin.start().on("/", Behaviours.text("ok"));
-                Origin second = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin first = Origin.start().on("/", Behaviors.text("ok"));
+                Origin second = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar stopped = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
@@ -66,8 +66,8 @@ class HangingEndpointIT {
 
     @Test
     void whoDoesNotAnswerFiveTimesInARowIsLeftAlone() throws Exception {
-        try (Origin well = Origin.start().on("/", Behaviours.text("ok"));
-                Origin silent = Origin.start().on("/", Behaviours.silence());
+        try (Origin well = Origin.start().on("/", Behaviors.text("ok"));
+                Origin silent = Origin.start().on("/", Behaviors.silence());
                 GatewayJar gateway = gateway("timeouts: {responseHeaders: 200ms}", well.port(), silent.port())) {
             List<Integer> statuses = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
@@ -98,7 +98,7 @@ class HangingEndpointIT {
     @Test
     void aRequestDoesNotWaitForOneEndpointsConnectionWhileAnotherHasRoom() throws Exception {
         try (BlackHole hole = new BlackHole();
-                Origin well = Origin.start().on("/", Behaviours.text("ok"));
+                Origin well = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = gateway("timeouts: {connect: 4s}", hole.port(), well.port())) {
             for (int i = 0; i < 4; i++) {
                 HttpResponse<String> response = client.send(

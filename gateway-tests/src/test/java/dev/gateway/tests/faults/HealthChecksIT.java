@@ -2,10 +2,10 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -28,11 +28,11 @@ class HealthChecksIT {
     private static final String CHECK =
             "{active: {path: '/healthz?full=1', interval: 100ms, timeout: 20s, unhealthyThreshold: 2}}";
 
-    private static Behaviour status(int status) {
+    private static Behavior status(int status) {
         return status(new AtomicInteger(status));
     }
 
-    private static Behaviour status(AtomicInteger status) {
+    private static Behavior status(AtomicInteger status) {
         return (stream, head) -> {
             stream.receiveBody();
             if (status.get() == 204) { // which must not have a body
@@ -111,7 +111,7 @@ class HealthChecksIT {
 
     @Test
     void whoDoesNotAnswerInTimeIsNotWell() throws Exception {
-        try (Origin silent = Origin.start().on("/healthz", Behaviours.silence());
+        try (Origin silent = Origin.start().on("/healthz", Behaviors.silence());
                 Origin well = Origin.start().on("/healthz", status(200));
                 Rig rig = Rig.start(
                         yaml(
@@ -172,8 +172,8 @@ class HealthChecksIT {
     }
 
     /** Answers while it may, and never later. */
-    private static Behaviour whenever(AtomicBoolean may, int status) {
-        return (stream, head) -> (may.get() ? status(status) : Behaviours.silence()).serve(stream, head);
+    private static Behavior whenever(AtomicBoolean may, int status) {
+        return (stream, head) -> (may.get() ? status(status) : Behaviors.silence()).serve(stream, head);
     }
 
     @Test

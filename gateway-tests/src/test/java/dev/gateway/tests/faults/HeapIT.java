@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -41,7 +41,7 @@ class HeapIT {
     private static final int ENHANCE_YOUR_CALM = 11;
     private static final int VALUE = 3800;
 
-    /** A neighbour's request is shorter, and what it is beside is longer. */
+    /** A neighbor's request is shorter, and what it is beside is longer. */
     private static final int REQUEST = 1000;
 
     private final List<Socket> sockets = new ArrayList<>();
@@ -50,7 +50,7 @@ class HeapIT {
 
     @BeforeEach
     void startUpstreams() throws IOException {
-        origin = Origin.start().on("/", Behaviours.text("ok"));
+        origin = Origin.start().on("/", Behaviors.text("ok"));
         paused = new ServerSocket(0, 4096, InetAddress.getLoopbackAddress());
     }
 
@@ -90,10 +90,10 @@ class HeapIT {
     }
 
     /** A client that was there before the others, and wants little. */
-    private static final class Neighbour implements AutoCloseable {
+    private static final class Neighbor implements AutoCloseable {
         private final Peer peer;
 
-        Neighbour(GatewayJar gateway) throws Exception {
+        Neighbor(GatewayJar gateway) throws Exception {
             peer = Peers.HTTP1.connect(gateway.port("web"));
             ask();
         }
@@ -137,12 +137,12 @@ class HeapIT {
         } while (received != before);
     }
 
-    /** The same while a neighbour asks, so that it is never idle for long and does not give way. */
-    private static void settle(GatewayJar gateway, Neighbour neighbour) throws Exception {
+    /** The same while a neighbor asks, so that it is never idle for long and does not give way. */
+    private static void settle(GatewayJar gateway, Neighbor neighbor) throws Exception {
         double before;
         double received = -REQUEST;
         do {
-            neighbour.ask();
+            neighbor.ask();
             before = received;
             received = gateway.metric("gateway_downstream_received_bytes_total");
         } while (received >= before + REQUEST);
@@ -154,7 +154,7 @@ class HeapIT {
             socket.close();
         }
         gateway.await("a new client is served", () -> {
-            try (Neighbour fresh = new Neighbour(gateway)) {
+            try (Neighbor fresh = new Neighbor(gateway)) {
                 fresh.ask();
                 return true;
             } catch (Exception | AssertionError e) {
@@ -167,17 +167,17 @@ class HeapIT {
     @Test
     void requestsThatWaitForAPausedUpstreamAreBounded() throws Exception {
         try (GatewayJar gateway = start("32m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             byte[] request = ("GET /hang HTTP/1.1\r\nHost: x.test\r\nCookie: " + "c".repeat(25_000) + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII);
             for (int i = 0; i < 1_200; i++) {
                 send(connect(gateway), request);
                 if (i % 10 == 0) { // so that it never is idle for long and gives way
-                    neighbour.ask();
+                    neighbor.ask();
                 }
             }
-            settle(gateway, neighbour);
-            neighbour.ask();
+            settle(gateway, neighbor);
+            neighbor.ask();
             assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
                     .isEqualTo(200);
             double refused = gateway.metric("gateway_downstream_requests_total", "cause=\"overload\"");
@@ -190,17 +190,17 @@ class HeapIT {
     @Test
     void headsOfWhichNotAllComesAreBounded() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             byte[] head = ("GET / HTTP/1.1\r\nHost: x.test\r\nCookie: " + "c".repeat(31_000))
                     .getBytes(StandardCharsets.US_ASCII);
             for (int i = 0; i < 1_800; i++) {
                 send(connect(gateway), head);
                 if (i % 10 == 0) { // so that it never is idle for long and gives way
-                    neighbour.ask();
+                    neighbor.ask();
                 }
             }
-            settle(gateway, neighbour);
-            neighbour.ask();
+            settle(gateway, neighbor);
+            neighbor.ask();
             assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
                     .isEqualTo(200);
             assertThatItRecovers(gateway);
@@ -210,18 +210,18 @@ class HeapIT {
     @Test
     void trailersOfWhichNotAllComesAreBounded() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             byte[] head = ("POST /hang HTTP/1.1\r\nHost: x.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: "
                             + "c".repeat(31_000))
                     .getBytes(StandardCharsets.US_ASCII);
             for (int i = 0; i < 1_800; i++) {
                 send(connect(gateway), head);
                 if (i % 10 == 0) { // so that it never is idle for long and gives way
-                    neighbour.ask();
+                    neighbor.ask();
                 }
             }
-            settle(gateway, neighbour);
-            neighbour.ask();
+            settle(gateway, neighbor);
+            neighbor.ask();
             assertThatItRecovers(gateway);
         }
     }
@@ -229,7 +229,7 @@ class HeapIT {
     @Test
     void connectionsThatAreIdleDoNotKeepTheHeadOfTheirLastRequest() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             byte[] request = ("GET /none HTTP/1.1\r\nHost: x.test\r\nCookie: " + "c".repeat(31_000) + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII);
             for (int i = 0; i < 1_800; i++) {
@@ -237,7 +237,7 @@ class HeapIT {
                 send(socket, request);
                 socket.getInputStream().read(); // it is answered, or refused
             }
-            neighbour.ask();
+            neighbor.ask();
             assertThat(gateway.metric("gateway_downstream_requests_total", "code=\"404\""))
                     .isGreaterThan(1_000);
         }
@@ -298,12 +298,12 @@ class HeapIT {
     @Test
     void headsThatUnpackToMuchMoreThanTheyAreDoNotEndTheProcess() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             for (int i = 0; i < 16; i++) {
                 openStreams(connectHttp2(gateway), "/none", 8);
             }
             settle(gateway);
-            neighbour.ask();
+            neighbor.ask();
             assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
                     .isEqualTo(200);
             assertThatItRecovers(gateway);
@@ -313,15 +313,15 @@ class HeapIT {
     @Test
     void manyHeadsThatUnpackToALittleMoreAreBoundedWhileTheyWait() throws Exception {
         try (GatewayJar gateway = start("32m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             for (int i = 0; i < 60; i++) {
                 openStreams(connectHttp2(gateway), "/hang", 1);
                 if (i % 10 == 0) {
-                    neighbour.ask();
+                    neighbor.ask();
                 }
             }
             settle(gateway);
-            neighbour.ask();
+            neighbor.ask();
             assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"overload\""))
                     .isPositive();
             assertThatItRecovers(gateway);
@@ -364,13 +364,13 @@ class HeapIT {
     @Test
     void bodiesThatWaitInManyPiecesDoNotEndTheProcess() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             for (int i = 0; i < 4; i++) {
                 uploadsThatWait(connect(gateway), 32);
-                neighbour.ask();
+                neighbor.ask();
             }
             settle(gateway);
-            neighbour.ask();
+            neighbor.ask();
             assertThat(gateway.admin("/ready", Duration.ofSeconds(20)).statusCode())
                     .isEqualTo(200);
             assertThat(gateway.metric("gateway_downstream_requests_total", "cause=\"overload\""))
@@ -383,13 +383,13 @@ class HeapIT {
     @Test
     void bodiesThatWaitDoNotUseUpAllBuffers() throws Exception {
         try (GatewayJar gateway = start("64m");
-                Neighbour neighbour = new Neighbour(gateway)) {
+                Neighbor neighbor = new Neighbor(gateway)) {
             for (int i = 0; i < 16; i++) {
                 uploadsThatWait(connect(gateway), 16 * 1024);
-                neighbour.ask();
+                neighbor.ask();
             }
             settle(gateway);
-            neighbour.ask();
+            neighbor.ask();
             assertThat(gateway.metric("gateway_direct_memory_cuts_total")).isPositive();
             assertThatItRecovers(gateway);
         }

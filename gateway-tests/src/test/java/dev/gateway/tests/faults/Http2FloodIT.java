@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -77,7 +77,7 @@ class Http2FloodIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsEndedAndOthersGoOn(Flood flood) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok")).on("/slow", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok")).on("/slow", Behaviors.silence());
                 Rig rig = Rig.to(origin, Pairing.H2_TO_H1).start();
                 Http2Peer attacker = (Http2Peer) rig.connect(Peers.H2C);
                 Peer other = rig.connect(Peers.H2C)) {

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -49,7 +49,7 @@ class Http2RefusedStreamIT {
         Map<Peer, AtomicInteger> open = new ConcurrentHashMap<>();
         CountDownLatch release = new CountDownLatch(1);
         CountDownLatch second = new CountDownLatch(2);
-        Origin.Behaviour oneAtATime = (stream, head) -> {
+        Origin.Behavior oneAtATime = (stream, head) -> {
             AtomicInteger count = open.computeIfAbsent(stream.peer(), peer -> new AtomicInteger());
             if (count.incrementAndGet() > 1) {
                 count.decrementAndGet();
@@ -59,7 +59,7 @@ class Http2RefusedStreamIT {
             second.countDown();
             release.await();
             count.decrementAndGet();
-            Behaviours.text("ok").serve(stream, head);
+            Behaviors.text("ok").serve(stream, head);
         };
         try (Origin origin = Origin.start().on("/", oneAtATime);
                 GatewayJar gateway = gateway(origin);
@@ -81,7 +81,7 @@ class Http2RefusedStreamIT {
 
     @Test
     void requestsWaitForAnUpstreamThatTakesNoneAtFirst() throws Exception {
-        try (Origin origin = Origin.start(MAX_CONCURRENT_STREAMS, 0).on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start(MAX_CONCURRENT_STREAMS, 0).on("/", Behaviors.text("ok"));
                 GatewayJar gateway = gateway(origin);
                 Http2Peer client = Http2Peer.connect(gateway.port("web"))) {
             Http2Stream[] streams = new Http2Stream[20];

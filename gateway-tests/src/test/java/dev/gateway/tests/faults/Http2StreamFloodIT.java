@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -36,12 +36,12 @@ class Http2StreamFloodIT {
     @BeforeAll
     void start() throws Exception {
         origin = Origin.start()
-                .on("/", Behaviours.text("ok"))
-                .on("/slow", Behaviours.silence())
+                .on("/", Behaviors.text("ok"))
+                .on("/slow", Behaviors.silence())
                 .on("/later", (stream, head) -> {
                     stream.receiveBody();
                     release.await();
-                    Behaviours.text("kept").serve(stream, head);
+                    Behaviors.text("kept").serve(stream, head);
                 });
         gateway = GatewayJar.of(
                         """

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Http2Peer;
@@ -23,7 +23,7 @@ class LimitsIT {
     @ParameterizedTest
     @EnumSource
     void aBodyThatSaysItIsTooLargeIs413AndGoesNowhere(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxBody: 1KiB}")
                         .start();
@@ -39,7 +39,7 @@ class LimitsIT {
     @ParameterizedTest
     @EnumSource
     void aBodyThatTurnsOutTooLargeIs413(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxBody: 1KiB}")
                         .start();
@@ -55,7 +55,7 @@ class LimitsIT {
     @ParameterizedTest
     @EnumSource
     void aBodyAtTheLimitPassesAnnouncedOrNot(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.echo());
+        try (Origin origin = Origin.start().on("/", Behaviors.echo());
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxBody: 1KiB}")
                         .start();
@@ -100,7 +100,7 @@ class LimitsIT {
     @ParameterizedTest
     @EnumSource
     void fieldsThatAreTooLargeAre431(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxHeaderBytes: 4KiB}")
                         .start();
@@ -120,7 +120,7 @@ class LimitsIT {
             fields[i] = "x-" + i;
             fields[i + 1] = "v";
         }
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxHeaders: 50}")
                         .start()) {
@@ -146,7 +146,7 @@ class LimitsIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
                     goOn.await();
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing)
                         .listener("limits: {maxConcurrentStreams: 4}")

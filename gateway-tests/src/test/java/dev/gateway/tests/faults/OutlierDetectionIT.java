@@ -2,10 +2,10 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OutlierDetectionIT {
     private static final int FAILURES = 3;
 
-    private static Behaviour status(int status) {
+    private static Behavior status(int status) {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(status, "content-length", "0"), true);
@@ -89,7 +89,7 @@ class OutlierDetectionIT {
     @ParameterizedTest
     @EnumSource
     void anEndpointThatResetsRequestsIsEjectedToo(Pairing pairing) throws Exception {
-        try (Origin bad = Origin.start().on("/", Behaviours.resetBeforeHead());
+        try (Origin bad = Origin.start().on("/", Behaviors.resetBeforeHead());
                 Origin good = Origin.start().on("/", status(200));
                 Rig rig = Rig.start(yaml(at(bad), good, pairing.upstream, "1h", ""));
                 Peer client = rig.connect(pairing)) {
@@ -108,7 +108,7 @@ class OutlierDetectionIT {
     @ParameterizedTest
     @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"}) // where little is in buffers of the kernel
     void anEndpointThatDoesNotTakeUploadsIsEjected(Pairing pairing) throws Exception {
-        Behaviour deaf = (stream, head) -> stream.peer().awaitClosed();
+        Behavior deaf = (stream, head) -> stream.peer().awaitClosed();
         String timeouts = "timeouts: {responseHeaders: 2s}"; // since the last byte: long for whoever takes any
         try (Origin bad = Origin.start().on("/", deaf);
                 Origin good = Origin.start().on("/", status(200));
@@ -150,7 +150,7 @@ class OutlierDetectionIT {
 
     @Test
     void callsOfGrpcThatAnEndpointFailsEjectIt() throws Exception {
-        Behaviour failing = (stream, head) -> {
+        Behavior failing = (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200, "content-type", "application/grpc"), false);
             stream.send("some", false);

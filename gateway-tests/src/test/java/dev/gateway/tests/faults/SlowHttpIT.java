@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -49,8 +49,8 @@ class SlowHttpIT {
     void slowClientsAreEndedAndCostNobodyElseAnything(String attack, boolean tls) throws Exception {
         String slowhttptest = Tools.find("slowhttptest");
         try (Origin origin = Origin.start()
-                        .on("/", Behaviours.echo())
-                        .on("/small", Behaviours.text("small"))
+                        .on("/", Behaviors.echo())
+                        .on("/small", Behaviors.text("small"))
                         .on("/large", (stream, head) -> {
                             stream.receiveBody();
                             stream.send(Head.response(200, "content-length", "" + LARGE.length), false);

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -21,7 +21,7 @@ class SlowUploadIT {
     @ParameterizedTest
     @EnumSource
     void aClientThatPausesAmidItsUploadIsNotAnsweredForTheUpstream(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("whole")).on("/silence", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.text("whole")).on("/silence", Behaviors.silence());
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]

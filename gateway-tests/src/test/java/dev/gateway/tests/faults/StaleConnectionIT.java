@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -21,7 +21,7 @@ class StaleConnectionIT {
     @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
     void anUpstreamThatClosesAfterEachResponseCausesNoError(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                     stream.peer().close(); // unannounced, so the gateway may be using it again already
                 });
                 Rig rig = Rig.to(origin, pairing).start();
@@ -36,12 +36,12 @@ class StaleConnectionIT {
     @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
     void aRequestMeetingACloseIsSentAgainIfThatIsSafe(Pairing pairing) throws Exception {
         AtomicInteger attempts = new AtomicInteger();
-        try (Origin origin = Origin.start().on("/warm", Behaviours.text("ok")).on("/", (stream, head) -> {
+        try (Origin origin = Origin.start().on("/warm", Behaviors.text("ok")).on("/", (stream, head) -> {
                     if (attempts.incrementAndGet() == 1) {
                         stream.peer().close(); // as if the close had been on its way
                         return;
                     }
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -55,7 +55,7 @@ class StaleConnectionIT {
     @EnumSource(names = {"H1_TO_H1", "H2_TO_H1"})
     void aRequestThatMayHaveHadAnEffectIsNotSentAgain(Pairing pairing) throws Exception {
         AtomicInteger attempts = new AtomicInteger();
-        try (Origin origin = Origin.start().on("/warm", Behaviours.text("ok")).on("/", (stream, head) -> {
+        try (Origin origin = Origin.start().on("/warm", Behaviors.text("ok")).on("/", (stream, head) -> {
                     stream.receiveBody();
                     attempts.incrementAndGet();
                     stream.peer().close();
@@ -100,7 +100,7 @@ class StaleConnectionIT {
                         ((Http2Stream) stream).reset(7); // REFUSED_STREAM: nothing was processed
                         return;
                     }
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -115,13 +115,13 @@ class StaleConnectionIT {
     @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"})
     void aStreamAfterTheLastOneOfAGoawayIsTriedElsewhere(Pairing pairing) throws Exception {
         AtomicInteger attempts = new AtomicInteger();
-        try (Origin origin = Origin.start().on("/warm", Behaviours.text("ok")).on("/", (stream, head) -> {
+        try (Origin origin = Origin.start().on("/warm", Behaviors.text("ok")).on("/", (stream, head) -> {
                     if (attempts.incrementAndGet() == 1) {
                         Http2Stream http2 = (Http2Stream) stream;
                         http2.peer().goAway(http2.id() - 2, 0);
                         return;
                     }
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -141,7 +141,7 @@ class StaleConnectionIT {
                     Http2Stream http2 = (Http2Stream) stream;
                     Http2Peer peer = http2.peer();
                     peer.goAway(http2.id(), 0); // this one is still answered, the next one must go elsewhere
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -154,7 +154,7 @@ class StaleConnectionIT {
     @ParameterizedTest
     @EnumSource
     void aFreshConnectionThatFailsIsAnErrorAndNotARepetition(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.resetBeforeHead());
+        try (Origin origin = Origin.start().on("/", Behaviors.resetBeforeHead());
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();

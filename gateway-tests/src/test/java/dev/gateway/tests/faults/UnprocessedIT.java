@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Stream;
@@ -69,7 +69,7 @@ class UnprocessedIT {
                         ((Http2Stream) stream).reset(7); // REFUSED_STREAM
                     } else {
                         processed.add(head.path());
-                        Behaviours.echo().serve(stream, head);
+                        Behaviors.echo().serve(stream, head);
                     }
                 });
                 GatewayJar gateway = gateway(pairing, origin.port());
@@ -94,7 +94,7 @@ class UnprocessedIT {
                     if (refused.contains(stream.peer())) {
                         again.incrementAndGet();
                     }
-                    Behaviours.echo().serve(stream, head);
+                    Behaviors.echo().serve(stream, head);
                 });
                 GatewayJar gateway = gateway(pairing, origin.port());
                 Peer client = pairing.client.connect(gateway.port("web"))) {
@@ -117,7 +117,7 @@ class UnprocessedIT {
                         http2.peer().goAway(http2.id() - 2, 0);
                     } else {
                         processed.add(head.path());
-                        Behaviours.echo().serve(stream, head);
+                        Behaviors.echo().serve(stream, head);
                     }
                 });
                 GatewayJar gateway = gateway(pairing, origin.port());
@@ -151,7 +151,7 @@ class UnprocessedIT {
     @ParameterizedTest
     @EnumSource
     void aRequestGoesThroughAllEndpointsThatRefuseConnections(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.echo())) {
+        try (Origin origin = Origin.start().on("/", Behaviors.echo())) {
             int[] ports = {ClosedPort.number(), ClosedPort.number(), origin.port()};
             try (GatewayJar gateway = gateway(pairing, ports);
                     Peer client = pairing.client.connect(gateway.port("web"))) {

@@ -2,7 +2,7 @@ package dev.gateway.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -81,12 +81,12 @@ class UpstreamFloodIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsEndedAndOthersGoOn(Flood flood) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok")).on("/flood", (stream, head) -> {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok")).on("/flood", (stream, head) -> {
                     for (int i = 0; i < FRAMES; i++) {
                         flood.send((Http2Stream) stream, i); // throws when the connection is gone
                     }
                 });
-                Origin other = Origin.start().on("/", Behaviours.text("other"));
+                Origin other = Origin.start().on("/", Behaviors.text("other"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 workers: 1
@@ -105,8 +105,8 @@ class UpstreamFloodIT {
                                         .formatted(origin.port(), other.port()))
                         .start();
                 Peer victim = Peers.HTTP1.connect(gateway.port("web"));
-                Peer neighbour = Peers.H2C.connect(gateway.port("web"))) {
-            ask(neighbour, "other.test", "other");
+                Peer neighbor = Peers.H2C.connect(gateway.port("web"))) {
+            ask(neighbor, "other.test", "other");
             PeerStream stream = victim.open();
             stream.send(Head.request("GET", "/flood"), true);
             Http2Peer attacker = awaitAttacker(gateway, origin);
@@ -116,7 +116,7 @@ class UpstreamFloodIT {
             }
             assertThat(failure(stream)).as("what the client is told").isTrue();
 
-            ask(neighbour, "other.test", "other");
+            ask(neighbor, "other.test", "other");
             assertThat(other.connections())
                     .as("connections of the other upstream")
                     .isEqualTo(1);

@@ -84,7 +84,7 @@ public class FieldsBenchmark {
     }
 
     @Benchmark
-    public int serialiseUnedited() {
+    public int serializeUnedited() {
         out.clear();
         unedited.writeTo(out);
         return out.writerIndex();
@@ -97,7 +97,7 @@ public class FieldsBenchmark {
 
     /** Less {@link #parseOnly} it is what an exchange adds: hop-by-hop, forwarded fields, Via, and the copy out. */
     @Benchmark
-    public int parseEditAndSerialise() {
+    public int parseEditAndSerialize() {
         RequestHead head = new RequestHead(Method.GET, HTTP, HOST, plain, parsed(), 0);
         HopByHop.stripRequest(head.fields());
         ProxyFields.removeAll(head.fields());

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -70,7 +70,7 @@ class AccessLogIT {
 
     @Test
     void theTimeOfAnExchangeIsToldByPhases() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(config("{path: access.log}", "http1", origin, ""));
                 Http1Peer client = Http1Peer.connect(rig.port());
                 Peer secure = Peers.H2_TLS.connect(rig.tlsPort())) {
@@ -101,8 +101,7 @@ class AccessLogIT {
     @Test
     void aRouteMayWantLinesOfFailuresOnly() throws Exception {
         String log = "{path: access.log, exchanges: none}";
-        try (Origin origin =
-                        Origin.start().on("/good", Behaviours.text("ok")).on("/bad", Behaviours.resetBeforeHead());
+        try (Origin origin = Origin.start().on("/good", Behaviors.text("ok")).on("/bad", Behaviors.resetBeforeHead());
                 Rig rig = Rig.start(config(log, "http1", origin, ", accessLog: {exchanges: failed}"));
                 Peer client = rig.connect(Peers.HTTP1)) {
             assertThat(get(client, "/good")).isEqualTo(200);
@@ -115,7 +114,7 @@ class AccessLogIT {
     void noLineIsLostWhenAReloadChangesTheLookAndThePlace() throws Exception {
         int each = 40;
         List<String> logs = List.of("{path: access.log}", "{path: other.log, format: combined}", "{path: other.log}");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(config(logs.get(0), "http1", origin, ""));
                 Peer client = rig.connect(Peers.H2C)) {
             for (int i = 0; i < each * logs.size(); i++) {

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -79,7 +79,7 @@ class CloseCausesIT {
                             stream.peer().awaitClosed();
                         })
                         .on("/tunnel", WebSocket::echo)
-                        .otherwise(Behaviours.text("ok"));
+                        .otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(yaml(origin.port())).start()) {
             get(gateway, "/idle_timeout");
             get(gateway, "/max_lifetime");

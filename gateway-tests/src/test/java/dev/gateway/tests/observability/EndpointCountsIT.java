@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -56,7 +56,7 @@ class EndpointCountsIT {
     @Test
     void theEndpointThatFailsIsNamedEverywhere() throws Exception {
         int dead = ClosedPort.number();
-        try (Origin good = Origin.start().otherwise(Behaviours.text("hello"));
+        try (Origin good = Origin.start().otherwise(Behaviors.text("hello"));
                 GatewayJar gateway = GatewayJar.of(CONFIG.formatted(endpoint(good.port()) + ", " + endpoint(dead)))
                         .start();
                 Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
@@ -113,8 +113,8 @@ class EndpointCountsIT {
 
     @Test
     void aSeriesEndsWhenAReloadRemovesItsEndpointAndTheOthersGoOn() throws Exception {
-        try (Origin stays = Origin.start().otherwise(Behaviours.text("hello"));
-                Origin goes = Origin.start().otherwise(Behaviours.text("hello"));
+        try (Origin stays = Origin.start().otherwise(Behaviors.text("hello"));
+                Origin goes = Origin.start().otherwise(Behaviors.text("hello"));
                 GatewayJar gateway = GatewayJar.of(
                                 CONFIG.formatted(endpoint(goes.port()) + ", " + endpoint(stays.port())))
                         .start();

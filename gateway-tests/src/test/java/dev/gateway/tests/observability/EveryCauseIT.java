@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.stream.Cause;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
@@ -73,7 +73,7 @@ class EveryCauseIT {
         scenarios.put(
                 Cause.PENDING_TIMEOUT,
                 cause -> whileBusy(cause, "circuitBreaker: {maxConnections: 1}, timeouts: {poolAcquire: 200ms}"));
-        scenarios.put(Cause.UPSTREAM_RESET_BEFORE_HEADERS, cause -> answered(cause, Behaviours.resetBeforeHead()));
+        scenarios.put(Cause.UPSTREAM_RESET_BEFORE_HEADERS, cause -> answered(cause, Behaviors.resetBeforeHead()));
         scenarios.put(Cause.UPSTREAM_RESET_IN_BODY, this::resetInBody);
         scenarios.put(
                 Cause.UPSTREAM_PROTOCOL_ERROR,
@@ -169,7 +169,7 @@ class EveryCauseIT {
     }
 
     private void tlsFailed(Cause cause) throws Exception {
-        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"))) {
+        try (Origin origin = Origin.startTls().on("/", Behaviors.text("secret"))) {
             refused(cause, Rig.to("localhost", origin.port()).upstream("tls: {}"));
         }
     }
@@ -187,14 +187,14 @@ class EveryCauseIT {
     }
 
     /** The upstream does something wrong. */
-    private void answered(Cause cause, Origin.Behaviour behaviour) throws Exception {
-        try (Origin origin = Origin.start().on("/", behaviour)) {
+    private void answered(Cause cause, Origin.Behavior behavior) throws Exception {
+        try (Origin origin = Origin.start().on("/", behavior)) {
             refused(cause, Rig.to(origin.port()));
         }
     }
 
     private void upstreamTimeout(Cause cause) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.silence())) {
+        try (Origin origin = Origin.start().on("/", Behaviors.silence())) {
             refused(cause, Rig.to(origin.port()).upstream("timeouts: {responseHeaders: 200ms}"));
         }
     }
@@ -205,7 +205,7 @@ class EveryCauseIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
                     goOn.await();
-                    Behaviours.text("late").serve(stream, head);
+                    Behaviors.text("late").serve(stream, head);
                 });
                 Rig rig = start(Rig.to(origin.port()).upstream(upstream));
                 Http1Peer first = Http1Peer.connect(rig.port());
@@ -225,7 +225,7 @@ class EveryCauseIT {
     }
 
     private void resetInBody(Cause cause) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.resetInBody());
+        try (Origin origin = Origin.start().on("/", Behaviors.resetInBody());
                 Rig rig = start(Rig.to(origin.port()));
                 Http1Peer client = Http1Peer.connect(rig.port())) {
             send(client);
@@ -265,7 +265,7 @@ class EveryCauseIT {
     }
 
     private void clientTimeout(Cause cause) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("never"))) {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("never"))) {
             refused(
                     cause,
                     Rig.to(origin.port()).listener("timeouts: {requestBodyIdle: 200ms}"),
@@ -336,7 +336,7 @@ class EveryCauseIT {
 
     /** A request that has passed here says so, wherever it comes from. */
     private void loop(Cause cause) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("hello"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("hello"));
                 Rig rig = Rig.start(egress("allowedPorts: [1-65535], allow: ['*'], denyPrivate: false"));
                 Http1Peer client = Http1Peer.connect(rig.port("egress"))) {
             String authority = "127.0.0.1:" + origin.port();

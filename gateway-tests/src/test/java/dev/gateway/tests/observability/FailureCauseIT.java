@@ -3,7 +3,7 @@ package dev.gateway.tests.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -59,7 +59,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void anUpstreamThatNeverAnswersIs504(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.silence());
                 Rig rig = Rig.to(origin, pairing)
                         .upstream("timeouts: {responseHeaders: 300ms}")
                         .start();
@@ -71,7 +71,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void aRequestThatTakesLongerThanItsRouteAllowsIs504(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.silence());
                 Rig rig = Rig.to(origin, pairing)
                         .rule("timeouts: {request: 300ms}")
                         .start();
@@ -85,7 +85,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void anAttemptThatTakesTooLongIs504(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.silence());
                 Rig rig = Rig.to(origin, pairing)
                         .rule("timeouts: {backendRequest: 300ms}")
                         .start();
@@ -134,7 +134,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void aRequestBodyThatStandsStillIs408(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("never"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("never"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("timeouts: {requestBodyIdle: 300ms}")
                         .start();
@@ -154,7 +154,7 @@ class FailureCauseIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
                     goOn.await();
-                    Behaviours.text("late").serve(stream, head);
+                    Behaviors.text("late").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing)
                         .upstream("circuitBreaker: {maxConnections: 1}, timeouts: {poolAcquire: 300ms}")
@@ -197,7 +197,7 @@ class FailureCauseIT {
     @ParameterizedTest
     @EnumSource
     void aResetBeforeTheResponseIs502(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.resetBeforeHead());
+        try (Origin origin = Origin.start().on("/", Behaviors.resetBeforeHead());
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();

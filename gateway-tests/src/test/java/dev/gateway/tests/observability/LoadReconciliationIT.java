@@ -3,7 +3,7 @@ package dev.gateway.tests.observability;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CountingRelay;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
@@ -58,9 +58,9 @@ class LoadReconciliationIT {
     @BeforeEach
     void start() throws Exception {
         origin = Origin.start()
-                .on("/echo", Behaviours.echo())
+                .on("/echo", Behaviors.echo())
                 .on("/socket", WebSocket::echo)
-                .otherwise(Behaviours.text("hello"));
+                .otherwise(Behaviors.text("hello"));
         toOne = new CountingRelay(origin.port());
         toTwo = new CountingRelay(origin.port());
         rig = Rig.start(

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -52,7 +52,7 @@ class LogDestinationIT {
     @Test
     void eachLineIsAMessageOverUdp() throws Exception {
         try (DatagramSocket receiver = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = start(
                         origin,
                         "syslog: {address: 127.0.0.1, port: %d, transport: udp, facility: local0, appName: edge}"
@@ -69,7 +69,7 @@ class LogDestinationIT {
     @Test
     void eachLineIsACountedMessageOverTcp() throws Exception {
         try (ServerSocket receiver = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = start(
                         origin,
                         "syslog: {address: 127.0.0.1, port: %d, transport: tcp, facility: local0, appName: edge}"
@@ -94,7 +94,7 @@ class LogDestinationIT {
 
     @Test
     void aFileThatIsFullIsPutAside() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = start(origin, "path: access.log, rotation: {maxSize: 25B, maxFiles: 2}")) {
             get(rig);
             rig.awaitAccessLog(1);

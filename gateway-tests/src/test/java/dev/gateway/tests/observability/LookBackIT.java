@@ -3,7 +3,7 @@ package dev.gateway.tests.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -59,7 +59,7 @@ class LookBackIT {
     @Test
     void failedExchangesAreKeptThoughThereIsNoAccessLog() throws Exception {
         int dead = ClosedPort.number();
-        try (Origin good = Origin.start().otherwise(Behaviours.text("hello"));
+        try (Origin good = Origin.start().otherwise(Behaviors.text("hello"));
                 GatewayJar gateway =
                         GatewayJar.of(CONFIG.formatted(good.port(), dead)).start()) {
             assertThat(get(gateway, "/good")).isEqualTo(200);
@@ -94,7 +94,7 @@ class LookBackIT {
 
     @Test
     void aReloadSaysWhatItChanged() throws Exception {
-        try (Origin good = Origin.start().otherwise(Behaviours.text("hello"));
+        try (Origin good = Origin.start().otherwise(Behaviors.text("hello"));
                 GatewayJar gateway = GatewayJar.of(CONFIG.formatted(good.port(), good.port()))
                         .start()) {
             Files.writeString(

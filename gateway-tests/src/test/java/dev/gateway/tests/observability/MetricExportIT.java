@@ -3,7 +3,7 @@ package dev.gateway.tests.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
 import dev.gateway.tests.peer.ClosedPort;
@@ -166,7 +166,7 @@ class MetricExportIT {
     @Test
     void anExportSaysWhatAScrapeSays() throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver();
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(
                         config(origin.port(), "metrics: {export: {interval: 1s}}\n" + receiver.spans("{ratio: 1}")))) {
             for (int i = 0; i < 3; i++) {
@@ -192,7 +192,7 @@ class MetricExportIT {
     @Test
     void theLastRequestIsExportedWhenTheGatewayStops() throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver();
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(config(origin.port(), "metrics: {export: {interval: 1h}}\n" + receiver.otlp()))) {
             get(rig);
             rig.stop();
@@ -205,7 +205,7 @@ class MetricExportIT {
     void aReloadBeginsMovesAndEndsTheExport() throws Exception {
         try (OtlpReceiver one = new OtlpReceiver();
                 OtlpReceiver other = new OtlpReceiver();
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(config(origin.port(), ""))) {
             String export = "metrics: {export: {interval: 1h}}\n";
             rig.reload(config(origin.port(), export + one.otlp()));

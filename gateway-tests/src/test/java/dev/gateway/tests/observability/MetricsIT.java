@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Handshake;
@@ -79,7 +79,7 @@ class MetricsIT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.start().on("/echo", WebSocket::echo).otherwise(Behaviours.text("hello"));
+        origin = Origin.start().on("/echo", WebSocket::echo).otherwise(Behaviors.text("hello"));
         CertificateAuthority.Issued shown = new CertificateAuthority("ca", directory).issue("gateway.test");
         int closed = ClosedPort.number();
         broken = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.NameServer;
@@ -114,12 +114,12 @@ class NamesIT {
     void keptConnectionsFollowANameThatMoves(String protocol) throws Exception {
         CountDownLatch runs = new CountDownLatch(1);
         CountDownLatch ends = new CountDownLatch(1);
-        try (Origin former = Origin.start().on("/", Behaviours.text("former")).on("/slow", (stream, head) -> {
+        try (Origin former = Origin.start().on("/", Behaviors.text("former")).on("/slow", (stream, head) -> {
                     runs.countDown();
                     ends.await();
-                    Behaviours.text("slow").serve(stream, head);
+                    Behaviors.text("slow").serve(stream, head);
                 });
-                Origin next = Origin.startAt("127.0.0.2", former.port()).on("/", Behaviours.text("next"));
+                Origin next = Origin.startAt("127.0.0.2", former.port()).on("/", Behaviors.text("next"));
                 NameServer names = new NameServer().moves("app.test", "127.0.0.1");
                 GatewayJar gateway = toName(protocol, former.port(), names);
                 Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
@@ -149,7 +149,7 @@ class NamesIT {
             mode = EnumSource.Mode.EXCLUDE,
             names = {"WELL", "SILENCE"})
     void connectionsAreKeptWhileDnsFails(Mood mood) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 NameServer names = new NameServer().moves("app.test", "127.0.0.1");
                 GatewayJar gateway = toName("http1", origin.port(), names)) {
             assertThat(body(gateway)).isEqualTo("ok");
@@ -192,7 +192,7 @@ class NamesIT {
 
     /**
      * In a mount namespace of its own, where {@code resolv.conf} lists a domain: rules have judged the name as it was
-     * written, and nothing else may be dialled.
+     * written, and nothing else may be dialed.
      */
     @Test
     void aNameThatAClientNamesIsNeverCompleted(@TempDir Path directory) throws Exception {
@@ -203,7 +203,7 @@ class NamesIT {
         if (able.exit() != 0) {
             Tools.missing("no mount namespace can be made here: " + able.output());
         }
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 NameServer names = new NameServer()
                         .answers("wiki.corp.test", "127.0.0.1")
                         .answers("wiki", "127.0.0.1")

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -19,7 +19,7 @@ class ReconciliationIT {
     @EnumSource
     void logAndMetricsAgreeWithWhatWasSent(Pairing pairing) throws Exception {
         try (Origin origin =
-                        Origin.start().on("/ok", Behaviours.text("hello")).on("/reset", Behaviours.resetBeforeHead());
+                        Origin.start().on("/ok", Behaviors.text("hello")).on("/reset", Behaviors.resetBeforeHead());
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             for (int i = 0; i < 12; i++) {

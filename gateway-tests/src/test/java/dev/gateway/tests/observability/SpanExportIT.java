@@ -4,7 +4,7 @@ import static dev.gateway.tests.support.OtlpReceiver.attribute;
 import static dev.gateway.tests.support.OtlpReceiver.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -41,7 +41,7 @@ class SpanExportIT {
     @EnumSource
     void anExchangeIsASpanAndItsAttemptAnother(Pairing pairing) throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver();
-                Origin origin = Origin.start().on("/a", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/a", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("trustedProxies: [127.0.0.1/32]")
                         .top(receiver.spans("{ratio: 0}"))
@@ -140,7 +140,7 @@ class SpanExportIT {
     @Test
     void aTunnelIsOneSpan() throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver();
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(
                         """
                         listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]
@@ -178,7 +178,7 @@ class SpanExportIT {
     @Test
     void spansThatNobodyTakesAreCounted() throws Exception {
         int port = ClosedPort.number();
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin.port())
                         .top(
                                 "tracing: {mode: export, export: {scheduleDelay: 1ms}}\notlp: {endpoint: \"http://127.0.0.1:"
@@ -193,7 +193,7 @@ class SpanExportIT {
     @Test
     void aReloadBeginsAndEndsTheExport() throws Exception {
         try (OtlpReceiver receiver = new OtlpReceiver();
-                Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+                Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
             String config =
                     """
                     listeners: [{name: clear, address: 127.0.0.1, port: 0, protocol: HTTP}]

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -42,12 +42,12 @@ class StatisticsIT {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start()
-                        .on("/ok", Behaviours.text("hello"))
-                        .on("/reset", Behaviours.resetBeforeHead())
+                        .on("/ok", Behaviors.text("hello"))
+                        .on("/reset", Behaviors.resetBeforeHead())
                         .on("/slow", (stream, head) -> {
                             arrived.countDown();
                             goOn.await();
-                            Behaviours.text("late").serve(stream, head);
+                            Behaviors.text("late").serve(stream, head);
                         });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing);

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -49,7 +49,7 @@ class TimesIT {
     @ParameterizedTest
     @EnumSource
     void anIdleClientIsDisconnected(Peers protocol) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
                         .listener("timeouts: {idle: 1s}")
                         .start();
@@ -62,7 +62,7 @@ class TimesIT {
 
     @Test
     void anOldConnectionOfHttp1EndsWithAnAnswer() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
                         .listener("timeouts: {maxConnectionAge: 300ms}")
                         .start();
@@ -118,7 +118,7 @@ class TimesIT {
     @ParameterizedTest
     @ValueSource(strings = {"idle: 300ms", "maxLifetime: 300ms"})
     void aConnectionToAnUpstreamIsKeptForItsTime(String time) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1)
                         .upstream("timeouts: {" + time + "}")
                         .start();

@@ -2,7 +2,7 @@ package dev.gateway.tests.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -29,7 +29,7 @@ class TraceContextIT {
     @ParameterizedTest
     @EnumSource
     void aTrustedClientsTraceGoesOn(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("trustedProxies: [127.0.0.1/32]")
                         .top("tracing: {mode: propagate}")
@@ -46,7 +46,7 @@ class TraceContextIT {
     @ParameterizedTest
     @EnumSource
     void aStrangersRequestBeginsATraceInEveryWayThatIsSpoken(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .top(
                                 "tracing: {mode: propagate, propagators: [tracecontext, b3, b3multi], sampler: {ratio: 0}}")

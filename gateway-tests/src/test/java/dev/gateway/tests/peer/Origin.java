@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An upstream that does what a test tells it to. One port speaks HTTP/1.1 and, to who begins with its preface, HTTP/2;
- * by TLS it offers both. Behaviours are chosen by path and run on a thread of their exchange.
+ * by TLS it offers both. Behaviors are chosen by path and run on a thread of their exchange.
  */
 public final class Origin implements AutoCloseable {
     /** What the origin does with a request. Returning ends nothing; throwing resets the connection. */
-    public interface Behaviour {
+    public interface Behavior {
         /** The head is read; the body is not. */
         void serve(PeerStream stream, Head head) throws Exception;
     }
@@ -44,8 +44,8 @@ public final class Origin implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
-    private final Map<String, Behaviour> behaviours = new ConcurrentHashMap<>();
-    private volatile Behaviour otherwise = (stream, head) -> {
+    private final Map<String, Behavior> behaviors = new ConcurrentHashMap<>();
+    private volatile Behavior otherwise = (stream, head) -> {
         stream.receiveBody();
         stream.send(Head.response(404), true);
     };
@@ -92,14 +92,14 @@ public final class Origin implements AutoCloseable {
     }
 
     /** Sets what is done for a path. */
-    public Origin on(String path, Behaviour behaviour) {
-        behaviours.put(path, behaviour);
+    public Origin on(String path, Behavior behavior) {
+        behaviors.put(path, behavior);
         return this;
     }
 
     /** Sets what is done for all other paths, instead of answering 404. */
-    public Origin otherwise(Behaviour behaviour) {
-        otherwise = behaviour;
+    public Origin otherwise(Behavior behavior) {
+        otherwise = behavior;
         return this;
     }
 
@@ -205,7 +205,7 @@ public final class Origin implements AutoCloseable {
             Head head = stream.receiveHead();
             requests.computeIfAbsent(head.path(), p -> new CopyOnWriteArrayList<>())
                     .add(head);
-            behaviours.getOrDefault(head.path(), otherwise).serve(stream, head);
+            behaviors.getOrDefault(head.path(), otherwise).serve(stream, head);
             return true;
         } catch (EOFException | SocketException | StreamResetException e) {
             abort(stream);

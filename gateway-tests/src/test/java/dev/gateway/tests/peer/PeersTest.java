@@ -14,7 +14,7 @@ class PeersTest {
     @ParameterizedTest
     @EnumSource
     void clientsAndOriginsUnderstandEachOther(Peers protocol) throws Exception {
-        try (Origin origin = start(protocol).on("/echo", Behaviours.echo()).on("/hi", Behaviours.text("hello"));
+        try (Origin origin = start(protocol).on("/echo", Behaviors.echo()).on("/hi", Behaviors.text("hello"));
                 Peer client = protocol.connect(origin.port())) {
             for (int i = 0; i < 2; i++) {
                 PeerStream get = client.open();
@@ -47,9 +47,8 @@ class PeersTest {
     @ParameterizedTest
     @EnumSource
     void resetsAreSeen(Peers protocol) throws Exception {
-        try (Origin origin = start(protocol)
-                        .on("/head", Behaviours.resetBeforeHead())
-                        .on("/body", Behaviours.resetInBody());
+        try (Origin origin =
+                        start(protocol).on("/head", Behaviors.resetBeforeHead()).on("/body", Behaviors.resetInBody());
                 Peer client = protocol.connect(origin.port())) {
             if (protocol.isHttp2()) {
                 PeerStream first = client.open();

@@ -3,7 +3,7 @@ package dev.gateway.tests.proxying;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Stream;
 import dev.gateway.tests.peer.Origin;
@@ -107,7 +107,7 @@ class AbortIT {
     @EnumSource
     void aResponseThatIsCutOffNeverLooksComplete(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start()
-                        .on("/length", Behaviours.resetInBody())
+                        .on("/length", Behaviors.resetInBody())
                         .on("/chunked", (stream, head) -> {
                             stream.receiveBody();
                             stream.send(Head.response(200), false);
@@ -134,7 +134,7 @@ class AbortIT {
     @ParameterizedTest
     @EnumSource(names = {"H2_TO_H1", "H2_TO_H2"})
     void oneStreamsEndDisturbsNoOther(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/bad", Behaviours.resetInBody()).on("/good", Behaviours.text("good"));
+        try (Origin origin = Origin.start().on("/bad", Behaviors.resetInBody()).on("/good", Behaviors.text("good"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             for (int i = 0; i < 20; i++) {

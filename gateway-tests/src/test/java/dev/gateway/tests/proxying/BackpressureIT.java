@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Origin;
@@ -52,7 +52,7 @@ class BackpressureIT {
                             stream.send(Head.response(200), false);
                             send(stream, BODY, 1 << 13, sent);
                         })
-                        .on("/small", Behaviours.text("small"));
+                        .on("/small", Behaviors.text("small"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             long before = PlatformDependent.usedDirectMemory();
@@ -83,7 +83,7 @@ class BackpressureIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     goOn.await();
                     long received = drain(stream);
-                    Behaviours.text(Long.toString(received)).serve(stream, head);
+                    Behaviors.text(Long.toString(received)).serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -159,7 +159,7 @@ class BackpressureIT {
                                 received += n;
                                 peak.accumulateAndGet(PlatformDependent.usedDirectMemory() - before, Math::max);
                             }
-                            Behaviours.text(head.get("content-length").orElse("?") + " " + received)
+                            Behaviors.text(head.get("content-length").orElse("?") + " " + received)
                                     .serve(stream, head);
                         });
                 Rig rig = Rig.to(origin, pairing).start();

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -37,8 +37,8 @@ class ClientAddressIT {
 
     @BeforeAll
     void start() throws IOException {
-        origin = Origin.start().otherwise(Behaviours.text("ok"));
-        destination = Origin.start().otherwise(Behaviours.text("ok"));
+        origin = Origin.start().otherwise(Behaviors.text("ok"));
+        destination = Origin.start().otherwise(Behaviors.text("ok"));
         gateway = GatewayJar.of(
                         """
                         listeners:

@@ -3,7 +3,7 @@ package dev.gateway.tests.proxying;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.GatewayJar;
 import java.io.DataInputStream;
@@ -53,7 +53,7 @@ class ConnectionEndIT {
 
     @Test
     void anOldConnectionOfHttp1EndsWithTheNextAnswer() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = gateway(origin, "timeouts: {maxConnectionAge: 2s}");
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
             byte[] request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -110,7 +110,7 @@ class ConnectionEndIT {
     @Test
     @SuppressWarnings("try") // the socket is closed early, so that the sender ends
     void aConnectionOfHttp2EndsSoThatItsLastAnswerCanBeRead() throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = gateway(origin, "limits: {maxBody: 1KiB}, timeouts: {maxConnectionAge: 300ms}");
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port("web"))) {
             OutputStream out = socket.getOutputStream();

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -55,7 +55,7 @@ class EarlyRefusalIT {
     @ParameterizedTest
     @EnumSource(names = {"HTTP1", "H2C"})
     void itHasAnIdAndNamesTheLimit(Peers protocol) throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             refused(protocol, gateway, 404, "no route matches", Head.request("GET", "/none"));
             refused(
@@ -97,7 +97,7 @@ class EarlyRefusalIT {
     @ParameterizedTest
     @ValueSource(ints = {4_200, 5_500, 8_000, 12_000})
     void aFirstHeadOfHttp2BeyondTheLimitIs431AndTheConnectionGoesOn(int length) throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = start(origin);
                 Peer client = Peers.H2C.connect(gateway.port("web"))) {
             PeerStream large = client.open();

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -21,7 +21,7 @@ class EarlyResponseIT {
     @EnumSource
     void aResponseBeforeTheBodysEndReachesTheClientAtOnce(Pairing pairing) throws Exception {
         try (Origin origin =
-                        Origin.start().on("/", Behaviours.earlyResponse(200)).on("/next", Behaviours.text("next"));
+                        Origin.start().on("/", Behaviors.earlyResponse(200)).on("/next", Behaviors.text("next"));
                 Rig rig = Rig.to(origin, pairing).start()) {
             for (int i = 0; i < 5; i++) {
                 try (Peer client = rig.connect(pairing)) {
@@ -49,7 +49,7 @@ class EarlyResponseIT {
     @ParameterizedTest
     @EnumSource
     void requestAndResponseMayTakeTurns(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.echo());
+        try (Origin origin = Origin.start().on("/", Behaviors.echo());
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();

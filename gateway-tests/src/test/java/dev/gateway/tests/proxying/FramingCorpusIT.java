@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -47,7 +47,7 @@ class FramingCorpusIT {
     static void start() throws Exception {
         origin = Origin.start().otherwise((stream, head) -> {
             forwarded.incrementAndGet();
-            Behaviours.text("ok").serve(stream, head);
+            Behaviors.text("ok").serve(stream, head);
         });
         rig = Rig.to(origin, Pairing.H1_TO_H1)
                 .listener("limits: {maxBody: 1MiB}")

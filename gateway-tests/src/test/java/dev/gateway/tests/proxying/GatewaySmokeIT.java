@@ -7,7 +7,7 @@ import dev.gateway.Gateway;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.process.StartException;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -42,7 +42,7 @@ class GatewaySmokeIT {
 
     @BeforeEach
     void start() throws IOException {
-        origin = Origin.start().on("/hello", Behaviours.text("hello")).on("/echo", Behaviours.echo());
+        origin = Origin.start().on("/hello", Behaviors.text("hello")).on("/echo", Behaviors.echo());
         gateway = Rig.start(
                 """
                 listeners:

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -43,7 +43,7 @@ class GuardedPathsIT {
     @ParameterizedTest
     @EnumSource(names = {"HTTP1", "H2C"})
     void pathsThatAreReadAsOneThatIsRefusedAreRefused(Peers protocol) throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
@@ -80,7 +80,7 @@ class GuardedPathsIT {
 
     @Test
     void theLogTellsWhichRuleTookARequestForAnotherReadingOfItsPath() throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -29,10 +29,10 @@ class Http1ConnectionIT {
     @BeforeAll
     static void start() throws Exception {
         origin = Origin.start()
-                .on("/", Behaviours.text("root"))
-                .on("/one", Behaviours.text("one"))
-                .on("/two", Behaviours.text("two"))
-                .on("/echo", Behaviours.echo())
+                .on("/", Behaviors.text("root"))
+                .on("/one", Behaviors.text("one"))
+                .on("/two", Behaviors.text("two"))
+                .on("/echo", Behaviors.echo())
                 .on("/last", (stream, head) -> {
                     assertThat(earlierOnesCame.await(30, TimeUnit.SECONDS)).isTrue();
                     stream.send(Head.response(200, "content-length", "0"), true);
@@ -210,7 +210,7 @@ class Http1ConnectionIT {
     @ParameterizedTest
     @EnumSource(names = {"H1_TO_H1", "H1_TO_H2"})
     void optionsForTheWholeServerAreAnswered(Pairing pairing) throws Exception {
-        try (Origin asterisk = Origin.start().on("*", Behaviours.text("options"));
+        try (Origin asterisk = Origin.start().on("*", Behaviors.text("options"));
                 Rig here = Rig.to(asterisk, pairing).start();
                 Http1Peer client = Http1Peer.connect(here.port())) {
             client.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -71,7 +71,7 @@ class InterimResponsesIT {
                     stream.receiveBody();
                     stream.send(Head.response(100), false);
                     stream.send(Head.response(103, "link", "</style.css>; rel=preload"), false);
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -110,7 +110,7 @@ class InterimResponsesIT {
                         stream.send(Head.response(100), false);
                     }
                     stream.receiveBody();
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
@@ -129,7 +129,7 @@ class InterimResponsesIT {
     void anUpstreamThatIgnoresTheExpectationKeepsNobodyWaiting(Pairing pairing) throws Exception {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     String body = stream.receiveBody();
-                    Behaviours.text(body).serve(stream, head);
+                    Behaviors.text(body).serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing)
                         .listener("timeouts: {requestBodyIdle: 2s}")
@@ -153,7 +153,7 @@ class InterimResponsesIT {
     @ParameterizedTest
     @EnumSource
     void anUpstreamThatDoesNotAnswerAnExpectationTimesOut(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.silence());
+        try (Origin origin = Origin.start().on("/", Behaviors.silence());
                 Rig rig = Rig.to(origin, pairing)
                         .upstream("timeouts: {responseHeaders: 300ms}")
                         .start();
@@ -189,7 +189,7 @@ class InterimResponsesIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.receiveBody();
                     stream.send(Head.response(103, "link", "</style.css>; rel=preload"), false);
-                    Behaviours.text("ok").serve(stream, head);
+                    Behaviors.text("ok").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, Pairing.H1_TO_H1).start();
                 Http1Peer client = Http1Peer.connect(rig.port())) {

@@ -2,12 +2,12 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -79,7 +79,7 @@ class KeptConnectionIT {
     }
 
     /** Answers on new connections; once told, closes each of those it had before at the next request on it. */
-    private static final class Closing implements Behaviour {
+    private static final class Closing implements Behavior {
         private final Set<Peer> before = ConcurrentHashMap.newKeySet();
         private final AtomicBoolean closes = new AtomicBoolean();
 
@@ -92,7 +92,7 @@ class KeptConnectionIT {
                 stream.peer().close(); // as if that had been on its way
                 return;
             }
-            Behaviours.text("ok").serve(stream, head);
+            Behaviors.text("ok").serve(stream, head);
         }
     }
 
@@ -147,16 +147,16 @@ class KeptConnectionIT {
     void aRequestThatWaitsIsNotGivenAConnectionWhoseCloseCameWithTheLastResponse(boolean tls) throws Exception {
         CountDownLatch answer = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
-        Behaviour first = (stream, head) -> {
+        Behavior first = (stream, head) -> {
             answer.await();
-            Behaviours.text("ok").serve(stream, head);
+            Behaviors.text("ok").serve(stream, head);
             stream.peer().close();
             closed.countDown();
         };
         String settings = "circuitBreaker: {maxConnections: 1}" + (tls ? "\n    tls: {verify: false}" : "");
         try (Origin origin = (tls ? Origin.startTls("http/1.1") : Origin.start())
                         .on("/first", first)
-                        .on("/", Behaviours.text("ok"));
+                        .on("/", Behaviors.text("ok"));
                 GatewayJar gateway = gateway(settings, origin);
                 Http2Peer client = Http2Peer.connect(gateway.port("web"))) {
             PeerStream held = request(client, "POST", "/first");
@@ -176,7 +176,7 @@ class KeptConnectionIT {
     /** The gateway finds both at once, the request first. */
     @Test
     void aRequestThatComesAheadOfACloseIsNotGivenTheClosedConnection() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = gateway("", origin);
                 Peer client = Peers.HTTP1.connect(gateway.port("web"))) {
             assertThat(status(request(client, "POST", "/"))).isEqualTo(200);
@@ -206,7 +206,7 @@ class KeptConnectionIT {
                     if (answers.compareAndSet(false, true)) {
                         stream.peer().close();
                     } else {
-                        Behaviours.text("ok").serve(stream, head);
+                        Behaviors.text("ok").serve(stream, head);
                     }
                 });
                 GatewayJar gateway = gateway("", origin);
@@ -250,7 +250,7 @@ class KeptConnectionIT {
         Set<Peer> used = ConcurrentHashMap.newKeySet();
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     if (used.add(stream.peer())) {
-                        Behaviours.text("ok").serve(stream, head);
+                        Behaviors.text("ok").serve(stream, head);
                     } else {
                         stream.peer().close(); // its FIN had been under way
                     }

@@ -10,7 +10,7 @@ import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -52,19 +52,19 @@ class OddResponsesIT {
 
     private static Origin origin;
     private static GatewayJar gateway;
-    private static volatile @Nullable Behaviour odd;
+    private static volatile @Nullable Behavior odd;
     private static volatile @Nullable Peer oddConnection;
 
     @BeforeAll
     static void start() throws Exception {
-        Behaviour asked = (stream, head) -> {
-            Behaviour behaviour = odd;
+        Behavior asked = (stream, head) -> {
+            Behavior behavior = odd;
             oddConnection = stream.peer();
-            if (behaviour != null) {
-                behaviour.serve(stream, head);
+            if (behavior != null) {
+                behavior.serve(stream, head);
             }
         };
-        Behaviour next = (stream, head) -> {
+        Behavior next = (stream, head) -> {
             stream.receiveBody();
             boolean same = stream.peer() == oddConnection;
             stream.send(Head.response(200, "content-length", same ? "4" : "5"), false);
@@ -199,7 +199,7 @@ class OddResponsesIT {
         return sent.stream();
     }
 
-    private static Behaviour play(Case response, boolean bytewise) {
+    private static Behavior play(Case response, boolean bytewise) {
         return (stream, head) -> {
             Http1Peer peer = (Http1Peer) stream.peer();
             if (response.requestEnds()) {

@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -42,7 +42,7 @@ class ProxyProtocolIT {
 
     @BeforeEach
     void start() throws Exception {
-        origin = Origin.start().on("/", Behaviours.text("hello"));
+        origin = Origin.start().on("/", Behaviors.text("hello"));
     }
 
     @AfterEach

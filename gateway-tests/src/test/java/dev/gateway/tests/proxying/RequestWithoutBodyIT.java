@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -31,7 +31,7 @@ class RequestWithoutBodyIT {
 
     @Test
     void onlyWhoExpectsContentIsToldThatThereIsNone() throws Exception {
-        try (Origin origin = Origin.start().otherwise(Behaviours.text(""));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text(""));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]

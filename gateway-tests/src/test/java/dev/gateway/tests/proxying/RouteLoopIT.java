@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -34,7 +34,7 @@ class RouteLoopIT {
     @EnumSource(names = {"HTTP1", "H2C"})
     void aRouteThatLeadsBackToItselfIsALoop(Peers peers) throws Exception {
         int port = Tools.freePort();
-        try (Origin origin = Origin.start().otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().otherwise(Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners:

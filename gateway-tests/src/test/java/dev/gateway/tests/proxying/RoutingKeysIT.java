@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class RoutingKeysIT {
     /** Upstreams answer with their name, and with fields that filters of responses edit. */
-    private static Behaviour named(String name) {
+    private static Behavior named(String name) {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200, "server", "origin", "x-tier", "one", "x-tier", "two"), false);

@@ -6,7 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -45,7 +45,7 @@ class TransportIT {
         logger.setLevel(Level.INFO);
         lines.start();
         logger.addAppender(lines);
-        try (Origin origin = Origin.start().on("/", Behaviours.echo());
+        try (Origin origin = Origin.start().on("/", Behaviors.echo());
                 Rig rig = Rig.to(origin, pairing).top("transport: " + transport).start();
                 Peer peer = rig.connect(client)) {
             boolean available =

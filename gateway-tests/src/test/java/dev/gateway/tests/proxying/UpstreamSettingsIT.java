@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Http2Stream;
@@ -42,9 +42,9 @@ class UpstreamSettingsIT {
                         .on("/first", (stream, head) -> {
                             arrived.countDown();
                             goOn.await();
-                            Behaviours.text("first").serve(stream, head);
+                            Behaviors.text("first").serve(stream, head);
                         })
-                        .on("/", Behaviours.text("ok"));
+                        .on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .top("workers: 1")
                         .upstream("timeouts: {poolAcquire: 20s}")

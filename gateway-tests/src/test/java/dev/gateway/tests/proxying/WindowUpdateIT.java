@@ -2,7 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Origin;
@@ -55,7 +55,7 @@ class WindowUpdateIT {
     @ParameterizedTest
     @EnumSource(names = {"H1_TO_H2", "H2_TO_H2"})
     void aStreamThatHasEndedGetsNone(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("x".repeat(16_000)));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("x".repeat(16_000)));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             for (int i = 0; i < 200; i++) {

@@ -3,7 +3,7 @@ package dev.gateway.tests.reload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
 import dev.gateway.tests.peer.Origin;
@@ -35,7 +35,7 @@ class DrainIT {
                     stream.receiveBody();
                     arrived.countDown();
                     goOn.await();
-                    Behaviours.text("finished").serve(stream, head);
+                    Behaviors.text("finished").serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).top("workers: 1").start();
                 Peer idle = rig.connect(pairing);
@@ -68,7 +68,7 @@ class DrainIT {
     @ParameterizedTest
     @EnumSource
     void idleConnectionsAreClosed(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();
@@ -98,7 +98,7 @@ class DrainIT {
         CountDownLatch arrived = new CountDownLatch(1);
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     arrived.countDown();
-                    Behaviours.silence().serve(stream, head);
+                    Behaviors.silence().serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).top("drain: {timeout: 300ms}").start();
                 Peer client = rig.connect(pairing)) {
@@ -120,7 +120,7 @@ class DrainIT {
         try (Origin origin = Origin.start().on("/", (stream, head) -> {
                     stream.send(Head.response(200), false); // over HTTP/1.1 its end is that of the connection
                     stream.send("some", false);
-                    Behaviours.silence().serve(stream, head);
+                    Behaviors.silence().serve(stream, head);
                 });
                 Rig rig = Rig.to(origin, pairing).top("drain: {timeout: 300ms}").start();
                 Peer client = rig.connect(pairing)) {
@@ -136,7 +136,7 @@ class DrainIT {
     @ParameterizedTest
     @EnumSource(names = {"H2_TO_H1", "H2_TO_H2"})
     void anHttp2ClientIsToldToGoBeforeItIsToldItsLastStream(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Http2Peer client = (Http2Peer) rig.connect(pairing)) {
             for (int i = 0; i < 3; i++) {
@@ -162,7 +162,7 @@ class DrainIT {
     @EnumSource(Peers.class)
     void aGatewayThatStopsUnderLoadFailsNobody(Peers protocol) throws Exception {
         String drain = "drain: {timeout: 40s, acceptFor: 40s}";
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig leaving = Rig.to(origin.port()).top(drain).start();
                 Rig staying = Rig.to(origin.port()).top(drain).start()) {
             int port = port(leaving, protocol);

@@ -2,7 +2,7 @@ package dev.gateway.tests.reload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.GatewayJar;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
@@ -97,7 +97,7 @@ class GracefulStopIT {
 
     @Test
     void whoWaitsToBeAcceptedIsServed() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             Socket warm = connect(gateway.port("web"));
             ask(warm);
@@ -119,7 +119,7 @@ class GracefulStopIT {
 
     @Test
     void whoWaitsToBeAcceptedByAListenerThatAReloadRemovesIsServed() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             Socket warm = connect(gateway.port("web"));
             ask(warm);
@@ -148,7 +148,7 @@ class GracefulStopIT {
     /** A client that has begun its handshake is somebody who has reached the gateway, too. */
     @Test
     void whoWaitsToBeAcceptedOverTlsIsServed() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             gateway.signal("STOP");
             ExecutorService handshakes = Executors.newCachedThreadPool();
@@ -180,7 +180,7 @@ class GracefulStopIT {
 
     @Test
     void aRequestOnAKeptConnectionIsToldThatItIsTheLast() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             for (int i = 0; i < 20; i++) {
                 Socket client = connect(gateway.port("web"));
@@ -201,7 +201,7 @@ class GracefulStopIT {
 
     @Test
     void whoSaysNothingDoesNotDelayTheEnd() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             Socket kept = connect(gateway.port("web"));
             ask(kept);
@@ -217,7 +217,7 @@ class GracefulStopIT {
     void nothingIsLostUnderLoad() throws Exception {
         AtomicInteger answered = new AtomicInteger();
         ConcurrentLinkedQueue<String> lost = new ConcurrentLinkedQueue<>();
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = start(origin)) {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), gateway.port("web"));
             List<Thread> load = new ArrayList<>();

@@ -2,7 +2,7 @@ package dev.gateway.tests.reload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -60,7 +60,7 @@ class HandoverIT {
 
     private void noRequestFails(int formerly, int workers, boolean formerEnds) throws Exception {
         Path file = directory.resolve("web.sock");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 SocketChannel web = port();
                 SocketChannel admin = port();
                 NotifyReceiver systemd =

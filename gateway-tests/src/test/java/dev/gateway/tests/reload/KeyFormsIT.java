@@ -2,7 +2,7 @@ package dev.gateway.tests.reload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -57,7 +57,7 @@ class KeyFormsIT {
         certify("pkcs1", "openssl", "genrsa", "-traditional");
         certify("sec1", "openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout");
         certify("parameters", "openssl", "ecparam", "-name", "prime256v1", "-genkey");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of("listeners:\n" + listener("pkcs1") + listener("sec1")
                                 + listener("parameters")
                                 + """

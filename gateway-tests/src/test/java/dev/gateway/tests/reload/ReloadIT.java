@@ -2,10 +2,10 @@ package dev.gateway.tests.reload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.Peers;
@@ -39,7 +39,7 @@ class ReloadIT {
     private static final long HEAP_SLACK = 8L << 20; // one generation has some 400 KiB: a tenth of them would show
 
     /** Answers a head at once, an event as soon as the test says so, and its end. */
-    private static Behaviour events(CountDownLatch goOn) {
+    private static Behavior events(CountDownLatch goOn) {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200, "content-type", "text/event-stream"), false);
@@ -113,7 +113,7 @@ class ReloadIT {
     @Test
     void aHundredReloadsUnderLoadCutNothingAndLeaveNothing() throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
-        try (Origin origin = Origin.start().on("/events", events(goOn)).otherwise(Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/events", events(goOn)).otherwise(Behaviors.text("ok"));
                 Rig rig = Rig.start(yaml(origin, 0));
                 SteadyLoad load = new SteadyLoad(rig)) {
             for (int i = 1; i <= 6; i++) { // what is made once has been made by then
@@ -268,7 +268,7 @@ class ReloadIT {
     @EnumSource
     void theConnectionsOfAnUpstreamThatDoesNotChangeAreKept(Pairing pairing) throws Exception {
         String protocol = ", protocol: " + pairing.upstream;
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start("workers: 1\n" + to(ALL_TO_APP, upstream("app", protocol, origin)));
                 Peer client = rig.connect(pairing)) {
             assertThat(get(client, "/")).isEqualTo("ok");
@@ -283,8 +283,8 @@ class ReloadIT {
     void anUpstreamThatChangesDrainsItsFormerConnections(Pairing pairing) throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
         String protocol = ", protocol: " + pairing.upstream;
-        try (Origin former = Origin.start().on("/", Behaviours.text("former")).on("/events", events(goOn));
-                Origin next = Origin.start().on("/", Behaviours.text("next"));
+        try (Origin former = Origin.start().on("/", Behaviors.text("former")).on("/events", events(goOn));
+                Origin next = Origin.start().on("/", Behaviors.text("next"));
                 Rig rig = Rig.start("workers: 1\n" + to(ALL_TO_APP, upstream("app", protocol, former)));
                 Peer client = rig.connect(pairing);
                 Peer busy = rig.connect(pairing)) {
@@ -308,7 +308,7 @@ class ReloadIT {
         String protocol = ", protocol: " + pairing.upstream;
         String drain = "drain: {timeout: 100ms}\n";
         try (Origin former = Origin.start().on("/events", events(never));
-                Origin next = Origin.start().on("/", Behaviours.text("next"));
+                Origin next = Origin.start().on("/", Behaviors.text("next"));
                 Rig rig = Rig.start(drain + to(ALL_TO_APP, upstream("app", protocol, former)));
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = openEvents(client);
@@ -336,10 +336,10 @@ class ReloadIT {
         String protocol = ", protocol: " + pairing.upstream;
         String drain = "drain: {timeout: 1ms}\n";
         try (Origin kept = Origin.start().on("/events", events(goOn));
-                Origin added = Origin.start().on("/", Behaviours.text("ok"));
+                Origin added = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(drain + to(ALL_TO_APP, upstream("app", protocol, kept)));
                 Peer client = rig.connect(pairing)) {
-            kept.on("/", Behaviours.text("ok"));
+            kept.on("/", Behaviors.text("ok"));
             PeerStream stream = openEvents(client);
             rig.reload(drain + to(ALL_TO_APP, upstream("app", protocol, added, kept)));
             // The next one comes after the limit of the first, since the same thread does both.

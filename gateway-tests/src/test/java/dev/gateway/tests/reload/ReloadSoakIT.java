@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.UnixOperatingSystemMXBean;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
 import dev.gateway.tests.peer.Origin;
@@ -123,7 +123,7 @@ class ReloadSoakIT {
     }
 
     private void soak(@Nullable SslContext tls) throws Exception {
-        try (Origin origin = Origin.start().on("/load", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/load", Behaviors.text("ok"));
                 ManyTunnels tunnels = new ManyTunnels();
                 Rig rig = Rig.start(yaml(origin, tunnels, 0))) {
             int port = rig.port(tls == null ? "clear" : "secure");

@@ -3,7 +3,7 @@ package dev.gateway.tests.reload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -104,7 +104,7 @@ class SignalsIT {
 
     @Test
     void aBrokenFileThatIsReadOnSighupChangesNothing() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(yaml(origin.port()))
                         .under("env", "--default-signal=HUP")
                         .start();

@@ -3,7 +3,7 @@ package dev.gateway.tests.reload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -43,7 +43,7 @@ class TerminationIT {
 
     @Test
     void aProcessToldToEndServesClientsUntilTheyHaveGoneElsewhere() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
             Process process = start(origin, "100s"); // far more than all that follows may take
             try {
                 OutputLines log = new OutputLines(process);
@@ -66,7 +66,7 @@ class TerminationIT {
 
     @Test
     void aProcessToldToEndExitsWithZero() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"))) {
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"))) {
             Process process = start(origin, "0s");
             try {
                 int port = port(new OutputLines(process), "Listener web at ");

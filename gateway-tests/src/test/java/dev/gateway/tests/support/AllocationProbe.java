@@ -1,7 +1,7 @@
 package dev.gateway.tests.support;
 
 import com.sun.management.ThreadMXBean;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -24,7 +24,7 @@ public final class AllocationProbe {
     /** Measures all pairings. */
     public static void main(String[] args) throws Exception {
         for (Pairing pairing : Pairing.values()) {
-            try (Origin origin = Origin.start().on("/", Behaviours.text("x".repeat(100)));
+            try (Origin origin = Origin.start().on("/", Behaviors.text("x".repeat(100)));
                     Rig rig = Rig.to(origin, pairing).start();
                     Peer client = rig.connect(pairing)) {
                 ask(client, REQUESTS); // classes are loaded, buffers pooled, connections made

@@ -2,7 +2,7 @@ package dev.gateway.tests.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 class GatewayJarIT {
     @Test
     void theJarServesWithLittleOfEverything() throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]

@@ -2,7 +2,7 @@ package dev.gateway.tests.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
 import dev.gateway.tests.peer.Head;
@@ -99,7 +99,7 @@ class CertificateReloadIT {
         Path keyFile = directory.resolve("tls.key");
         Issued first = authority.issue(NAME);
         copy(first, certFile, keyFile);
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = secure(origin, certFile, keyFile);
                 SSLSocket socket = authority.connect(rig.tlsPort(), NAME)) {
             Peer kept = new Http1Peer(socket, new BufferedInputStream(socket.getInputStream()), true);
@@ -129,7 +129,7 @@ class CertificateReloadIT {
         Files.createSymbolicLink(mount.resolve("..data"), Path.of("..1"));
         Path certFile = Files.createSymbolicLink(mount.resolve("tls.crt"), Path.of("..data/tls.crt"));
         Path keyFile = Files.createSymbolicLink(mount.resolve("tls.key"), Path.of("..data/tls.key"));
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = secure(origin, certFile, keyFile)) {
             awaitShown(rig, first);
             Files.writeString(rig.file(), "broken: true\n");
@@ -147,7 +147,7 @@ class CertificateReloadIT {
         Issued first = authority.issue(NAME);
         Issued second = authority.issue(NAME);
         copy(first, certFile, keyFile);
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = secure(origin, certFile, keyFile)) {
             Files.copy(second.certFile(), certFile, StandardCopyOption.REPLACE_EXISTING);
             String ready = rig.admin("/ready");
@@ -174,7 +174,7 @@ class CertificateReloadIT {
         Path certFile = directory.resolve("tls.crt");
         Path keyFile = directory.resolve("tls.key");
         copy(authority.issue(NAME), certFile, keyFile);
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = secure(origin, certFile, keyFile)) {
             Issued second = authority.issue(NAME);
             copy(second, certFile, keyFile);
@@ -189,7 +189,7 @@ class CertificateReloadIT {
     void newConnectionsToAnUpstreamAreVerifiedByTheNewCa() throws Exception {
         Path caFile = directory.resolve("upstream-ca.pem");
         Files.copy(authority.file(), caFile);
-        try (Origin origin = Origin.startTls().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.startTls().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to("localhost", origin.port())
                         .upstreamProtocol("auto")
                         .upstream("tls: {caFile: " + caFile + "}")

@@ -3,7 +3,7 @@ package dev.gateway.tests.tls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.CertificateAuthority.Issued;
 import dev.gateway.tests.peer.Origin;
@@ -47,7 +47,7 @@ class ClientCertificateIT {
         servers = new CertificateAuthority("Servers", directory);
         clients = new CertificateAuthority("Clients", directory);
         others = new CertificateAuthority("Clients", directory); // of the same name, but another key
-        origin = Origin.start().on("/", Behaviours.text("hello"));
+        origin = Origin.start().on("/", Behaviors.text("hello"));
     }
 
     @AfterEach

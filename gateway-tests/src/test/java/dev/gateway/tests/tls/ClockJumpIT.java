@@ -2,7 +2,7 @@ package dev.gateway.tests.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -104,13 +104,13 @@ class ClockJumpIT {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         try (Origin origin = Origin.start()
-                        .on("/", Behaviours.text("ok"))
-                        .on("/health", Behaviours.text("ok"))
-                        .on("/silent", Behaviours.silence())
+                        .on("/", Behaviors.text("ok"))
+                        .on("/health", Behaviors.text("ok"))
+                        .on("/silent", Behaviors.silence())
                         .on("/slow", (stream, head) -> {
                             arrived.countDown();
                             goOn.await();
-                            Behaviours.text("ok").serve(stream, head);
+                            Behaviors.text("ok").serve(stream, head);
                         });
                 GatewayJar gateway = start(origin.port());
                 Peer client = Peers.HTTP1.connect(gateway.port("web"));
@@ -137,7 +137,7 @@ class ClockJumpIT {
             awaitChecks(gateway, origin);
             origin.on("/health", (stream, head) -> stream.send(Head.response(500), true));
             gateway.await("the endpoint's failure", () -> state(gateway).equals("unhealthy"));
-            origin.on("/health", Behaviours.text("ok"));
+            origin.on("/health", Behaviors.text("ok"));
             gateway.await("the endpoint's recovery", () -> state(gateway).equals("healthy"));
             resume(tls, gateway.port("secure"));
 

@@ -2,7 +2,7 @@ package dev.gateway.tests.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -29,7 +29,7 @@ class RenegotiationIT {
     @Test
     void theConnectionEndsAndNoHandshakeIsMade() throws Exception {
         String openssl = Tools.find("openssl");
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 GatewayJar gateway = GatewayJar.of(
                                 """
                                 listeners:

@@ -3,7 +3,7 @@ package dev.gateway.tests.tls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -31,7 +31,7 @@ class TlsKeysIT {
     /** Returns what was agreed, as {@code VERSION SUITE}, after an exchange; fails if there was no handshake. */
     private static String agreed(String keys, String version, @Nullable String suite) throws Exception {
         CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(
                         """
                         listeners:

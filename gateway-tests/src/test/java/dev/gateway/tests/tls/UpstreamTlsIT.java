@@ -2,7 +2,7 @@ package dev.gateway.tests.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http2Peer;
@@ -50,7 +50,7 @@ class UpstreamTlsIT {
     void theUpstreamProtocolIsAgreed(Peers downstream, String protocol, boolean offersH2, boolean becomesH2)
             throws Exception {
         try (Origin origin = offersH2 ? Origin.startTls() : Origin.startTls("http/1.1")) {
-            origin.on("/", Behaviours.echo());
+            origin.on("/", Behaviors.echo());
             Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
             try (Rig rig = Rig.to("localhost", origin.port())
                             .upstreamProtocol(protocol)
@@ -75,7 +75,7 @@ class UpstreamTlsIT {
     @ParameterizedTest
     @ValueSource(strings = {"http1", "h2", "auto"})
     void anUpstreamThatNobodyVouchesForGetsNoRequest(String protocol) throws Exception {
-        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"));
+        try (Origin origin = Origin.startTls().on("/", Behaviors.text("secret"));
                 Rig rig = Rig.to("localhost", origin.port())
                         .upstreamProtocol(protocol)
                         .upstream("tls: {}")
@@ -93,7 +93,7 @@ class UpstreamTlsIT {
     @ParameterizedTest
     @ValueSource(strings = {"http1", "h2", "auto"})
     void anotherNamesCertificateIsNotAccepted(String protocol) throws Exception {
-        try (Origin origin = Origin.startTls().on("/", Behaviours.text("secret"))) {
+        try (Origin origin = Origin.startTls().on("/", Behaviors.text("secret"))) {
             Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
             try (Rig rig = Rig.to("localhost", origin.port())
                             .upstreamProtocol(protocol)
@@ -141,7 +141,7 @@ class UpstreamTlsIT {
     @EnumSource
     void aCertificateThatDoesNotHoldIsToldWithItsEndpoint(Faulty faulty) throws Exception {
         CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
-        try (Origin origin = Origin.startTls(faulty.issue(authority)).on("/", Behaviours.text("secret"));
+        try (Origin origin = Origin.startTls(faulty.issue(authority)).on("/", Behaviors.text("secret"));
                 Rig rig = Rig.to("localhost", origin.port())
                         .upstreamProtocol("auto")
                         .upstream("tls: {caFile: " + authority.file() + "}")
@@ -163,7 +163,7 @@ class UpstreamTlsIT {
     void aCertificateWithItsIntermediateHolds() throws Exception {
         CertificateAuthority authority = new CertificateAuthority("Test CA", directory);
         try (Origin origin = Origin.startTls(authority.issueByIntermediate("localhost", true))
-                        .on("/", Behaviours.text("ok"));
+                        .on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to("localhost", origin.port())
                         .upstreamProtocol("auto")
                         .upstream("tls: {caFile: " + authority.file() + "}")

@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -45,7 +45,7 @@ class BelievedFieldsIT {
 
     @BeforeAll
     void start() throws IOException {
-        origin = Origin.start().otherwise(Behaviours.text("ok"));
+        origin = Origin.start().otherwise(Behaviors.text("ok"));
         gateway = GatewayJar.of(config("")).start();
     }
 

@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.WebSocket;
@@ -28,7 +28,7 @@ class BrowserWebSocketIT {
     void aPageTalksToItsServer(String scheme, String upstream, String spoken) throws Exception {
         try (Browser browser = Browser.start();
                 Origin origin = Origin.start(Handshake.ENABLE_CONNECT_PROTOCOL, 1)
-                        .on("/", Behaviours.text("a page"))
+                        .on("/", Behaviors.text("a page"))
                         .on("/echo", WebSocket::echo);
                 Rig rig = Rig.to(origin.port()).upstreamProtocol(upstream).start()) {
             browser.open(

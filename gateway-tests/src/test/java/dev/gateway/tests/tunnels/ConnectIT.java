@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
@@ -38,10 +38,10 @@ class ConnectIT {
 
     @BeforeAll
     static void start() throws Exception {
-        clear = Origin.start().on("/", Behaviours.text("hello")).on("/echo", Behaviours.echo());
+        clear = Origin.start().on("/", Behaviors.text("hello")).on("/echo", Behaviors.echo());
         secure = Origin.startTls("h2", "http/1.1")
-                .on("/", Behaviours.text("hello"))
-                .on("/echo", Behaviours.echo());
+                .on("/", Behaviors.text("hello"))
+                .on("/echo", Behaviors.echo());
         Path users = Files.writeString(directory.resolve("users"), USER);
         rig = Rig.start(
                 """
@@ -169,7 +169,7 @@ class ConnectIT {
                 .contains("\"kind\":\"tunnel\",\"record\":\"open\"")
                 .contains("\"method\":\"CONNECT\"")
                 .contains("\"authority\":\"localhost:" + clear.port() + "\"")
-                .containsPattern("\"dialled\":\"(127\\.0\\.0\\.1|\\[::1]):" + clear.port() + "\"")
+                .containsPattern("\"dialed\":\"(127\\.0\\.0\\.1|\\[::1]):" + clear.port() + "\"")
                 .contains("\"status\":200");
         assertThat(close).contains("\"record\":\"close\"").contains("\"endedBy\":\"client\"");
         assertThat(rig.metric("gateway_tunnels_total", "listener=\"logged\"", "decision=\"allowed\"", "cause=\"\""))

@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -27,8 +27,8 @@ class EgressExampleIT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.startTls("h2", "http/1.1").on("/", Behaviours.text("hello"));
-        secret = Origin.start().otherwise(Behaviours.text("secret"));
+        origin = Origin.startTls("h2", "http/1.1").on("/", Behaviors.text("hello"));
+        secret = Origin.start().otherwise(Behaviors.text("secret"));
         String yaml = Files.readString(Path.of("../config/egress.yaml"));
         String ports = "[" + origin.port() + ", " + secret.port() + "]";
         yaml = replace(yaml, "port: 3128", "port: 0");

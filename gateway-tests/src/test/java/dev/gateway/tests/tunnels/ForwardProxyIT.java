@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
@@ -31,8 +31,8 @@ class ForwardProxyIT {
 
     @BeforeAll
     static void start() throws Exception {
-        origin = Origin.start().on("/echo", Behaviours.echo()).otherwise(Behaviours.text("theirs"));
-        own = Origin.start().otherwise(Behaviours.text("ours"));
+        origin = Origin.start().on("/echo", Behaviors.echo()).otherwise(Behaviors.text("theirs"));
+        own = Origin.start().otherwise(Behaviors.text("ours"));
         rig = Rig.start(
                 """
                 listeners:

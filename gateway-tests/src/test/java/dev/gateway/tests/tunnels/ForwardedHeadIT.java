@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -63,7 +63,7 @@ class ForwardedHeadIT {
     @ParameterizedTest
     @EnumSource
     void theUpstreamLearnsWhoAsked(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             PeerStream stream = client.open();
@@ -94,7 +94,7 @@ class ForwardedHeadIT {
     @ParameterizedTest
     @EnumSource
     void aTrustedProxyIsBelieved(Pairing pairing) throws Exception {
-        try (Origin origin = Origin.start().on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("ok"));
                 Rig rig = Rig.to(origin, pairing)
                         .listener("trustedProxies: [127.0.0.0/8]")
                         .start();

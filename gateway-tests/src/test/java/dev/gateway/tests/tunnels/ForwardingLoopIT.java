@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
 import dev.gateway.tests.peer.Origin;
@@ -98,7 +98,7 @@ class ForwardingLoopIT {
                     denyPrivate: false
                 admin: {address: 127.0.0.1, port: 0}
                 """;
-        try (Origin origin = Origin.start().on("/", Behaviours.text("hello"));
+        try (Origin origin = Origin.start().on("/", Behaviors.text("hello"));
                 Rig rig = Rig.start(two.formatted(1));
                 Rig filter = Rig.start(yaml("127.0.0.1:" + rig.port("filtered"))
                         .replace("[80, 443]", "[1-65535]")

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -105,7 +105,7 @@ class Ipv6LiteralIT {
     @ParameterizedTest
     @EnumSource(names = {"HTTP1", "H2C"})
     void aClientAndItsUpstream(Peers protocol) throws Exception {
-        try (Origin origin = Origin.startAt("::1", 0).on("/", Behaviours.text("ok"));
+        try (Origin origin = Origin.startAt("::1", 0).on("/", Behaviors.text("ok"));
                 Rig rig = Rig.start(
                         """
                         listeners:

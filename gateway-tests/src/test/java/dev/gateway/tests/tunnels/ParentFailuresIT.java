@@ -330,7 +330,7 @@ class ParentFailuresIT {
             }
         }
         assertThat(logged("early.test:25"))
-                .contains("\"endpoint\":\"early.test:25\",\"dialled\":\"127.0.0.1:" + http.port()
+                .contains("\"endpoint\":\"early.test:25\",\"dialed\":\"127.0.0.1:" + http.port()
                         + "\",\"parent\":\"http://127.0.0.1:" + http.port() + "\"");
     }
 
@@ -397,7 +397,7 @@ class ParentFailuresIT {
     }
 
     @Test
-    void aParentThatIsThisGatewayItselfIsNotDialled() throws Exception {
+    void aParentThatIsThisGatewayItselfIsNotDialed() throws Exception {
         String yaml =
                 """
                 listeners: [{name: egress, address: 127.0.0.1, port: 0, protocol: HTTP}]

@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -66,11 +66,10 @@ class ParentProxiesIT {
     @BeforeAll
     static void start() throws Exception {
         clear = Origin.start()
-                .on("/echo", Behaviours.echo())
+                .on("/echo", Behaviors.echo())
                 .on("/ws", WebSocket::echo)
-                .otherwise(Behaviours.text("hello"));
-        secure =
-                Origin.startTls("h2", "http/1.1").on("/echo", Behaviours.echo()).otherwise(Behaviours.text("hello"));
+                .otherwise(Behaviors.text("hello"));
+        secure = Origin.startTls("h2", "http/1.1").on("/echo", Behaviors.echo()).otherwise(Behaviors.text("hello"));
         CertificateAuthority ca = new CertificateAuthority("CA of proxies", directory);
         Files.writeString(directory.resolve("credentials"), CREDENTIALS + "\n");
         Files.writeString(directory.resolve("wrong"), "gateway:wrong\n");
@@ -327,7 +326,7 @@ class ParentProxiesIT {
     void theLogNamesTheParentAndTheAddress() throws Exception {
         curl("https", url(true, "/"));
         curl("https", url(false, "/logged"));
-        String parent = "\"dialled\":\"127.0.0.1:" + far.port("https") + "\",\"parent\":\"https://127.0.0.1:"
+        String parent = "\"dialed\":\"127.0.0.1:" + far.port("https") + "\",\"parent\":\"https://127.0.0.1:"
                 + far.port("https") + "\"";
         awaitLog(rig, "\"listener\":\"https\"", "\"record\":\"open\"", parent);
         awaitLog(rig, "\"listener\":\"https\"", "\"record\":\"close\"", parent);

@@ -3,7 +3,7 @@ package dev.gateway.tests.tunnels;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -39,7 +39,7 @@ class PassedOnIT {
 
     @BeforeEach
     void start() throws Exception {
-        origin = Origin.startTls("h2", "http/1.1").on("/", Behaviours.text("hello"));
+        origin = Origin.startTls("h2", "http/1.1").on("/", Behaviors.text("hello"));
         server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
         server.setSoTimeout(20_000);
         rig = Rig.start(

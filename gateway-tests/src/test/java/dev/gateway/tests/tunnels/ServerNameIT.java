@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.CertificateAuthority;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -34,7 +34,7 @@ class ServerNameIT {
     @BeforeAll
     static void start() throws Exception {
         authority = new CertificateAuthority("Test CA", directory);
-        origin = Origin.start().on("/", Behaviours.text("hello"));
+        origin = Origin.start().on("/", Behaviors.text("hello"));
         rig = Rig.start(
                 """
                 listeners:

@@ -2,7 +2,7 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
@@ -54,7 +54,7 @@ class TunnelBackpressureIT {
                             }
                             reader.join();
                         })
-                        .on("/small", Behaviours.text("small"));
+                        .on("/small", Behaviors.text("small"));
                 Rig rig = Rig.to(origin, pairing).start();
                 Peer client = rig.connect(pairing)) {
             long before = PlatformDependent.usedDirectMemory();

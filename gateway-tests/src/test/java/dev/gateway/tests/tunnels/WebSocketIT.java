@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gateway.tests.peer.Behaviours;
+import dev.gateway.tests.peer.Behaviors;
 import dev.gateway.tests.peer.Handshake;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Http1Peer;
@@ -228,7 +228,7 @@ class WebSocketIT {
     @ParameterizedTest
     @EnumSource(Peers.class)
     void anUpstreamWhoseHttp2OffersNoneIsAskedByHttp1(Peers client) throws Exception {
-        try (Origin origin = Origin.startTls().on("/echo", WebSocket::echo).on("/", Behaviours.text("page"))) {
+        try (Origin origin = Origin.startTls().on("/echo", WebSocket::echo).on("/", Behaviors.text("page"))) {
             Path ca = origin.writeCertificate(directory.resolve("ca.pem"));
             try (Rig rig = Rig.to("localhost", origin.port())
                             .upstreamProtocol("auto")

@@ -149,7 +149,7 @@ final class ConnectSchema {
     static final ObjectType<ConnectConfig> CONNECT = ObjectType.of(
             "connect entry",
             "Who may reach what through some listeners. Decided in this order: allowedPorts, deny, allow, and the"
-                    + " address that is dialled by denyPrivate.",
+                    + " address that is dialed by denyPrivate.",
             o -> {
                 var name = o.optional(
                         "name", Types.NAME, ConnectConfig::name, "Unique. For logs and metrics. Default: connect-N.");

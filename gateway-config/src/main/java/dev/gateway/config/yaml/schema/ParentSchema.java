@@ -32,7 +32,7 @@ final class ParentSchema {
             (text, site) -> text.equals(DIRECT) ? Optional.empty() : Optional.of(proxy(text, site)),
             proxy -> proxy.map(ParentSchema::print).orElse(DIRECT));
 
-    /** What is dialled for some hosts. */
+    /** What is dialed for some hosts. */
     static final ObjectType<Parent> PARENT = ObjectType.of("parent", "Another proxy, or none, for some hosts.", o -> {
         var hosts = o.required(
                 "hosts",

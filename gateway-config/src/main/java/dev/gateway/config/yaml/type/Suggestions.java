@@ -209,7 +209,7 @@ public final class Suggestions {
         return word.replaceAll("[-_ ]", "").toLowerCase(Locale.ROOT);
     }
 
-    /** Returns how many insertions, deletions, changes and swaps of neighbours are between two words. */
+    /** Returns how many insertions, deletions, changes and swaps of neighbors are between two words. */
     private static int distance(String a, String b) {
         int[][] d = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

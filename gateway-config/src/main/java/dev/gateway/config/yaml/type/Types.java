@@ -111,7 +111,7 @@ public final class Types {
             Variables::escape,
             true);
 
-    /** What is dialled: a name or an address. */
+    /** What is dialed: a name or an address. */
     public static final ScalarType<String> HOST = host("a host name or an IP address");
 
     /** What is bound: a name or an address. */

@@ -1,13 +1,13 @@
 package dev.gateway.tests.peer;
 
-import dev.gateway.tests.peer.Origin.Behaviour;
+import dev.gateway.tests.peer.Origin.Behavior;
 
 /** What origins do, well or badly. */
-public final class Behaviours {
-    private Behaviours() {}
+public final class Behaviors {
+    private Behaviors() {}
 
     /** Answers 200 with a text when the request has ended. */
-    public static Behaviour text(String text) {
+    public static Behavior text(String text) {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200, "content-length", Integer.toString(text.length())), text.isEmpty());
@@ -18,7 +18,7 @@ public final class Behaviours {
     }
 
     /** Sends the request's body back as it comes, and its trailers. */
-    public static Behaviour echo() {
+    public static Behavior echo() {
         return (stream, head) -> {
             stream.send(Head.response(200), false);
             byte[] buffer = new byte[16384];
@@ -37,7 +37,7 @@ public final class Behaviours {
     }
 
     /** Takes the whole request and never answers. */
-    public static Behaviour silence() {
+    public static Behavior silence() {
         return (stream, head) -> {
             stream.receiveBody();
             stream.peer().awaitClosed();
@@ -45,12 +45,12 @@ public final class Behaviours {
     }
 
     /** Resets before anything of a response. */
-    public static Behaviour resetBeforeHead() {
+    public static Behavior resetBeforeHead() {
         return (stream, head) -> stream.reset();
     }
 
     /** Answers a head and some body, then resets. */
-    public static Behaviour resetInBody() {
+    public static Behavior resetInBody() {
         return (stream, head) -> {
             stream.receiveBody();
             stream.send(Head.response(200, "content-length", "1000"), false);
@@ -60,7 +60,7 @@ public final class Behaviours {
     }
 
     /** Answers before the request's body has come, and takes none of it. */
-    public static Behaviour earlyResponse(int status) {
+    public static Behavior earlyResponse(int status) {
         return (stream, head) -> {
             stream.send(Head.response(status, "content-length", "5"), false);
             stream.send("early", true);
