@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  */
 final class DemoConnection extends ChannelInboundHandlerAdapter {
-    private static final Logger LOG = LoggerFactory.getLogger(DemoConnection.class);
+    private static final Logger log = LoggerFactory.getLogger(DemoConnection.class);
     private static final long MAX_BYTES = 100L << 30;
     private static final int MAX_LATENCY = 10_000;
     private static final int MAX_DELAY = 60_000;
@@ -233,7 +233,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
         Tiles.picture()
                 .whenComplete((tiles, failure) -> later(ctx, latency, () -> {
                     if (failure != null) {
-                        LOG.error("the demo's picture could not be painted", failure);
+                        log.error("the demo's picture could not be painted", failure);
                         respond(ctx, HttpResponseStatus.INTERNAL_SERVER_ERROR, TEXT, text("no picture\n"));
                     } else {
                         respond(ctx, HttpResponseStatus.OK, "image/png", Unpooled.wrappedBuffer(tiles[tile]));
@@ -385,7 +385,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.debug("demo connection failed", cause); // peers come and go
+        log.debug("demo connection failed", cause); // peers come and go
         ctx.close();
     }
 }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /** A connection of the demo upstream that has become a WebSocket: sends every frame back, one at a time. */
 final class WebSocketEcho extends ChannelInboundHandlerAdapter {
-    private static final Logger LOG = LoggerFactory.getLogger(WebSocketEcho.class);
+    private static final Logger log = LoggerFactory.getLogger(WebSocketEcho.class);
     private static final int MAX_FRAME = 1 << 20;
 
     private final ReadPacing pacing = new ReadPacing();
@@ -51,7 +51,7 @@ final class WebSocketEcho extends ChannelInboundHandlerAdapter {
             if (done.isSuccess()) {
                 echo.pacing.read(next);
             } else {
-                LOG.debug("WebSocket handshake failed", done.cause());
+                log.debug("WebSocket handshake failed", done.cause());
                 ctx.close();
             }
         });
@@ -93,7 +93,7 @@ final class WebSocketEcho extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.debug("demo WebSocket failed", cause); // peers come and go
+        log.debug("demo WebSocket failed", cause); // peers come and go
         ctx.close();
     }
 }

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 final class Exchange implements StreamEvents {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
-    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     /** What streams are told that are given up although nothing failed. */
     static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
@@ -333,7 +333,7 @@ final class Exchange implements StreamEvents {
             fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
             return;
         }
-        LOG.error("failing an exchange of listener {}", record.connection.listenerName(), defect);
+        log.error("failing an exchange of listener {}", record.connection.listenerName(), defect);
         fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
 
@@ -371,11 +371,11 @@ final class Exchange implements StreamEvents {
 
     /** It ends all the same, as nobody else would ever end it; how much the client has got is not known. */
     private void onDefectAtEnd(Throwable defect) {
-        LOG.error("ending an exchange of listener {}", record.connection.listenerName(), defect);
+        log.error("ending an exchange of listener {}", record.connection.listenerName(), defect);
         try {
             server.reset(ABANDONED);
         } catch (RuntimeException e) {
-            LOG.debug("resetting it", e);
+            log.debug("resetting it", e);
         }
     }
 
@@ -392,7 +392,7 @@ final class Exchange implements StreamEvents {
                 case BACKOFF, NOTHING -> {}
             }
         } catch (RuntimeException e) {
-            LOG.error("ending an exchange of listener {}", record.connection.listenerName(), e);
+            log.error("ending an exchange of listener {}", record.connection.listenerName(), e);
         }
     }
 
@@ -422,7 +422,7 @@ final class Exchange implements StreamEvents {
             response.end();
             doorway.end();
         } catch (RuntimeException e) {
-            LOG.error("ending an exchange of listener {}", record.connection.listenerName(), e);
+            log.error("ending an exchange of listener {}", record.connection.listenerName(), e);
         }
         if (tunnel != null) {
             handler.ended(tunnel);

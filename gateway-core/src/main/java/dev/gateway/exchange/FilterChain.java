@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
 final class FilterChain implements FilterContext {
-    private static final Logger LOG = LoggerFactory.getLogger(FilterChain.class);
+    private static final Logger log = LoggerFactory.getLogger(FilterChain.class);
 
     private final Router.Match match;
     private final List<Filter> filters;
@@ -207,7 +207,7 @@ final class FilterChain implements FilterContext {
             try {
                 filters.get(i).onEnd(this);
             } catch (RuntimeException e) {
-                LOG.error("telling a filter of an exchange's end", e); // of which the others are still to be told
+                log.error("telling a filter of an exchange's end", e); // of which the others are still to be told
             }
         }
         passed = 0;

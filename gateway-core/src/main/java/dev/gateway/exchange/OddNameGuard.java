@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /** Sees to fields whose names upstreams may take for others, in heads and trailers of requests. Of one event loop. */
 final class OddNameGuard {
-    private static final Logger LOG = LoggerFactory.getLogger(OddNameGuard.class);
+    private static final Logger log = LoggerFactory.getLogger(OddNameGuard.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int SHOWN = 64;
 
@@ -56,7 +56,7 @@ final class OddNameGuard {
         if (!told || now - toldNanos > TELL_NANOS) {
             told = true;
             toldNanos = now;
-            LOG.warn(
+            log.warn(
                     "listener {} drops the field {} of a request, because its name has other characters than letters, digits"
                             + " and hyphens, or does not begin with a letter; headersWithUnderscores: allow would let it"
                             + " pass",

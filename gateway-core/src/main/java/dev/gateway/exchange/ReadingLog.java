@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * nothing says why a rule that matches does not serve it. Of one event loop.
  */
 final class ReadingLog {
-    private static final Logger LOG = LoggerFactory.getLogger(ReadingLog.class);
+    private static final Logger log = LoggerFactory.getLogger(ReadingLog.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int SHOWN = 64;
 
@@ -35,7 +35,7 @@ final class ReadingLog {
         if (!told || now - toldNanos > TELL_NANOS) {
             told = true;
             toldNanos = now;
-            LOG.info(
+            log.info(
                     "listener {}: {} takes a request for {}, though {} matches the path as it is written; a server may"
                             + " decode it, or drop what follows a semicolon, and read a path that {} refuses or protects",
                     record.connection.listenerName(),

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and its one stream's carrier. */
 abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
         permits Http1ServerConnection, Http1ClientConnection {
-    private static final Logger LOG = LoggerFactory.getLogger(Http1Connection.class);
+    private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     final ConnectionObserver observer;
     final TimerWheel timers;
@@ -114,7 +114,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
             return;
         }
         if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
-            LOG.warn("closing a connection {}", this, cause);
+            log.warn("closing a connection {}", this, cause);
         } else if (isOfUse()) {
             observer.onSocketError();
         }

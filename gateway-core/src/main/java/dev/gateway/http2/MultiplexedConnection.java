@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * the channel's event loop, and lives there, as the last handler of its pipeline, until the channel closes.
  */
 abstract class MultiplexedConnection extends Http2ConnectionHandler {
-    private static final Logger LOG = LoggerFactory.getLogger(MultiplexedConnection.class);
+    private static final Logger log = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int MAX_UNREAD = 1024 * 1024;
     private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
 
@@ -416,7 +416,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             return;
         }
         if (error == null && !DirectMemory.isShortage(cause)) { // not the peer's doing
-            LOG.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
+            log.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
         }
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
         if (!outbound && error != null) {

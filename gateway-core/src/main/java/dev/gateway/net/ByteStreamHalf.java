@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * event loop it is confined.
  */
 public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {
-    private static final Logger LOG = LoggerFactory.getLogger(ByteStreamHalf.class);
+    private static final Logger log = LoggerFactory.getLogger(ByteStreamHalf.class);
 
     /** What TLS holds until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
@@ -202,7 +202,7 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         boolean expected = cause instanceof IOException || cause instanceof DecoderException; // the latter is TLS's
         if (!expected && !DirectMemory.isShortage(cause)) {
-            LOG.warn("closing a tunnel", cause);
+            log.warn("closing a tunnel", cause);
         } else if (expected && !over) {
             observer.onSocketError();
         }

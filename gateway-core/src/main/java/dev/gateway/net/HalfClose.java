@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /** Ending one direction of a connection, or both at once. */
 public final class HalfClose {
-    private static final Logger LOG = LoggerFactory.getLogger(HalfClose.class);
+    private static final Logger log = LoggerFactory.getLogger(HalfClose.class);
 
     /** The event of a channel whose peer's FIN has come: what is read next is the last. Not every transport tells. */
     private static final Object ENDING = new Object() {
@@ -132,7 +132,7 @@ public final class HalfClose {
             try {
                 socket.shutdown(false, true); // the channel would make an exception for whoever writes afterwards
             } catch (IOException | NotYetConnectedException e) {
-                LOG.debug("the peer is gone", e);
+                log.debug("the peer is gone", e);
             }
         } else {
             shutdown(channel);

@@ -19,7 +19,7 @@ public final class DirectMemory {
     private static final LongAdder CUTS = new LongAdder();
     private static final LongAdder FAILURES = new LongAdder();
 
-    private static final Logger LOG = LoggerFactory.getLogger(DirectMemory.class);
+    private static final Logger log = LoggerFactory.getLogger(DirectMemory.class);
     private static final long LOG_AGAIN_NANOS = 10_000_000_000L;
     private static final AtomicLong LOGGED = new AtomicLong(System.nanoTime() - LOG_AGAIN_NANOS);
 
@@ -120,7 +120,7 @@ public final class DirectMemory {
         long logged = LOGGED.get();
         long now = System.nanoTime();
         if (now - logged >= LOG_AGAIN_NANOS && LOGGED.compareAndSet(logged, now)) {
-            LOG.error("Ending a connection for lack of memory, {} in all: {}", failures(), cause.toString());
+            log.error("Ending a connection for lack of memory, {} in all: {}", failures(), cause.toString());
         }
         return true;
     }

@@ -29,7 +29,7 @@ public final class DirectMemoryGuard implements Pressure {
     /** Who holds less is not worth cutting. */
     private static final long LEAST = 2 * 1024;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DirectMemoryGuard.class);
+    private static final Logger log = LoggerFactory.getLogger(DirectMemoryGuard.class);
 
     private final LongSupplier held;
     private final long max;
@@ -106,14 +106,14 @@ public final class DirectMemoryGuard implements Pressure {
         if (level <= (least == 0 ? CUT : ENOUGH)) {
             if (least > 0) {
                 least = 0;
-                LOG.info("Direct memory has room again; {} were cut", DirectMemory.cuts() - cutBefore);
+                log.info("Direct memory has room again; {} were cut", DirectMemory.cuts() - cutBefore);
             }
             return;
         }
         if (least == 0) {
             least = max / 4;
             cutBefore = DirectMemory.cuts();
-            LOG.warn(
+            log.warn(
                     "Direct memory is {} % in use: cutting who holds most of it for clients that take nothing",
                     Math.round(100 * level));
         }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * soon as there is some room more than when refusing began.
  */
 public final class Overload {
-    private static final Logger LOG = LoggerFactory.getLogger(Overload.class);
+    private static final Logger log = LoggerFactory.getLogger(Overload.class);
 
     /** Above this part of anything, no new connections are taken. */
     static final double CONNECTIONS = 0.85;
@@ -108,11 +108,11 @@ public final class Overload {
             return;
         }
         if (next.compareTo(before) > 0 && worst != null) {
-            LOG.warn(
+            log.warn(
                     "Overload: {} is {} % in use; new {} are refused",
                     worst.name(), Math.round(100 * level), name(next));
         } else {
-            LOG.info("Overload is over for {}", next == Refusing.CONNECTIONS ? "requests" : name(before));
+            log.info("Overload is over for {}", next == Refusing.CONNECTIONS ? "requests" : name(before));
         }
     }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /** A connection of HTTP/1.1: room for one stream, as long as there is none. */
 final class Http1Pooled extends PooledConnection implements Http1ClientConnection.Listener {
-    private static final Logger LOG = LoggerFactory.getLogger(Http1Pooled.class);
+    private static final Logger log = LoggerFactory.getLogger(Http1Pooled.class);
 
     /** How long a connection is left alone that may be closed right now. */
     private static final long DOUBT_MILLIS = 10;
@@ -153,7 +153,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     private void onClosedSoon(long now) {
         if (pool.keepAlive.requests.onClosed(served, openedNanos, now)) {
-            LOG.info(
+            log.info(
                     "{} closes connections after {} requests without saying so: they are closed here from now on",
                     pool.way,
                     served);

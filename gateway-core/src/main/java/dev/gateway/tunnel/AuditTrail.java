@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * that no client can fill the log. Shared by all event loops.
  */
 public final class AuditTrail {
-    private static final Logger LOG = LoggerFactory.getLogger(AuditTrail.class);
+    private static final Logger log = LoggerFactory.getLogger(AuditTrail.class);
     private static final int MOST = 10_000;
 
     private final int most;
@@ -60,7 +60,7 @@ public final class AuditTrail {
             if (seen == null) {
                 seen = made;
                 if (!decision.isAllowed()) {
-                    LOG.info("audit: {} would be refused: {} ({})", target, decision.reason(), decision.rule());
+                    log.info("audit: {} would be refused: {} ({})", target, decision.reason(), decision.rule());
                 }
             }
         }
@@ -87,7 +87,7 @@ public final class AuditTrail {
         if (remarks.size() >= most) {
             dropped.increment();
         } else if (remarks.add(text)) {
-            LOG.info("audit: {}", text);
+            log.info("audit: {}", text);
         }
     }
 

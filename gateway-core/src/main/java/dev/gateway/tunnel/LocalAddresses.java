@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * is at most some seconds old once it is being asked for, and is read anew elsewhere.
  */
 public final class LocalAddresses {
-    private static final Logger LOG = LoggerFactory.getLogger(LocalAddresses.class);
+    private static final Logger log = LoggerFactory.getLogger(LocalAddresses.class);
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Supplier<Set<InetAddress>> reader;
@@ -69,7 +69,7 @@ public final class LocalAddresses {
                 found.addAll(Collections.list(each.getInetAddresses()));
             }
         } catch (SocketException e) {
-            LOG.warn("cannot read the addresses of this machine: {}", e.getMessage());
+            log.warn("cannot read the addresses of this machine: {}", e.getMessage());
         }
         return Set.copyOf(found);
     }

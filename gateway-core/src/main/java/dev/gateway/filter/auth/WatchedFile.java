@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * reads.
  */
 final class WatchedFile<T extends Content> {
-    private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
+    private static final Logger log = LoggerFactory.getLogger(WatchedFile.class);
     private static final int MAX_BYTES = 16 << 20;
 
     /** A file may be written twice within the resolution of its time; one this young is looked into once more. */
@@ -99,7 +99,7 @@ final class WatchedFile<T extends Content> {
             if (!Arrays.equals(bytes, content)) {
                 value = parse(bytes);
                 content = bytes;
-                LOG.info("{} has changed and was read again", path);
+                log.info("{} has changed and was read again", path);
             }
             stale = "";
         } catch (IOException e) {
@@ -118,7 +118,7 @@ final class WatchedFile<T extends Content> {
         if (!problem.isEmpty() && (!problem.equals(warned) || now - warnedNanos > WARNS_EACH_NANOS)) {
             warnedNanos = now;
             String more = problems.size() == 1 ? "" : ", and " + (problems.size() - 1) + " more lines are wrong";
-            LOG.warn("{}{}", problem, more);
+            log.warn("{}{}", problem, more);
         }
         warned = problem;
     }

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * of records back. Stands before the TLS handler of a connection, whose event loop it is confined to.
  */
 public final class CloseNotify extends ChannelInboundHandlerAdapter {
-    private static final Logger LOG = LoggerFactory.getLogger(CloseNotify.class);
+    private static final Logger log = LoggerFactory.getLogger(CloseNotify.class);
 
     /** What the engine asks before it ends both directions, and after it has; null if this Netty has it no more. */
     private static final @Nullable VarHandle ENGINE_CLOSED = find();
@@ -47,7 +47,7 @@ public final class CloseNotify extends ChannelInboundHandlerAdapter {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
                     .findVarHandle(owner, "receivedShutdown", boolean.class);
         } catch (ReflectiveOperationException e) {
-            LOG.warn("tunnels over TLS cannot be half-closed with this version of Netty", e);
+            log.warn("tunnels over TLS cannot be half-closed with this version of Netty", e);
             return null;
         }
     }

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /** What Netty's channels ask of io_uring, which Netty does not tell: as much of it as {@link CappedReceive} must know. */
 final class RingOps {
-    private static final Logger LOG = LoggerFactory.getLogger(RingOps.class);
+    private static final Logger log = LoggerFactory.getLogger(RingOps.class);
 
     // As in linux/io_uring.h.
     static final byte ASYNC_CANCEL = 14;
@@ -35,7 +35,7 @@ final class RingOps {
                     lookup.findVarHandle(owner, "fd", int.class),
                     lookup.findVarHandle(owner, "data", long.class));
         } catch (ReflectiveOperationException e) {
-            LOG.warn("io_uring costs more with this version of Netty", e);
+            log.warn("io_uring costs more with this version of Netty", e);
             return null;
         }
     }

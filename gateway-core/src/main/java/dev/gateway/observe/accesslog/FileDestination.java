@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /** A file that lines are appended to, put aside when it is too large or too old: FILE.1 is the youngest of those. */
 final class FileDestination implements LogDestination {
-    private static final Logger LOG = LoggerFactory.getLogger(FileDestination.class);
+    private static final Logger log = LoggerFactory.getLogger(FileDestination.class);
 
     private static final FileAttribute<?>[] PERMISSIONS =
             FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
@@ -81,7 +81,7 @@ final class FileDestination implements LogDestination {
         } catch (IOException e) {
             rotatesAtBytes = bytes + target.maxBytes(); // not again with every batch
             begunNanos = nanoClock.getAsLong();
-            LOG.warn("Cannot put the access log aside, so it grows: {}", e.toString());
+            log.warn("Cannot put the access log aside, so it grows: {}", e.toString());
         }
     }
 

@@ -19,7 +19,7 @@ final class LogWriter implements AutoCloseable {
     /** The size of a full batch's array. A write of that much costs half as much for each byte as one of 16 KiB. */
     static final int BUFFER_BYTES = 64 * 1024;
 
-    private static final Logger LOG = LoggerFactory.getLogger(LogWriter.class);
+    private static final Logger log = LoggerFactory.getLogger(LogWriter.class);
     private static final int SPARES = 16;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -74,7 +74,7 @@ final class LogWriter implements AutoCloseable {
         this.closeMillis = limits.closeMillis();
         this.dropped = dropped;
         this.complaints =
-                new ThrottledLog(LOG, "Cannot write the access log", "The access log can be written again", dropped);
+                new ThrottledLog(log, "Cannot write the access log", "The access log can be written again", dropped);
         this.thread = new Thread(this::run, "access-log");
         thread.setDaemon(true);
         thread.start();
@@ -101,7 +101,7 @@ final class LogWriter implements AutoCloseable {
 
     private void reuse(byte[] bytes) {
         if (bytes.length == BUFFER_BYTES && !spares.offer(bytes)) {
-            LOG.trace("There are spare buffers enough");
+            log.trace("There are spare buffers enough");
         }
     }
 
@@ -125,12 +125,12 @@ final class LogWriter implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
-            LOG.warn("The access log's writer was interrupted; {} batches are lost", queue.size());
+            log.warn("The access log's writer was interrupted; {} batches are lost", queue.size());
         }
         try {
             destination.close();
         } catch (IOException | RuntimeException e) {
-            LOG.warn("Cannot close the access log: {}", e.toString());
+            log.warn("Cannot close the access log: {}", e.toString());
         }
     }
 
@@ -162,7 +162,7 @@ final class LogWriter implements AutoCloseable {
         try {
             destination.reopen();
         } catch (IOException | RuntimeException e) {
-            LOG.warn("Cannot reopen the access log, so the old file is kept: {}", FileFault.message(e));
+            log.warn("Cannot reopen the access log, so the old file is kept: {}", FileFault.message(e));
         }
     }
 
@@ -175,7 +175,7 @@ final class LogWriter implements AutoCloseable {
                 thread.join(closeMillis);
             }
             if (thread.isAlive()) {
-                LOG.warn("The access log cannot be written; {} batches are lost", queue.size());
+                log.warn("The access log cannot be written; {} batches are lost", queue.size());
                 thread.interrupt(); // lets go of a socket
             }
         } catch (InterruptedException e) {
