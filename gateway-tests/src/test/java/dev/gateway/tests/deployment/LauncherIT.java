@@ -78,7 +78,7 @@ class LauncherIT {
         }
         ProcessBuilder second = gateway("version");
         second.environment().put("JAVA_OPTS", "-Xlog:class+load");
-        assertThat(output(second.start())).containsPattern("dev\\.gateway\\.Main source: shared objects file");
+        assertThat(output(second.start())).containsPattern("dev\\.gateway\\.cli\\.Main source: shared objects file");
     }
 
     @Test
