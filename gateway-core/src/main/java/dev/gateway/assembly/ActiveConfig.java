@@ -19,6 +19,7 @@ public final class ActiveConfig {
     private final Map<String, Upstream> upstreams = new HashMap<>();
     private final Map<String, ConnectConfig> connect = new HashMap<>();
 
+    /** Joins a configuration to the generation that was made of it. */
     public ActiveConfig(GatewayConfig config, Generation snapshot) {
         this.config = config;
         this.snapshot = snapshot;

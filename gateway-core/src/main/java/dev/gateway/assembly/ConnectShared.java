@@ -22,6 +22,7 @@ public final class ConnectShared {
         return work;
     }
 
+    /** Returns where this gateway itself listens. */
     public OwnListeners own() {
         return own;
     }

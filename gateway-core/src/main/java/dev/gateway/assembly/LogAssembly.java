@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class LogAssembly {
     private LogAssembly() {}
 
+    /** Returns how lines of the access log are written. */
     public static AccessLogSettings settings(AccessLogConfig config) {
         return new AccessLogSettings(
                 format(config), policy(config.choice(), config.choice()), redacted(config.redact()));

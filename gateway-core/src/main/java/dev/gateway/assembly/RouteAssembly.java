@@ -145,6 +145,7 @@ public final class RouteAssembly {
         return words.stream().map(word -> new AsciiString(word).toLowerCase()).collect(Collectors.toUnmodifiableSet());
     }
 
+    /** Returns the conditions of a match as the router tests them. */
     public static RouteMatch match(MatchConfig match) {
         return new RouteMatch(
                 new RouteMatch.Path(

@@ -15,6 +15,7 @@ public final class ExplanationText {
 
     private ExplanationText() {}
 
+    /** Returns the explanation as lines of text. */
     public static String of(Explanation explanation) {
         ExplanationText text = new ExplanationText();
         text.out.append(explanation.request()).append('\n');

@@ -282,6 +282,7 @@ public final class RouteExplainer {
         return head.path().toString(0, head.queryStart());
     }
 
+    /** Returns a condition on the path in words. */
     public static String describe(MatchConfig.PathMatch path) {
         return switch (path.type()) {
                     case EXACT -> "Exact ";
@@ -291,6 +292,7 @@ public final class RouteExplainer {
                 + (path.secret() ? "***" : path.value());
     }
 
+    /** Returns a condition on a header or a query parameter in words. */
     public static String describe(ValueMatch match) {
         String how = match.type() == MatchConfig.ValueType.EXACT ? " = " : " matching ";
         return match.name() + how + (match.secret() ? "***" : match.value());
@@ -342,6 +344,7 @@ public final class RouteExplainer {
         return new Target(upstream.name(), share, ref.position(), all, timeouts);
     }
 
+    /** Returns the timeouts of a rule by their keys. */
     public static Map<String, Object> timeouts(RuleConfig rule) {
         TunnelTimeouts tunnel = rule.timeouts().tunnel();
         if (tunnel != null) {
@@ -354,6 +357,7 @@ public final class RouteExplainer {
         return timeouts;
     }
 
+    /** Returns the timeouts of tunnels by their keys. */
     public static Map<String, Object> timeouts(TunnelTimeouts tunnel) {
         Map<String, Object> timeouts = new LinkedHashMap<>();
         timeouts.put("idle", duration(tunnel.idle()));

@@ -60,6 +60,7 @@ public final class RequestHead {
         return question < 0 ? path.length() : question;
     }
 
+    /** Returns the method. */
     public Method method() {
         return method;
     }
@@ -153,6 +154,7 @@ public final class RequestHead {
         this.absoluteForm = absoluteForm;
     }
 
+    /** Returns the fields, which may be edited. */
     public Fields fields() {
         return fields;
     }

@@ -29,6 +29,7 @@ public final class ResponseHead {
         this.contentLength = contentLength;
     }
 
+    /** Returns the status code. */
     public int status() {
         return status;
     }
@@ -38,14 +39,17 @@ public final class ResponseHead {
         return status < 200;
     }
 
+    /** Returns the reason phrase that an HTTP/1 peer sent, or null. */
     public @Nullable AsciiString reason() {
         return reason;
     }
 
+    /** Returns the fields, which may be edited. */
     public Fields fields() {
         return fields;
     }
 
+    /** Returns the length of the body in bytes, or {@link RequestHead#UNKNOWN_LENGTH}. */
     public long contentLength() {
         return contentLength;
     }

@@ -12,14 +12,17 @@ public final class Counts {
 
     private final long[] values;
 
+    /** Makes so many counters, at zero. */
     public Counts(int size) {
         values = new long[size];
     }
 
+    /** Adds to a counter; called by one thread. */
     public void add(int i, long n) {
         ELEMENT.setOpaque(values, i, (long) ELEMENT.getOpaque(values, i) + n);
     }
 
+    /** Returns what a counter has come to; any thread may ask. */
     public long get(int i) {
         return (long) ELEMENT.getOpaque(values, i);
     }

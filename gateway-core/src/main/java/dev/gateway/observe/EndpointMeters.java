@@ -36,6 +36,7 @@ public final class EndpointMeters {
                 };
     }
 
+    /** An attempt has begun. */
     public void begun() {
         counts.add(BEGUN, 1);
     }
@@ -45,6 +46,7 @@ public final class EndpointMeters {
         counts.add(LEFT, 1);
     }
 
+    /** An attempt has ended, after so many nanoseconds. */
     public void ended(boolean failed, long nanos) {
         if (failed) {
             counts.add(FAILED, 1);
@@ -53,14 +55,17 @@ public final class EndpointMeters {
         counts.add(ENDED, 1);
     }
 
+    /** Returns how many attempts have ended. */
     public long requests() {
         return counts.get(ENDED);
     }
 
+    /** Returns how many of them tell against the endpoint. */
     public long failures() {
         return counts.get(FAILED);
     }
 
+    /** Returns how many attempts have begun and not ended. */
     public long active() {
         long over = counts.get(ENDED) + counts.get(LEFT); // first: it never exceeds what began before it was read
         return counts.get(BEGUN) - over;

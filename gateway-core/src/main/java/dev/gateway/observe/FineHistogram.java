@@ -22,6 +22,7 @@ public final class FineHistogram {
 
     private final int[] counts = new int[BUCKETS];
 
+    /** Records a duration. */
     public void record(long nanos) {
         int bucket = bucket(nanos);
         ELEMENT.setOpaque(counts, bucket, (int) ELEMENT.getOpaque(counts, bucket) + 1);

@@ -33,14 +33,17 @@ public final class LineBuffer {
     private byte[] bytes = new byte[256];
     private int length;
 
+    /** Returns how many bytes the line has. */
     public int length() {
         return length;
     }
 
+    /** Begins a new line. */
     public void clear() {
         length = 0;
     }
 
+    /** Returns a copy of the line. */
     public byte[] toByteArray() {
         return Arrays.copyOf(bytes, length);
     }
@@ -91,6 +94,7 @@ public final class LineBuffer {
         return this;
     }
 
+    /** Appends a number in decimal. */
     public LineBuffer put(long number) {
         if (number < 0) {
             put('-');

@@ -27,6 +27,7 @@ public final class LogLevels {
     /** A level that holds for some time, and what goes back to then. */
     private record Temporary(@Nullable Level before, Future<?> end) {}
 
+    /** Makes it; the timer ends levels that are set for some time. */
     public LogLevels(ScheduledExecutorService timer) {
         this.timer = timer;
     }

@@ -7,10 +7,12 @@ import java.util.stream.Collectors;
 public final class StartException extends Exception {
     private static final long serialVersionUID = 1L;
 
+    /** Makes it of what the operator has to know. */
     public StartException(String message) {
         super(message);
     }
 
+    /** Makes it of what the operator has to know, and of what led to it. */
     public StartException(String message, Throwable cause) {
         super(message, cause);
     }

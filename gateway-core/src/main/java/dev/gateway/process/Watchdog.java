@@ -14,6 +14,7 @@ public final class Watchdog {
     private final AtomicInteger unanswered = new AtomicInteger();
     private boolean asked;
 
+    /** Makes it; {@code alive} is told when all loops have answered. */
     public Watchdog(List<? extends Executor> loops, Runnable alive) {
         this.loops = loops;
         this.alive = alive;

@@ -40,6 +40,7 @@ public final class Certificates {
     private volatile List<Upstream> activeConfig = List.of();
     private volatile List<String> problems = List.of();
 
+    /** Makes it for the certificates of these listeners. */
     public Certificates(Listeners listeners, Loops loops) {
         this.listeners = listeners;
         this.loops = loops;

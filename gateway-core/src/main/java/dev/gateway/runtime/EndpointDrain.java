@@ -20,6 +20,7 @@ public final class EndpointDrain {
     private final Loops loops;
     private final ScheduledExecutorService thread;
 
+    /** Makes it; the thread is the one that reloads. */
     public EndpointDrain(Generations generations, Loops loops, ScheduledExecutorService thread) {
         this.generations = generations;
         this.loops = loops;

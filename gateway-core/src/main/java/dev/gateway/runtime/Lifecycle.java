@@ -33,6 +33,7 @@ public final class Lifecycle {
         STOPPED
     }
 
+    /** Makes it, before anything is started. */
     public Lifecycle(Loops loops, Listeners listeners, Generations generations, ReloadThread thread, Metrics metrics) {
         this.loops = loops;
         this.listeners = listeners;
@@ -41,10 +42,12 @@ public final class Lifecycle {
         this.metrics = metrics;
     }
 
+    /** Returns how far the gateway is; any thread may ask. */
     public Phase phase() {
         return Objects.requireNonNull(phase.get());
     }
 
+    /** All listeners are bound. */
     public void onStarted() {
         phase.compareAndSet(Phase.STARTING, Phase.SERVING);
     }
@@ -107,6 +110,7 @@ public final class Lifecycle {
         stopped.complete(null);
     }
 
+    /** Waits until everything has ended. */
     public void awaitStopped() {
         stopped.join();
     }

@@ -40,6 +40,7 @@ public final class ListenerTls implements AutoCloseable {
         return new ListenerTls(settings, watch, new ServerTls(settings));
     }
 
+    /** Returns what handshakes go by now. */
     public ServerTls tls() {
         return tls;
     }

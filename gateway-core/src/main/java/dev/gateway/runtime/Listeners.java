@@ -218,6 +218,7 @@ public final class Listeners {
         log.info("Listener {} at {} ({})", listener.name(), url(listener), protocols);
     }
 
+    /** Returns where a listener can be reached. */
     public static String url(Listener listener) {
         if (listener.settings().bound() instanceof ListenerSettings.Address.Unix unix) {
             return "unix:" + unix.path();
@@ -236,18 +237,21 @@ public final class Listeners {
         return ip.indexOf(':') < 0 ? ip : "[" + ip + "]";
     }
 
+    /** Returns where each listener can be reached, by name; no admin listener. */
     public Map<String, String> urls() {
         Map<String, String> urls = new LinkedHashMap<>();
         serving.forEach(each -> urls.put(each.config().name(), url(each.listener())));
         return urls;
     }
 
+    /** Returns where the admin listener can be reached, null if there is none. */
     @Nullable
     public String adminUrl() {
         Listener current = adminListener();
         return current == null ? null : url(current);
     }
 
+    /** Returns the port that a listener is bound to; {@code admin} is the admin listener. */
     public int port(String name) {
         return Stream.concat(serving.stream().map(Serving::listener), Stream.ofNullable(adminListener()))
                 .filter(each -> each.name().equals(name) && each.address() instanceof InetSocketAddress)

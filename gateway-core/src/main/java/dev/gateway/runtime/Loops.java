@@ -120,14 +120,17 @@ public final class Loops {
         return checks;
     }
 
+    /** Returns the event loops and their sockets. */
     public Transport transport() {
         return transport;
     }
 
+    /** Returns the upstream connections of all loops. */
     public Pools pools() {
         return pools;
     }
 
+    /** Returns the counters of all loops. */
     public Metrics metrics() {
         return metrics;
     }

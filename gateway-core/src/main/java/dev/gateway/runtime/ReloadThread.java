@@ -30,6 +30,7 @@ public final class ReloadThread {
         void run() throws StartException;
     }
 
+    /** Makes it; the thread starts with the first task. */
     public ReloadThread() {
         executor = new ScheduledThreadPoolExecutor(
                 1,
@@ -46,6 +47,7 @@ public final class ReloadThread {
         executor.setRemoveOnCancelPolicy(true);
     }
 
+    /** Returns the thread, for what must not run beside a reload. */
     public ScheduledExecutorService executor() {
         return executor;
     }

@@ -32,6 +32,7 @@ public final class Reloads {
     private final ReloadHistory history = new ReloadHistory();
     private volatile String failure = ""; // of the last reload, if it failed
 
+    /** Makes it for the file that the gateway was started from. */
     public Reloads(ConfigFile file, Generations generations, Loops loops, ReloadThread thread, Systemd systemd) {
         this.file = file;
         this.generations = generations;

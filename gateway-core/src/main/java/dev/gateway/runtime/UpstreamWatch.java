@@ -28,6 +28,7 @@ public final class UpstreamWatch {
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
 
+    /** Makes it for the upstreams of whatever configuration is in force. */
     public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
         this.activeConfig = activeConfig;

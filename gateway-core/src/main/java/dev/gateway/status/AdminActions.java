@@ -25,6 +25,7 @@ public final class AdminActions {
     private final LogLevels levels;
     private final EndpointDrain endpoints;
 
+    /** Makes the actions of one gateway. */
     public AdminActions(Operations operations, LogLevels levels, EndpointDrain endpoints) {
         this.operations = operations;
         this.levels = levels;

@@ -48,6 +48,7 @@ public final class StatusPages {
     private final ConnectShared tunnels;
     private final @Nullable ReloadHistory reloads;
 
+    /** Makes the pages of one gateway. */
     public StatusPages(
             Supplier<@Nullable ActiveConfig> activeConfig,
             Listeners listeners,

@@ -47,6 +47,7 @@ public final class Host {
         return this;
     }
 
+    /** Returns whose state this is. */
     public Endpoint endpoint() {
         return endpoint;
     }

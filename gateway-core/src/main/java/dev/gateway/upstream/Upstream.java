@@ -41,10 +41,12 @@ public final class Upstream {
         requests.divide(health.hosts(), chosen, Host::requests);
     }
 
+    /** Returns the name in the configuration. */
     public String name() {
         return name;
     }
 
+    /** Returns its endpoints in the order of the configuration. */
     public List<Endpoint> endpoints() {
         return health.endpoints();
     }
@@ -70,6 +72,7 @@ public final class Upstream {
         return health;
     }
 
+    /** Returns how connections to it are made and used. */
     public UpstreamSettings settings() {
         return settings;
     }

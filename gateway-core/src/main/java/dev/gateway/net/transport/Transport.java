@@ -292,10 +292,12 @@ public final class Transport {
         };
     }
 
+    /** Returns what makes UDP channels of this transport. */
     public ChannelFactory<DatagramChannel> datagramFactory() {
         return open.knownFrom(kind.datagramFactory());
     }
 
+    /** Returns what makes TCP channels of this transport. */
     public ChannelFactory<SocketChannel> socketFactory() {
         return open.knownFrom(kind.socketFactory());
     }

@@ -54,6 +54,7 @@ public enum TransportKind {
         }
     }
 
+    /** Returns why this machine cannot have it, null if it can. */
     @Nullable
     public Throwable unavailabilityCause() {
         return switch (this) {
@@ -81,6 +82,7 @@ public enum TransportKind {
         return this == IO_URING && ReceiveRing.isAvailable();
     }
 
+    /** Returns what makes listening channels. */
     public ChannelFactory<ServerChannel> serverFactory(boolean tcp) {
         return switch (this) {
             case EPOLL -> tcp ? EpollServerSocketChannel::new : EpollServerDomainSocketChannel::new;
@@ -94,6 +96,7 @@ public enum TransportKind {
         return this == EPOLL; // neither of the others makes a channel of a descriptor
     }
 
+    /** Returns what makes a listening channel of a socket that the process was given. */
     public ChannelFactory<ServerChannel> serverFactory(boolean tcp, int descriptor) {
         return tcp
                 ? () -> new EpollServerSocketChannel(descriptor)

@@ -68,6 +68,7 @@ public record FailedExchange(
         return OF_CLIENTS.matcher(cause).lookingAt();
     }
 
+    /** Writes it as an object of the document. */
     public void write(JsonText json) {
         json.object().put("time", endMillis);
         put(json, "requestId", requestId);

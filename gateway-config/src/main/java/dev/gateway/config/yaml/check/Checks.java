@@ -36,6 +36,7 @@ public final class Checks {
         this.misspelt = RootSchema.ROOT.misspelt(root);
     }
 
+    /** Adds what is wrong with a configuration as a whole to the problems of the scope. */
     public static void run(GatewayConfig config, Scope scope, Node.Mapping root) {
         Checks checks = new Checks(config, scope, root);
         checks.unique("listener", config.listeners(), ListenerConfig::name);

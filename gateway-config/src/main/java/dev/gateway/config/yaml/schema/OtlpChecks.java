@@ -12,6 +12,7 @@ import java.nio.file.Path;
 public final class OtlpChecks {
     private OtlpChecks() {}
 
+    /** Adds what is wrong with the exports of spans and metrics to the problems of the scope. */
     public static void run(GatewayConfig config, Scope scope) {
         OtlpConfig otlp = config.otlp();
         if (scope.wrote(config, "otlp") && !exports(config)) {

@@ -8,6 +8,7 @@ public final class InvalidException extends Exception {
 
     private final boolean showsNothing;
 
+    /** Makes it of what is wrong, in words that follow the name of the key. */
     public InvalidException(String message) {
         this(message, false);
     }

@@ -11,6 +11,7 @@ public final class ListType<T> extends Type<List<T>> {
     private final Type<T> element;
     private final int minimum;
 
+    /** Makes the type of lists with so many elements at least. */
     public ListType(Type<T> element, int minimum) {
         this.element = element;
         this.minimum = minimum;

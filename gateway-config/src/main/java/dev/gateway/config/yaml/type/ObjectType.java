@@ -104,6 +104,7 @@ public final class ObjectType<T> extends Type<T> {
         }
     }
 
+    /** Returns the JSON Schema of objects that have this key. */
     public static Map<String, Object> requires(String key) {
         return Map.of("required", List.of(key));
     }

@@ -19,15 +19,18 @@ public final class Problems {
     private int omitted;
     private @Nullable Variables variables;
 
+    /** Adds what keeps the configuration from being used. */
     public void error(Position position, String message) {
         errors++;
         add(new Problem(position, Problem.Severity.ERROR, message));
     }
 
+    /** Adds what the operator should know, and may leave as it is. */
     public void warning(Position position, String message) {
         add(new Problem(position, Problem.Severity.WARNING, message));
     }
 
+    /** Whether the configuration cannot be used. */
     public boolean hasErrors() {
         return errors > 0;
     }

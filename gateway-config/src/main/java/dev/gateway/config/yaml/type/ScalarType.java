@@ -21,6 +21,7 @@ public final class ScalarType<T> extends Type<T> {
     private final Function<T, Object> printer;
     private final boolean free;
 
+    /** Makes a type whose values are not free text. */
     public ScalarType(
             Form form, Map<String, Object> schema, T placeholder, Parser<T> parser, Function<T, Object> printer) {
         this(form, schema, placeholder, parser, printer, false);

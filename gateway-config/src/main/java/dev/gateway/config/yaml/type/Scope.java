@@ -17,6 +17,7 @@ public final class Scope {
     final Concealed concealed;
     private final Map<Object, Node.Mapping> origins;
 
+    /** Makes the scope of one file: relative paths start at the directory. */
     public Scope(Problems problems, Variables variables, Path directory, Instant now) {
         this(problems, variables, directory, now, new IdentityHashMap<>(), new Concealed());
         problems.conceal(variables);

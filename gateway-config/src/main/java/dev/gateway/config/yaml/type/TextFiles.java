@@ -9,6 +9,11 @@ import java.nio.file.Path;
 public final class TextFiles {
     private TextFiles() {}
 
+    /**
+     * Returns a file's text.
+     *
+     * @throws InvalidException in words, if it is larger or cannot be read
+     */
     public static String read(Path file, Charset charset, int maxMebibytes) throws InvalidException {
         try {
             if (InputFile.size(file) > (long) maxMebibytes << 20) {

@@ -39,6 +39,7 @@ public abstract class Type<T> {
         return text.replaceAll("\\p{Cntrl}", "?");
     }
 
+    /** Returns a text as messages quote it: one line, not too long, without credentials of a URL. */
     public static String shorten(String text) {
         String line = line(text).replaceAll("://[^/@\\s]*@", "://***@");
         return line.length() <= 60 ? line : line.substring(0, 57) + "...";

@@ -313,6 +313,7 @@ public final class Types {
         return words(ordered(words), Map.of());
     }
 
+    /** Returns a map that keeps the order of its entries. */
     @SafeVarargs
     public static <E> Map<String, E> ordered(Map.Entry<String, E>... entries) {
         Map<String, E> map = new LinkedHashMap<>();
@@ -335,6 +336,7 @@ public final class Types {
         }
     }
 
+    /** Returns a text as messages quote it. */
     public static String quote(String text) {
         return "'" + Type.shorten(text) + "'";
     }

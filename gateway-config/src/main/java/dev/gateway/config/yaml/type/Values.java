@@ -42,6 +42,7 @@ public final class Values {
         return (V) read.get(key.name());
     }
 
+    /** Whether the file gives a value for the key. */
     public boolean has(String key) {
         return mapping.entries().containsKey(key);
     }
@@ -52,6 +53,7 @@ public final class Values {
         return entry == null ? !meant.contains(key) : entry.value() instanceof Node.Sequence;
     }
 
+    /** Returns where the object stands in the file. */
     public Position position() {
         return mapping.position();
     }
@@ -131,10 +133,12 @@ public final class Values {
         return scope.directory;
     }
 
+    /** Adds an error at a place of the file. */
     public void error(Position position, String message) {
         scope.problems.error(position, message);
     }
 
+    /** Adds a warning at a place of the file. */
     public void warning(Position position, String message) {
         scope.problems.warning(position, message);
     }

@@ -20,6 +20,7 @@ public final class Variables {
     private final Map<String, String> environment;
     private final Map<String, String> used = new TreeMap<>(); // values by name
 
+    /** Makes it of the variables that there are. */
     public Variables(Map<String, String> environment) {
         this.environment = environment;
     }
@@ -34,6 +35,7 @@ public final class Variables {
         return text.replace("${", "$${");
     }
 
+    /** Returns the text with the values of its variables. */
     public String replace(String text) throws InvalidException {
         if (!in(text)) {
             return text;
