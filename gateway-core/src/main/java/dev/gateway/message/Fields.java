@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * Views it returns stay valid after edits.
  */
 public final class Fields {
-    private static final int STRIDE = 4;
-    private static final int NAME_START = 0;
-    private static final int NAME = 1; // length << 8 | known id
-    private static final int VALUE_START = 2;
-    private static final int VALUE_LENGTH = 3;
+    static final int STRIDE = 4;
+    static final int NAME_START = 0;
+    static final int NAME = 1; // length << 8 | known id
+    static final int VALUE_START = 2;
+    static final int VALUE_LENGTH = 3;
 
     private static final int OVERHEAD = 80; // of the objects
 
@@ -372,43 +372,9 @@ public final class Fields {
         return length;
     }
 
-    /**
-     * Writes all fields as HTTP/1.1 lines, without the empty line that ends a head. Lines that still stand side by side
-     * in canonical form go out in one copy.
-     */
+    /** Writes all fields as HTTP/1.1 lines, without the empty line that ends a head. */
     public void writeTo(ByteBuf out) {
-        int runStart = 0;
-        int runEnd = 0;
-        for (int slot = 0, limit = size * STRIDE; slot < limit; slot += STRIDE) {
-            int nameStart = index[slot + NAME_START];
-            int nameLength = index[slot + NAME] >>> 8;
-            int valueStart = index[slot + VALUE_START];
-            int valueLength = index[slot + VALUE_LENGTH];
-            int valueEnd = valueStart + valueLength;
-            if (isCanonical(nameStart, nameLength, valueStart, valueEnd)) {
-                if (nameStart != runEnd) {
-                    out.writeBytes(bytes, runStart, runEnd - runStart);
-                    runStart = nameStart;
-                }
-                runEnd = valueEnd + 2;
-            } else {
-                out.writeBytes(bytes, runStart, runEnd - runStart);
-                out.writeBytes(bytes, nameStart, nameLength);
-                out.writeShort(':' << 8 | ' ');
-                out.writeBytes(bytes, valueStart, valueLength);
-                out.writeShort('\r' << 8 | '\n');
-                runStart = runEnd = 0;
-            }
-        }
-        out.writeBytes(bytes, runStart, runEnd - runStart);
-    }
-
-    private boolean isCanonical(int nameStart, int nameLength, int valueStart, int valueEnd) {
-        return valueStart == nameStart + nameLength + 2
-                && valueEnd + 2 <= end
-                && bytes[valueStart - 1] == ' '
-                && bytes[valueEnd] == '\r'
-                && bytes[valueEnd + 1] == '\n';
+        FieldsWriter.write(bytes, end, index, size, out);
     }
 
     /** Every field on its own line, for tests and debugging; never logged, for it holds secrets. */

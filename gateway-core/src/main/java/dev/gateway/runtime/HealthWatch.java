@@ -4,6 +4,7 @@ import dev.gateway.health.HealthChecks;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.HealthListener;
 import dev.gateway.upstream.Upstream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ final class HealthWatch {
         for (Upstream gone : before) {
             if (!upstreams.contains(gone)) {
                 checks.stop(gone);
-                gone.health().tell(Health.Listener.NONE);
+                gone.health().tell(HealthListener.NONE);
             }
         }
         for (Upstream added : upstreams) {
@@ -50,7 +51,7 @@ final class HealthWatch {
         watched.forEach(upstream -> upstream.health().review());
     }
 
-    private final class Teller implements Health.Listener {
+    private final class Teller implements HealthListener {
         private final Upstream upstream;
 
         private Teller(Upstream upstream) {

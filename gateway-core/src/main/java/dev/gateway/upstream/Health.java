@@ -47,35 +47,6 @@ public final class Health {
      */
     public record Report(State state, int failures, long ejections, long ejectedMillis, @Nullable String failedCheck) {}
 
-    /** Who is told of ejections and checks, by whatever thread; nothing is locked meanwhile. */
-    public interface Listener {
-        /** Is told nothing. */
-        Listener NONE = new Listener() {
-            @Override
-            public void onEjected(Endpoint endpoint, long millis, int inService) {}
-
-            @Override
-            public void onReturned(Endpoint endpoint) {}
-
-            @Override
-            public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {}
-        };
-
-        /** An endpoint is ejected for some time; so many others are in service. */
-        void onEjected(Endpoint endpoint, long millis, int inService);
-
-        /** The time of an ejected endpoint is over. */
-        void onReturned(Endpoint endpoint);
-
-        /**
-         * Checks have found that an endpoint is well again, or not any more.
-         *
-         * @param failure why not, or null
-         * @param inService how many endpoints are
-         */
-        void onChecked(Endpoint endpoint, @Nullable String failure, int inService);
-    }
-
     /** What is chosen from, and by what. */
     private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
 
@@ -90,7 +61,7 @@ public final class Health {
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
     private volatile Choice choice;
-    private volatile Listener listener = Listener.NONE;
+    private volatile HealthListener listener = HealthListener.NONE;
     private final List<Consumer<List<Host>>> choosers = new CopyOnWriteArrayList<>();
 
     /**
@@ -150,7 +121,7 @@ public final class Health {
     }
 
     /** Lets somebody be told of ejections from now on, instead of whoever was before. */
-    public void tell(Listener next) {
+    public void tell(HealthListener next) {
         listener = next;
     }
 

@@ -445,7 +445,7 @@ class HealthTest {
             endpoints.add(endpoint(i));
         }
         Health health = new Health(endpoints, new RoundRobin(endpoints), policy, null, () -> nanos);
-        health.tell(new Health.Listener() {
+        health.tell(new HealthListener() {
             @Override
             public void onEjected(Endpoint endpoint, long millis, int inService) {
                 told.add(endpoint.index() + " ejected for " + millis + ", " + inService + " left");

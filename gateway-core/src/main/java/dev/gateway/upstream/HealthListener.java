@@ -1,0 +1,32 @@
+package dev.gateway.upstream;
+
+import org.jspecify.annotations.Nullable;
+
+/** Who is told of ejections and checks, by whatever thread; nothing is locked meanwhile. */
+public interface HealthListener {
+    /** Is told nothing. */
+    HealthListener NONE = new HealthListener() {
+        @Override
+        public void onEjected(Endpoint endpoint, long millis, int inService) {}
+
+        @Override
+        public void onReturned(Endpoint endpoint) {}
+
+        @Override
+        public void onChecked(Endpoint endpoint, @Nullable String failure, int inService) {}
+    };
+
+    /** An endpoint is ejected for some time; so many others are in service. */
+    void onEjected(Endpoint endpoint, long millis, int inService);
+
+    /** The time of an ejected endpoint is over. */
+    void onReturned(Endpoint endpoint);
+
+    /**
+     * Checks have found that an endpoint is well again, or not any more.
+     *
+     * @param failure why not, or null
+     * @param inService how many endpoints are
+     */
+    void onChecked(Endpoint endpoint, @Nullable String failure, int inService);
+}
