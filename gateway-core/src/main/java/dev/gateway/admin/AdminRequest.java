@@ -5,7 +5,7 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.RequestHead;
 import io.netty.util.AsciiString;
 
-/** What a page is asked. Any thread may look at it until the answer is given. */
+/** A request to the admin listener, as a page gets it. Any thread may look at it until the answer is given. */
 public final class AdminRequest {
     private static final int MAX_ASKER = 64;
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * An answer of the admin listener.
+ * A response of the admin listener.
  *
  * @param fields besides those that every answer has
  * @param next begins when the answer has been written, or when nobody is there any more to read it; runs on an event loop,

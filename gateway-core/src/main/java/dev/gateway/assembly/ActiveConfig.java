@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A configuration, and what has become of it. Immutable. */
+/** The active configuration, and the generation that was made of it. Immutable. */
 public final class ActiveConfig {
     public final GatewayConfig config;
     public final Generation snapshot;

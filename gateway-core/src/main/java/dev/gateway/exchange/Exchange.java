@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One request and its response, and how they end. It is what the downstream connection tells of the client; {@link
- * Doorway} and {@link Attempts} lead to the upstream, {@link RequestBody} and {@link Response} are the two ways in
+ * RequestRouting} and {@link Attempts} lead to the upstream, {@link RequestBody} and {@link Response} are the two ways in
  * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */

@@ -1,9 +1,9 @@
 package dev.gateway.exchange;
 
 /**
- * A generation in use on one event loop: by listeners whose requests it serves, and by exchanges that began with it.
- * Confined to the loop, which tells once when nothing uses it any more. Of a generation that serves no listener, it keeps
- * only what exchanges need whose response has begun: they may last for hours, and a generation is large.
+ * A counted reference to a generation in use on one event loop: by listeners whose requests it serves, and by exchanges that
+ * began with it. Confined to the loop, which tells once when nothing uses it any more. Of a generation that serves no
+ * listener, it keeps only what exchanges need whose response has begun: they may last for hours, and a generation is large.
  */
 final class GenerationRef {
     private ExchangeSettings settings;

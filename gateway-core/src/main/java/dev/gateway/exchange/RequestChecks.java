@@ -20,8 +20,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to a request's head at the door, whatever its route: it is checked, and made ready to be forwarded. No
- * state.
+ * Checks a request's head, whatever its route, and makes it ready to be forwarded. No state.
  */
 final class RequestChecks {
     /** What a request line of HTTP/1.1 has besides method and path: that of other protocols is as long. */

@@ -21,7 +21,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a request from its head to its upstream: what is checked, which route it takes, which filters it passes.
+ * Routes a request, from its head to its upstream: what is checked, which route it takes, which filters it passes.
  * Part of its {@link Exchange}, which it fails if the way ends here.
  */
 final class RequestRouting {

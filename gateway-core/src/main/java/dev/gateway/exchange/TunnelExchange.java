@@ -10,7 +10,7 @@ import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an exchange is besides once it has become a tunnel: it has limits of its own, is counted as bytes move, reported
+ * The tunnel that an exchange has become: it has limits of its own, is counted as bytes move, reported
  * while it lasts, and may have to be told to end. Made when the response's head says so.
  */
 final class TunnelExchange {

@@ -5,9 +5,9 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the gateway end a WebSocket with a word: a Close frame towards the client, between two frames of the upstream,
- * after which nothing more of the upstream's may come. What the client answers goes upstream as ever, and so ends both.
- * Part of a {@link TunnelExchange}.
+ * Closes a WebSocket for the gateway (RFC 6455, section 7): a Close frame towards the client, between two frames of the
+ * upstream, after which nothing more of the upstream's may come. What the client answers goes upstream as ever, and so ends
+ * both. Part of a {@link TunnelExchange}.
  */
 final class WebSocketCloser {
     private static final byte[] GOING_AWAY = {(byte) 0x88, 2, 1001 >> 8, (byte) 1001}; // RFC 6455, section 7.4.1

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that somebody asks about: what would become of it?
+ * A request to explain what would become of some other request, or of a tunnel.
  *
  * @param listener by which it would come, null for all that could be meant
  * @param connect host and port of a tunnel, null for a request

@@ -4,7 +4,10 @@ import dev.gateway.net.Drainable;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
-/** How long a downstream connection waits for what its client sends next: one timer, as it owes one thing at a time. */
+/**
+ * Timeouts of a client: how long a downstream connection waits for what it sends next. One timer, as it owes one thing at a
+ * time.
+ */
 final class ClientTimeouts extends Timer {
     /** How long a connection that has become old is kept while idle. */
     private static final long LAST_REQUEST_MILLIS = 5_000;

@@ -4,8 +4,8 @@ import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 
 /**
- * How a downstream connection takes leave of its client: it says so with its next response, or takes no further request at
- * all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
+ * Announces that a downstream connection closes: by {@code Connection: close} in its next response, or it takes no further
+ * request at all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
  */
 final class CloseAnnouncement extends Timer {
     private final Http1ServerConnection connection;

@@ -6,9 +6,9 @@ import dev.gateway.time.TimerWheel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time for which a client is left alone after a refusal. On a connection that stays open the refusal is sent at once,
- * and what the client sends next waits unread. On one that ends, the refusal waits, as the client would come back on a new
- * one. Of one downstream connection, confined to its event loop.
+ * Delays what follows a refusal, so that a client does not come back at once. On a connection that stays open the refusal is
+ * sent at once, and what the client sends next waits unread. On one that ends, the refusal waits, as the client would come
+ * back on a new one. Of one downstream connection, confined to its event loop.
  */
 final class RefusalDelay extends Timer {
     private final Http1ServerConnection connection;

@@ -12,7 +12,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** How a connection comes to its end from our side: by an error, or once what was written has left. Part of it. */
+/** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
 final class ConnectionShutdown {
     private final MultiplexedConnection connection;
     private final FrameWriter writer;

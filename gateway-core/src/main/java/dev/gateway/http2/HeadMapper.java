@@ -9,7 +9,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes heads of received header lists, and says what is wrong with those that are malformed (RFC 9113, section 8.3).
+ * Maps received header lists to heads, and says what is wrong with those that are malformed (RFC 9113, section 8.3).
  * Whether a host or a path is one is not asked here but by the core, of every protocol alike.
  */
 final class HeadMapper {

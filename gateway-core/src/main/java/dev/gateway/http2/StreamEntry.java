@@ -2,7 +2,10 @@ package dev.gateway.http2;
 
 import io.netty.handler.codec.http2.Http2Stream;
 
-/** What one stream has to send, and its place among those of its connection that have something. */
+/**
+ * The entry of a stream in the queue for sending: what it has to send, and its place among those of its connection that have
+ * something.
+ */
 final class StreamEntry {
     final Http2Stream stream;
     final Ring.Link turn = new Ring.Link(this); // among those of its urgency that take turns

@@ -5,7 +5,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of one urgency that have bytes to send (RFC 9218, section 10). Those of use only when complete go one after
+ * An urgency level (RFC 9218, section 10): its streams that have bytes to send. Those of use only when complete go one after
  * another, in the order of their requests; the others take turns. Where there are both, the two kinds alternate.
  */
 final class UrgencyLevel {

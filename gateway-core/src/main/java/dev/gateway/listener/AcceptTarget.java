@@ -1,6 +1,9 @@
 package dev.gateway.listener;
 
-/** Who takes in what is accepted at an address, on one event loop. Confined to it once connections are accepted. */
+/**
+ * The target of accepted connections: who takes those of an address, on one event loop. Confined to it once connections are
+ * accepted.
+ */
 final class AcceptTarget {
     LoopConnections owner;
 

@@ -1,8 +1,8 @@
 package dev.gateway.listener;
 
 /**
- * Under what settings connections are accepted on one event loop, for as long as they are in force or a connection lives
- * that was accepted under them. Confined to the loop.
+ * A counted reference to the settings that connections are accepted under on one event loop. It is held for as long as they
+ * are in force or a connection lives that was accepted under them. Confined to the loop.
  */
 final class ListenerSettingsRef {
     final ListenerSettings settings;

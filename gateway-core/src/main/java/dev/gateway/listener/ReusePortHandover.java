@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the sockets of a process leave a port to those of others that came after: what the kernel is to do with new
- * connections before each is closed. It numbers all of them, and gives the number of one that closes to the last.
+ * Hands a port over by SO_REUSEPORT: how the sockets of a process leave it to those of others that came after, what the
+ * kernel is to do with new connections before each is closed. It numbers all of them, and gives the number of one that
+ * closes to the last.
  */
 final class ReusePortHandover {
     private ReusePortHandover() {}

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that connections are made for a pool: as many as the requests that wait there need, and as the upstream's
+ * Opens the connections of a pool: as many as the requests that wait there need, and as the upstream's
  * limit allows. Part of the pool, confined to its event loop.
  */
 final class ConnectionOpener {

@@ -13,7 +13,7 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How connections lead to an endpoint.
+ * The target of a dial: an endpoint, and the parent proxy on the way to it.
  *
  * @param endpoint who is at the end of them, also if that is the parent's to find
  * @param parent the proxy that is dialed, null for nobody

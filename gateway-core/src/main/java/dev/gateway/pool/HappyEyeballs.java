@@ -20,9 +20,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects to a host at whichever of its addresses answers first (RFC 8305): they are tried in turns of the two families,
- * each a moment after the one before, or as soon as that has failed. Policy judges an address right before it is dialed.
- * Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
+ * Happy Eyeballs (RFC 8305): connects to a host at whichever of its addresses answers first. They are tried in turns of the
+ * two families, each a moment after the one before, or as soon as that has failed. Policy judges an address right before it
+ * is dialed. Made for one connection, confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class HappyEyeballs {
     /** How long an IPv4 answer waits for the IPv6 answer. */

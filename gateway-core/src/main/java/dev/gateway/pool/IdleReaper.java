@@ -5,8 +5,8 @@ import dev.gateway.time.Timer;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How long the connections of a pool live, and how long they are kept idle: as long as the settings and the peer say. One
- * timer closes those whose time has come. Confined to the pool's event loop.
+ * Closes idle connections of a pool, and those that have lived for long enough: as the settings and the peer say, by one
+ * timer. Confined to the pool's event loop.
  */
 final class IdleReaper extends Timer {
     private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock

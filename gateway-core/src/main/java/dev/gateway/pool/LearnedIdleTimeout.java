@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long an endpoint keeps connections of HTTP/1.1 that are idle: what it says by {@code Keep-Alive}, and what it shows
- * by closing them again and again after about the same time. Shared by event loops, safe from any thread.
+ * The idle timeout of an endpoint for connections of HTTP/1.1, as learned: what it says by {@code Keep-Alive}, and what it
+ * shows by closing them again and again after about the same time. Shared by event loops, safe from any thread.
  */
 final class LearnedIdleTimeout {
     private static final long NEVER = Long.MAX_VALUE;

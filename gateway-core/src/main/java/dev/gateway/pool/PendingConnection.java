@@ -9,8 +9,8 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection on its way into a pool: dialed, then waited for until streams may be opened on it. Confined to its event
- * loop; ends in one call of its callback, or in {@link #cancel}.
+ * A pending connection on its way into a pool: dialed, then waited for until streams may be opened on it. Confined to its
+ * event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class PendingConnection implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;

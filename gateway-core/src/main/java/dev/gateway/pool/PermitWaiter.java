@@ -5,8 +5,8 @@ import dev.gateway.upstream.Host;
 import dev.gateway.upstream.UpstreamSettings;
 
 /**
- * Who makes connections of an upstream on one event loop, each of which takes a permit. Confined
- * to its loop.
+ * Waits for permits: makes connections of an upstream on one event loop, each of which takes one of the upstream's limit.
+ * Confined to its loop.
  */
 abstract class PermitWaiter {
     final LoopPools loopPools;

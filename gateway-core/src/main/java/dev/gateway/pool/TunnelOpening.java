@@ -10,7 +10,7 @@ import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** A tunnel, from the wish for one to the end of its connection. Confined to the event loop of its {@link Tunnels}. */
+/** A tunnel's connection, from the request for one to its end. Confined to the event loop of its {@link Tunnels}. */
 final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
     final StreamOpener.Callback callback;
     final long sinceNanos;

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of TLS for all connections of one upstream: those to its endpoints, and those to parents. Immutable,
- * shared by event loops.
+ * Upstream TLS: the client's side for all connections of one upstream, those to its endpoints, and those to parents.
+ * Immutable, shared by event loops.
  */
 final class UpstreamTls implements AutoCloseable {
     private final @Nullable ClientTls endpoints;

@@ -9,7 +9,8 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ViaSignature;
 
 /**
- * Signs requests to other hosts, and refuses what comes back so signed. Immutable; one for each connect entry, since a
+ * Detects forwarding loops by {@code Via} (RFC 9110, section 7.6.3): signs requests to other hosts, and refuses what comes
+ * back so signed. Immutable; one for each connect entry, since a
  * request that leaves by one and comes back by another, as when a filtering proxy stands between them, may well end there.
  */
 public final class ViaLoopDetector implements Filter {

@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told ahead of a tunnel's first byte.
+ * What the peer is told of the client ahead of a tunnel's first byte: a PROXY protocol header, or fields of a CONNECT.
  *
  * @param client whose tunnel it is, for a PROXY protocol header
  * @param local the address that its connection was made to, null for a Unix-domain socket

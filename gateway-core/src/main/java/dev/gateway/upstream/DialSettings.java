@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How connections of an upstream are made, beyond a socket to an endpoint.
+ * Settings for dialing an upstream, beyond a socket to an endpoint.
  *
  * @param addresses which addresses may be dialed, null for all
  * @param parents the proxies that connections go through

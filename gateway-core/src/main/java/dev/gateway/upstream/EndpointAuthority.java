@@ -2,7 +2,7 @@ package dev.gateway.upstream;
 
 import io.netty.util.AsciiString;
 
-/** What a request names as its host where the client has no say in it: the endpoint it goes to. */
+/** The authority of an endpoint: what a request names as its host where the client has no say in it. */
 public final class EndpointAuthority {
     private static final AsciiString LOCALHOST = new AsciiString("localhost");
 

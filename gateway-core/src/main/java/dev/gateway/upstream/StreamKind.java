@@ -1,6 +1,6 @@
 package dev.gateway.upstream;
 
-/** What an exchange wants to do with the stream it asks for. */
+/** The kind of stream that an exchange asks for: what it wants to do with it. */
 public enum StreamKind {
     /** A request and its response. */
     EXCHANGE,

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The next moment in which an event loop has nothing else to do. For work that costs less the longer it waits, as a flush
- * does that others join: on a loop with time to spare it is done at once, on one that is never idle within 10 ms. One for
- * each loop, used by it only.
+ * Idle tasks: what an event loop does when it has nothing else to do. For work that costs less the longer it waits, as a
+ * flush does that others join: on a loop with time to spare it is done at once, on one that is never idle within 10 ms. One
+ * for each loop, used by it only.
  */
 public final class IdleTasks {
     /** Of a loop that is busy all the time. */
