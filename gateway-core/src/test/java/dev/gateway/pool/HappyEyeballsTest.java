@@ -61,15 +61,15 @@ class HappyEyeballsTest {
 
     @Test
     void ipv6IsPreferred() throws Exception {
-        int port = listen("127.0.0.1", listen("::1", 0));
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", listen("::1", 0));
+        dns.answers(HOST, "127.77.0.1", "::1");
         assertThat(run(port).address()).isEqualTo("0:0:0:0:0:0:0:1");
     }
 
     @Test
     void anIpv4AnswerWaitsAMomentForTheIpv6Answer() throws Exception {
-        int port = listen("127.0.0.1", listen("::1", 0));
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", listen("::1", 0));
+        dns.answers(HOST, "127.77.0.1", "::1");
         dns.withhold(FakeDns.TYPE_AAAA);
         Outcome outcome = run(port);
         awaitIpv4Answer();
@@ -79,20 +79,20 @@ class HappyEyeballsTest {
 
     @Test
     void anIpv6AnswerThatStaysAwayIsNotWaitedForLonger() throws Exception {
-        int port = listen("127.0.0.1", listen("::1", 0));
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", listen("::1", 0));
+        dns.answers(HOST, "127.77.0.1", "::1");
         dns.withhold(FakeDns.TYPE_AAAA);
         Outcome outcome = run(port);
         awaitIpv4Answer();
         pass(70);
-        assertThat(outcome.address()).isEqualTo("127.0.0.1");
+        assertThat(outcome.address()).isEqualTo("127.77.0.1");
         dns.release();
     }
 
     @Test
     void anIpv6AnswerNeedsNoIpv4Answer() throws Exception {
         int port = listen("::1", 0);
-        dns.answers(HOST, "127.0.0.1", "::1");
+        dns.answers(HOST, "127.77.0.1", "::1");
         dns.withhold(FakeDns.TYPE_A);
         assertThat(run(port).address()).isEqualTo("0:0:0:0:0:0:0:1");
         dns.release();
@@ -100,36 +100,36 @@ class HappyEyeballsTest {
 
     @Test
     void anAnswerThatComesLateIsUsedIfTheFirstLedNowhere() throws Exception {
-        int port = listen("127.0.0.1", 0);
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", 0);
+        dns.answers(HOST, "127.77.0.1", "::1");
         dns.withhold(FakeDns.TYPE_A);
         Outcome outcome = run(port); // refused at ::1
         dns.release();
-        assertThat(outcome.address()).isEqualTo("127.0.0.1");
+        assertThat(outcome.address()).isEqualTo("127.77.0.1");
     }
 
     @Test
     void aNameWithoutIpv6AddressesIsDialedAtOnce() throws Exception {
-        int port = listen("127.0.0.1", 0);
-        dns.answers(HOST, "127.0.0.1");
-        assertThat(run(port).address()).isEqualTo("127.0.0.1");
+        int port = listen("127.77.0.1", 0);
+        dns.answers(HOST, "127.77.0.1");
+        assertThat(run(port).address()).isEqualTo("127.77.0.1");
     }
 
     @Test
     void theNextAddressIsTriedAtOnceWhenOneRefuses() throws Exception {
-        int port = listen("127.0.0.3", 0);
-        dns.answers(HOST, "127.0.0.1", "127.0.0.2", "127.0.0.3", "::1");
-        assertThat(run(port).address()).isEqualTo("127.0.0.3");
+        int port = listen("127.77.0.3", 0);
+        dns.answers(HOST, "127.77.0.1", "127.77.0.2", "127.77.0.3", "::1");
+        assertThat(run(port).address()).isEqualTo("127.77.0.3");
     }
 
     @Test
     void theNextAddressIsTriedSoonWhenOneDoesNotAnswer() throws Exception {
-        int port = listen("127.0.0.1", deaf("::1"));
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", deaf("::1"));
+        dns.answers(HOST, "127.77.0.1", "::1");
         Outcome outcome = run(port);
         awaitDialed(outcome, 1);
         pass(270);
-        assertThat(outcome.address()).isEqualTo("127.0.0.1");
+        assertThat(outcome.address()).isEqualTo("127.77.0.1");
     }
 
     @Test
@@ -151,19 +151,19 @@ class HappyEyeballsTest {
 
     @Test
     void anAddressThatPolicyRefusesIsPassedOver() throws Exception {
-        int port = listen("127.0.0.2", listen("127.0.0.1", listen("::1", 0)));
-        dns.answers(HOST, "127.0.0.1", "127.0.0.2", "::1");
+        int port = listen("127.77.0.2", listen("127.77.0.1", listen("::1", 0)));
+        dns.answers(HOST, "127.77.0.1", "127.77.0.2", "::1");
         Outcome outcome = run(
-                port, 0, (host, address, number) -> address.getHostAddress().equals("127.0.0.2") ? null : "private");
-        assertThat(outcome.address()).isEqualTo("127.0.0.2");
+                port, 0, (host, address, number) -> address.getHostAddress().equals("127.77.0.2") ? null : "private");
+        assertThat(outcome.address()).isEqualTo("127.77.0.2");
     }
 
     @Test
     void anIpLiteralIsJudgedToo() throws Exception {
         Outcome outcome = new Outcome((host, address, port) -> "private");
-        start(outcome, "127.0.0.1", 80, 0);
+        start(outcome, "127.77.0.1", 80, 0);
         assertThat(outcome.failure()).isEqualTo("POLICY_ADDRESS private");
-        assertThat(outcome.judged).containsExactly("127.0.0.1 127.0.0.1 80");
+        assertThat(outcome.judged).containsExactly("127.77.0.1 127.77.0.1 80");
     }
 
     @Test
@@ -173,39 +173,39 @@ class HappyEyeballsTest {
 
     @Test
     void everyAddressThatFailedIsTold() throws Exception {
-        int port = refusing("127.0.0.1", 0);
+        int port = refusing("127.77.0.1", 0);
         refusing("::1", port);
-        dns.answers(HOST, "127.0.0.1", "::1");
+        dns.answers(HOST, "127.77.0.1", "::1");
         assertThat(run(port).failure())
                 .startsWith("CONNECT_FAILED ")
-                .contains("127.0.0.1: ")
+                .contains("127.77.0.1: ")
                 .contains("::1: ")
                 .contains("refused");
     }
 
     @Test
     void theTimeIsLimitedForAllAddressesTogether() throws Exception {
-        int port = deaf("127.0.0.1");
-        dns.answers(HOST, "127.0.0.1");
+        int port = deaf("127.77.0.1");
+        dns.answers(HOST, "127.77.0.1");
         Outcome outcome = run(port, 10_000, null);
         awaitDialed(outcome, 1);
         pass(10_020);
-        assertThat(outcome.failure()).startsWith("CONNECT_TIMEOUT 127.0.0.1: no answer");
+        assertThat(outcome.failure()).startsWith("CONNECT_TIMEOUT 127.77.0.1: no answer");
     }
 
     @Test
     void evenAShortTimeIsEnoughForEveryAddress() throws Exception {
-        int port = listen("127.0.0.1", deaf("::1"));
-        dns.answers(HOST, "127.0.0.1", "::1");
+        int port = listen("127.77.0.1", deaf("::1"));
+        dns.answers(HOST, "127.77.0.1", "::1");
         Outcome outcome = run(port, 100, null);
         awaitDialed(outcome, 1);
         pass(80);
-        assertThat(outcome.address()).isEqualTo("127.0.0.1");
+        assertThat(outcome.address()).isEqualTo("127.77.0.1");
     }
 
     @Test
     void whoeverCannotUseTheConnectionIsToldSo() throws Exception {
-        int port = listen("127.0.0.1", 0);
+        int port = listen("127.77.0.1", 0);
         CompletableFuture<String> failed = new CompletableFuture<>();
         HappyEyeballs.Callback clumsy = new HappyEyeballs.Callback() {
             @Override
@@ -219,7 +219,7 @@ class HappyEyeballsTest {
             }
         };
         loop.submit(() -> new HappyEyeballs(
-                                pools, new HappyEyeballs.Course("127.0.0.1", port, false, null, 0, 0), clumsy)
+                                pools, new HappyEyeballs.Course("127.77.0.1", port, false, null, 0, 0), clumsy)
                         .start())
                 .sync();
         assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
@@ -227,8 +227,8 @@ class HappyEyeballsTest {
 
     @Test
     void whatIsGivenUpIsNotAnswered() throws Exception {
-        int port = listen("127.0.0.1", 0);
-        dns.answers(HOST, "127.0.0.1");
+        int port = listen("127.77.0.1", 0);
+        dns.answers(HOST, "127.77.0.1");
         Outcome outcome = new Outcome(null);
         loop.submit(() -> {
                     HappyEyeballs race = outcome.race(HOST, port, 0);
@@ -237,7 +237,7 @@ class HappyEyeballsTest {
                 })
                 .sync();
         awaitIpv4Answer();
-        assertThat(run(port).address()).isEqualTo("127.0.0.1"); // by now the other would have been answered, too
+        assertThat(run(port).address()).isEqualTo("127.77.0.1"); // by now the other would have been answered, too
         assertThat(outcome.result.isDone()).isFalse();
     }
 
