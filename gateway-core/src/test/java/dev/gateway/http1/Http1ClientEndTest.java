@@ -17,6 +17,7 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.HalfClosableChannel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;

@@ -10,6 +10,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.testing.Blockade;
 import dev.gateway.testing.Buffers;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;

@@ -11,6 +11,7 @@ import dev.gateway.overload.Account;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
+import dev.gateway.testing.HalfClosableChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package dev.gateway.http1;
+package dev.gateway.testing;
 
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
@@ -6,7 +6,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.DuplexChannel;
 
 /** An embedded channel whose output can end before its input, as that of a socket can. */
-final class HalfClosableChannel extends EmbeddedChannel implements DuplexChannel {
+public final class HalfClosableChannel extends EmbeddedChannel implements DuplexChannel {
     private boolean outputShutdown;
 
     @Override
