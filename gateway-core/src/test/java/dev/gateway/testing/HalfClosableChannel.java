@@ -8,6 +8,21 @@ import io.netty.channel.socket.DuplexChannel;
 /** An embedded channel whose output can end before its input, as that of a socket can. */
 public final class HalfClosableChannel extends EmbeddedChannel implements DuplexChannel {
     private boolean outputShutdown;
+    private boolean running;
+
+    /** Leaves what is to be done later for after what is being done, as the loop of a socket does. */
+    @Override
+    public void runPendingTasks() {
+        if (running) {
+            return;
+        }
+        running = true;
+        try {
+            super.runPendingTasks();
+        } finally {
+            running = false;
+        }
+    }
 
     @Override
     public boolean isInputShutdown() {
