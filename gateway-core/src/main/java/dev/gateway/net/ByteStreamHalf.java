@@ -287,6 +287,11 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
         }
     }
 
+    /** Whether both directions have ended, or the tunnel has failed. */
+    public boolean isOver() {
+        return over;
+    }
+
     @Override
     public boolean isWritable() {
         return ctx.channel().isWritable();

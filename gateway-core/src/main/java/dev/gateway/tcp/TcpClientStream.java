@@ -51,7 +51,7 @@ public final class TcpClientStream implements ClientStream {
 
     @Override
     public void head(RequestHead head, boolean last) {
-        if (answered) {
+        if (answered || half.isOver()) {
             return;
         }
         answered = true;
