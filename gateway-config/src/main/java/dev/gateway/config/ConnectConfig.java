@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param audit whether what is refused is only logged, and let through; denyPrivate holds all the same
  * @param auth null if nobody is asked who they are
  * @param policies the first that names a client's identity or one of its groups replaces access
- * @param parents the first with a host that matches is dialed instead; directly if there is none
+ * @param parents parent proxies; the gateway dials the first whose hosts match, or else the destination itself
  */
 public record ConnectConfig(
         Position position,

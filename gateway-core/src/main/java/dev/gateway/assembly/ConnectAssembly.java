@@ -77,7 +77,10 @@ public final class ConnectAssembly {
         this.tally = state.tally(config.name());
     }
 
-    /** Where what a policy allows is dialed. Whoever dials does not know for whom, so each set of denied blocks has one. */
+    /**
+     * The upstream of a policy's destinations, and the address rules that apply when it dials. A dial does not know its
+     * client, so each set of denied blocks has an upstream of its own.
+     */
     private record Way(AddressRules addresses, Upstream upstream) {}
 
     /** Reads files of users and credentials, and makes the entry. */

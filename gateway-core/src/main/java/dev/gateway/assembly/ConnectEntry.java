@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param upstreams where that leads
  * @param policies who may reach what, for those who ask about it
  * @param tally what is counted and seen of it
- * @param clients what they are told of it
+ * @param clients the proxy auto-configuration that clients get
  * @param page the request that is answered with a script for clients, and by what; null if none is
  * @param login who clients are, null if nobody is asked
  */

@@ -47,8 +47,7 @@ final class AdminOptions {
      * @return null if the configuration cannot be used, which has been printed then
      * @throws IllegalArgumentException if there is no such address
      */
-    @Nullable
-    AdminClient client(PrintWriter err) {
+    private @Nullable AdminClient client(PrintWriter err) {
         if (config == null) {
             return new AdminClient(address == null ? DEFAULT : address, tokenFile);
         }
@@ -64,13 +63,31 @@ final class AdminOptions {
                 address == null ? address(admin) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
     }
 
-    /** Prints a page, or why there is none; returns the exit code. */
-    int print(String page, PrintWriter out, PrintWriter err) {
+    /** What a command does with a running gateway; returns the exit code. */
+    interface Use {
+        int of(AdminClient client) throws IOException, InterruptedException;
+    }
+
+    /** Has a command use the gateway that the options name, and prints why if it cannot; returns the exit code. */
+    int use(PrintWriter err, Use command) {
         try {
             AdminClient client = client(err);
-            if (client == null) {
-                return CommandSupport.INVALID_CONFIG;
-            }
+            return client == null ? CommandSupport.INVALID_CONFIG : command.of(client);
+        } catch (IOException e) {
+            err.println(e.getMessage());
+            return CommandSupport.UNAVAILABLE;
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            return CommandSupport.USAGE;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return CommandSupport.OK;
+        }
+    }
+
+    /** Prints a page of the admin listener, or the reason why it cannot be had; returns the exit code. */
+    int print(String page, PrintWriter out, PrintWriter err) {
+        return use(err, client -> {
             AdminClient.Answer answer = client.get(page);
             boolean good = answer.status() == 200;
             (good ? out : err).print(answer.body());
@@ -79,13 +96,7 @@ final class AdminOptions {
                 err.println("Name the file that has it by --token-file FILE, or the configuration by --config FILE.");
             }
             return good ? CommandSupport.OK : CommandSupport.UNAVAILABLE;
-        } catch (IOException e) {
-            err.println(e.getMessage());
-            return CommandSupport.UNAVAILABLE;
-        } catch (IllegalArgumentException e) {
-            err.println(e.getMessage());
-            return CommandSupport.USAGE;
-        }
+        });
     }
 
     private static String address(AdminConfig admin) {

@@ -48,23 +48,10 @@ final class TopCommand implements Callable<Integer> {
             err.println("--interval: expected 0.1 to 3600 seconds");
             return CommandSupport.USAGE;
         }
-        try {
-            AdminClient client = admin.client(err);
-            if (client == null) {
-                return CommandSupport.INVALID_CONFIG;
-            }
+        return admin.use(err, client -> {
             Document first = read(client);
             return once ? printOnce(client, first, out) : show(client, first, out);
-        } catch (IOException e) {
-            err.println(e.getMessage());
-            return CommandSupport.UNAVAILABLE;
-        } catch (IllegalArgumentException e) {
-            err.println(e.getMessage());
-            return CommandSupport.USAGE;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return CommandSupport.OK;
-        }
+        });
     }
 
     private static Document read(AdminClient client) throws IOException {

@@ -2,7 +2,7 @@ package dev.gateway.upstream;
 
 import org.jspecify.annotations.Nullable;
 
-/** Who is told of ejections and checks, by whatever thread; nothing is locked meanwhile. */
+/** A listener for ejections and health checks. Any thread may call it; the caller holds no lock. */
 public interface HealthListener {
     /** Is told nothing. */
     HealthListener NONE = new HealthListener() {

@@ -2,14 +2,13 @@ package dev.gateway.http1;
 
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
-import dev.gateway.stream.ContractClient;
 import dev.gateway.stream.ContractCore;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStreamContract;
+import dev.gateway.stream.SocketContractClient;
 import dev.gateway.testing.Buffers;
 import dev.gateway.testing.HalfClosableChannel;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +21,7 @@ class Http1ServerStreamContractTest extends ServerStreamContract {
     }
 
     /** A client that sends chunks, and reads chunks and bytes until the end of the connection. */
-    private static final class Client extends ContractClient {
-        private final HalfClosableChannel socket;
+    private static final class Client extends SocketContractClient {
         private final Http1ServerConnection connection;
         private final List<Integer> statuses = new ArrayList<>();
         private final StringBuilder unread = new StringBuilder();
@@ -31,11 +29,9 @@ class Http1ServerStreamContractTest extends ServerStreamContract {
         private boolean tunnel;
         private boolean inBody;
         private boolean complete;
-        private boolean ended;
 
         Client(ContractCore core, HalfClosableChannel socket) {
             super(socket);
-            this.socket = socket;
             ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
             connection = new Http1ServerConnection(
                     info, core, new ConnectionObserver() {}, new TestClock(socket).timers(), Downstream.SETTINGS);
@@ -76,27 +72,14 @@ class Http1ServerStreamContractTest extends ServerStreamContract {
         public void end() {
             if (!tunnel) {
                 sendRaw(Buffers.of("0\r\n\r\n"));
-            } else if (channel.isOpen()) {
-                ended = true;
-                channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
-                settle();
+            } else {
+                sendFin();
             }
-        }
-
-        @Override
-        public void reset() {
-            channel.close();
-            settle();
         }
 
         @Override
         public void breakRules() {
             sendRaw(Buffers.of("no chunk\r\n"));
-        }
-
-        @Override
-        public boolean maySend(int bytes) {
-            return channel.isOpen() && channel.config().isAutoRead();
         }
 
         @Override
@@ -111,12 +94,7 @@ class Http1ServerStreamContractTest extends ServerStreamContract {
 
         @Override
         public boolean isComplete() {
-            return complete || (tunnel && (socket.isOutputShutdown() || (ended && !socket.isOpen())));
-        }
-
-        @Override
-        public boolean isCutShort() {
-            return !socket.isOpen() && !isComplete();
+            return complete || (tunnel && hasReceivedFin());
         }
 
         @Override

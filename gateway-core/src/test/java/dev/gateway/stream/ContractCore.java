@@ -43,7 +43,7 @@ public final class ContractCore implements RequestHandler {
         requests.add(new Told(stream, "refused"));
     }
 
-    /** One request, and what the core was told of it. */
+    /** One request, and the events that the adapter has told the core of it. */
     final class Told implements StreamEvents {
         final ServerStream stream;
 

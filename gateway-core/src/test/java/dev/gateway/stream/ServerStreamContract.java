@@ -38,7 +38,7 @@ public abstract class ServerStreamContract {
     /** Makes the client of a new connection. */
     @FunctionalInterface
     protected interface Connecting {
-        /** Returns a client whose requests this handler is to be told of. */
+        /** Returns a client whose connection hands its requests to this handler. */
         ContractClient connect(ContractCore core);
     }
 

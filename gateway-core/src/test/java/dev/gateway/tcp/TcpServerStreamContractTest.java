@@ -2,15 +2,14 @@ package dev.gateway.tcp;
 
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
-import dev.gateway.stream.ContractClient;
 import dev.gateway.stream.ContractCore;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ServerStreamContract;
+import dev.gateway.stream.SocketContractClient;
 import dev.gateway.testing.Buffers;
 import dev.gateway.testing.HalfClosableChannel;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -21,16 +20,13 @@ class TcpServerStreamContractTest extends ServerStreamContract {
     }
 
     /** A client that sends bytes: its connection is a tunnel from the start. */
-    private static final class Client extends ContractClient {
-        private final HalfClosableChannel socket;
+    private static final class Client extends SocketContractClient {
         private final TcpServerConnection connection;
         private final StringBuilder received = new StringBuilder();
         private boolean opened;
-        private boolean ended;
 
         Client(ContractCore core, HalfClosableChannel socket) {
             super(socket);
-            this.socket = socket;
             ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
             TimerWheel timers = new TimerWheel(
                     socket.eventLoop(), () -> socket.eventLoop().ticker().nanoTime());
@@ -65,27 +61,12 @@ class TcpServerStreamContractTest extends ServerStreamContract {
 
         @Override
         public void end() {
-            if (channel.isOpen()) {
-                ended = true;
-                channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
-            }
-            settle();
-        }
-
-        @Override
-        public void reset() {
-            channel.close();
-            settle();
+            sendFin();
         }
 
         @Override
         public void breakRules() {
             throw new UnsupportedOperationException("there are none");
-        }
-
-        @Override
-        public boolean maySend(int bytes) {
-            return channel.isOpen() && channel.config().isAutoRead();
         }
 
         @Override
@@ -100,12 +81,7 @@ class TcpServerStreamContractTest extends ServerStreamContract {
 
         @Override
         public boolean isComplete() {
-            return socket.isOutputShutdown() || (ended && !socket.isOpen());
-        }
-
-        @Override
-        public boolean isCutShort() {
-            return !socket.isOpen() && !isComplete();
+            return hasReceivedFin();
         }
 
         @Override
