@@ -1,5 +1,6 @@
 package dev.gateway.exchange;
 
+import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -8,8 +9,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece. When
- * direct memory runs out, exchanges that hold most may be cut. Makes no object before it holds a piece.
+ * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece, and
+ * the connection's share of direct memory for its bytes: clients fill memory faster than anybody could review it. When
+ * direct memory runs out nevertheless, exchanges that hold most may be cut. Makes no object before it holds a piece.
  */
 final class HeldBody {
     private final Exchange exchange;
@@ -24,7 +26,11 @@ final class HeldBody {
 
     /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
     boolean tryAdd(ByteBuf data) {
+        if (!share().tryCharge(data.readableBytes())) {
+            return false;
+        }
         if (!exchange.held.tryAdd(Cost.PIECE)) {
+            share().release(data.readableBytes());
             return false;
         }
         charged += Cost.PIECE;
@@ -43,6 +49,10 @@ final class HeldBody {
         return true;
     }
 
+    private Account share() {
+        return exchange.record.connection.account().waitingBodies();
+    }
+
     boolean isEmpty() {
         return buffers == null || buffers.isEmpty();
     }
@@ -53,6 +63,7 @@ final class HeldBody {
         ByteBuf first = buffers == null ? null : buffers.poll();
         if (first != null) {
             bytes -= first.readableBytes();
+            share().release(first.readableBytes());
             if (isEmpty()) {
                 if (waiting != null) {
                     waiting.resume();

@@ -175,7 +175,8 @@ final class RequestBody {
             case HOLD -> {
                 if (!held.tryAdd(data)) {
                     data.release();
-                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the pieces of a request's body"));
+                    exchange.fail(
+                            Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
                 }
                 onHeld();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Account {
     /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */
-    public static final Account UNLIMITED = new Account(null);
+    public static final Account UNLIMITED = new Account(null, null);
 
     /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
     static final long ORDINARY = 24 * 1024;
@@ -24,10 +24,23 @@ public final class Account {
     private static final int SPARE = 2;
 
     private final @Nullable LoopBudget loop;
+    private final @Nullable Account waitingBodies;
     private long held;
 
-    Account(@Nullable LoopBudget loop) {
+    /**
+     * Makes an account that holds nothing.
+     *
+     * @param loop null if it counts nothing
+     * @param waitingBodies what is held of direct memory, null if that is not counted
+     */
+    Account(@Nullable LoopBudget loop, @Nullable Account waitingBodies) {
         this.loop = loop;
+        this.waitingBodies = waitingBodies;
+    }
+
+    /** Returns what the connection's requests hold of direct memory for bodies that nobody takes yet, by the same rules. */
+    public Account waitingBodies() {
+        return waitingBodies == null ? UNLIMITED : waitingBodies;
     }
 
     /** Charges bytes that the connection is about to hold; returns false, and charges nothing, if they are too many. */

@@ -15,7 +15,16 @@ public final class LoopBudget {
 
     /** Makes the account of one connection of this loop. */
     public Account newAccount() {
-        return new Account(this);
+        return new Account(this, null);
+    }
+
+    /**
+     * Makes the account of one connection of this loop.
+     *
+     * @param waitingBodies what bodies that wait are charged to
+     */
+    public Account newAccount(LoopBudget waitingBodies) {
+        return new Account(this, waitingBodies.newAccount());
     }
 
     /** Charges bytes that somebody is about to hold; returns false, and charges nothing, if too few are left. */

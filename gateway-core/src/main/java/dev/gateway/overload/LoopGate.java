@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopGate {
     /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */
-    public static final LoopGate OPEN = new LoopGate(new Overload(), null);
+    public static final LoopGate OPEN = new LoopGate(new Overload(), null, null);
 
     /** A refusal takes some 20 µs, so refusals take a twenty-fifth of the loop's time; a client waits for a second at most. */
     private static final long REFUSAL_NANOS = 500_000;
@@ -29,6 +29,7 @@ public final class LoopGate {
 
     private final Overload overload;
     private final @Nullable LoopBudget budget;
+    private final @Nullable LoopBudget waitingBodies;
     private final @Nullable RefusalPace pace;
     private final RefusalPace exchanging = new RefusalPace(EXCHANGE_NANOS); // connections that replace others
     private final Set<Guest> guests = new LinkedHashSet<>(); // first who was not looked at for longest
@@ -39,10 +40,12 @@ public final class LoopGate {
      * Makes the gate of an event loop.
      *
      * @param budget what connections and requests of the loop are charged to, null to count nothing
+     * @param waitingBodies what bodies of requests are charged to while they wait, null not to count them
      */
-    public LoopGate(Overload overload, @Nullable LoopBudget budget) {
+    public LoopGate(Overload overload, @Nullable LoopBudget budget, @Nullable LoopBudget waitingBodies) {
         this.overload = overload;
         this.budget = budget;
+        this.waitingBodies = waitingBodies;
         this.pace = budget == null ? null : new RefusalPace(REFUSAL_NANOS);
     }
 
@@ -79,7 +82,7 @@ public final class LoopGate {
         if (isCrowded(charged) && !makeRoom() && isFull(charged)) {
             return null;
         }
-        Account account = charged.newAccount();
+        Account account = waitingBodies == null ? charged.newAccount() : charged.newAccount(waitingBodies);
         account.charge(Cost.CONNECTION);
         return account;
     }

@@ -3,7 +3,7 @@ package dev.gateway.overload;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How many bytes of heap clients may make the process hold, all of them together. Each event loop takes from it in
+ * How many bytes of one kind of memory clients may make the process hold, all of them together. Each event loop takes from it in
  * steps, through a {@link LoopBudget} of its own, so that loops seldom meet here. Safe from any thread.
  */
 public final class MemoryBudget {

@@ -67,6 +67,7 @@ public final class Loops {
     private final List<LoopMetrics> loopMetrics = new ArrayList<>();
     private final Overload overload = new Overload();
     private final MemoryBudget budget;
+    private final MemoryBudget waitingBodies; // of direct memory
     private final List<LoopGate> gates = new ArrayList<>();
     private final List<ExchangeHandler> handlers = new ArrayList<>();
     private final ScheduledExecutorService housekeeping = new Housekeeping();
@@ -96,12 +97,14 @@ public final class Loops {
                 surroundings.systemd().sockets());
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
+        this.waitingBodies =
+                new MemoryBudget(DirectMemory.max() / 2, transport.loops().size());
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         overload.watch(directMemory);
         overload.watch(new HeapPressure());
-        metrics.watchOverload(overload, budget);
+        metrics.watchOverload(overload, budget, waitingBodies);
         for (EventLoop loop : transport.loops()) {
-            gates.add(new LoopGate(overload, budget.newLoop()));
+            gates.add(new LoopGate(overload, budget.newLoop(), waitingBodies.newLoop()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));

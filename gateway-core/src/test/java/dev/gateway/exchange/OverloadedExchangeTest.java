@@ -35,7 +35,7 @@ class OverloadedExchangeTest extends ExchangeRig {
     private double level;
 
     OverloadedExchangeTest() {
-        gate = new LoopGate(overload, budget);
+        gate = new LoopGate(overload, budget, null);
         client.account = budget.newAccount();
         overload.watch(new Pressure() {
             @Override
@@ -141,6 +141,43 @@ class OverloadedExchangeTest extends ExchangeRig {
         assertThat(Stalled.ofThisLoop().cut(10, 1, 0)).isEqualTo(10);
         assertAnswered(503, Cause.OVERLOAD);
         assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+    }
+
+    /** The reviews of the memory come too late for a client that is fast. */
+    @Test
+    void aBodyThatWaitsIsRefusedBeyondItsShareOfDirectMemory() {
+        LoopBudget bodies = new MemoryBudget(CAPACITY, 1).newLoop();
+        client.account = budget.newAccount(bodies);
+        FakeServerStream neighbor = new FakeServerStream();
+        neighbor.account = budget.newAccount(bodies);
+        route();
+        StreamEvents greedy = handler().onRequest(client, head("POST", "/"), false);
+        for (int i = 0; i < 4; i++) {
+            assertThat(client.heads).isEmpty();
+            greedy.onData(bytes("x".repeat(8000)), false);
+        }
+        assertAnswered(503, Cause.OVERLOAD);
+        assertThat(bodies.held()).isZero();
+
+        StreamEvents upload = handler().onRequest(neighbor, head("POST", "/"), false);
+        upload.onData(bytes("y".repeat(8000)), false);
+        assertThat(bodies.held()).isEqualTo(8000);
+        opener.last().succeed();
+        assertThat(bodies.held()).as("it was passed on").isZero();
+        upload.onReset(GONE);
+    }
+
+    @Test
+    void aBodyThatWaitsIsDiscardedWithItsRequest() {
+        LoopBudget bodies = new MemoryBudget(CAPACITY, 1).newLoop();
+        client.account = budget.newAccount(bodies);
+        route();
+        StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
+        upload.onData(bytes("hello"), false);
+        upload.onData(bytes("there"), false);
+        assertThat(bodies.held()).isEqualTo(10);
+        upload.onReset(GONE);
+        assertThat(bodies.held()).isZero();
     }
 
     @Test

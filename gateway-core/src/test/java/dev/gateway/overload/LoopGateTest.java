@@ -13,7 +13,20 @@ class LoopGateTest {
     private static final long CAPACITY = 1024 * 1024;
 
     private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
-    private final LoopGate gate = new LoopGate(new Overload(), budget);
+    private final LoopGate gate = new LoopGate(new Overload(), budget, null);
+
+    @Test
+    void bodiesThatWaitHaveABudgetOfTheirOwn() {
+        LoopBudget bodies = new MemoryBudget(1000, 1).newLoop();
+        Account account = new LoopGate(new Overload(), budget, bodies).admitConnection();
+        long held = budget.held();
+        assertThat(account.waitingBodies().tryCharge(1001)).isFalse();
+        assertThat(account.waitingBodies().tryCharge(1000)).isTrue();
+        assertThat(bodies.held()).isEqualTo(1000);
+        assertThat(budget.held()).isEqualTo(held);
+        assertThat(gate.admitConnection().waitingBodies()).isSameAs(Account.UNLIMITED);
+    }
+
     private final List<Client> closed = new ArrayList<>();
 
     private final class Client implements LoopGate.Guest {
@@ -158,7 +171,7 @@ class LoopGateTest {
                 return level[0];
             }
         });
-        LoopGate watched = new LoopGate(overload, budget);
+        LoopGate watched = new LoopGate(overload, budget, null);
         overload.review();
         assertThat(watched.refusesConnections()).isFalse();
         assertThat(watched.admitConnection()).isNotNull();
@@ -186,7 +199,7 @@ class LoopGateTest {
     }
 
     private int refusedUntilSomebodyWaits(boolean closing) {
-        LoopGate fresh = new LoopGate(new Overload(), budget);
+        LoopGate fresh = new LoopGate(new Overload(), budget, null);
         int refused = 1;
         while (fresh.refuse(0, closing) == 0) {
             assertThat(refused++).isLessThan(100_000);

@@ -13,7 +13,7 @@ class PortionTest {
     private static final long EACH = 4096;
 
     private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
-    private final LoopGate gate = new LoopGate(new Overload(), budget);
+    private final LoopGate gate = new LoopGate(new Overload(), budget, null);
     private final List<Holding> holdings = new ArrayList<>();
 
     @AfterEach

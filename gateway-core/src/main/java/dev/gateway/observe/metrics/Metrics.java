@@ -71,9 +71,10 @@ public final class Metrics implements AutoCloseable {
     }
 
     /** Lets scrapes and statistics tell how much room there is for new work. */
-    public void watchOverload(Overload overload, MemoryBudget budget) {
+    public void watchOverload(Overload overload, MemoryBudget budget, MemoryBudget waitingBodies) {
         process.overload = overload;
         process.budget = budget;
+        process.waitingBodies = waitingBodies;
     }
 
     /** Adds a log's count of dropped lines. */

@@ -36,6 +36,7 @@ final class ProcessMeters implements Exposition.Source {
     volatile IntSupplier staleNames = () -> 0;
     volatile @Nullable Overload overload;
     volatile @Nullable MemoryBudget budget;
+    volatile @Nullable MemoryBudget waitingBodies;
     volatile LongSupplier droppedLog = () -> 0;
     volatile IntSupplier faultyAccountFiles = () -> 0;
     volatile LongSupplier droppedSpans = () -> 0;
@@ -162,6 +163,17 @@ final class ProcessMeters implements Exposition.Source {
                     "gateway_client_heap_max_bytes",
                     "Heap that connections and requests of clients may take.",
                     memory.capacity());
+        }
+        MemoryBudget bodies = waitingBodies;
+        if (bodies != null) {
+            out.gauge(
+                    "gateway_waiting_bodies_used_bytes",
+                    "Direct memory charged for bodies of requests that wait for an upstream or an inspector.",
+                    bodies.granted());
+            out.gauge(
+                    "gateway_waiting_bodies_max_bytes",
+                    "Direct memory that bodies of requests that wait may take.",
+                    bodies.capacity());
         }
         Overload watched = overload;
         if (watched == null) {

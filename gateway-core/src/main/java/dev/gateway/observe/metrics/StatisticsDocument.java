@@ -141,8 +141,9 @@ final class StatisticsDocument {
 
     private void overload() {
         MemoryBudget budget = process.budget;
+        MemoryBudget bodies = process.waitingBodies;
         Overload overload = process.overload;
-        if (budget == null || overload == null) {
+        if (budget == null || bodies == null || overload == null) {
             return;
         }
         long shed = 0;
@@ -156,6 +157,8 @@ final class StatisticsDocument {
                 .put("connectionsShed", shed)
                 .put("clientHeapUsedBytes", budget.granted())
                 .put("clientHeapMaxBytes", budget.capacity())
+                .put("waitingBodiesUsedBytes", bodies.granted())
+                .put("waitingBodiesMaxBytes", bodies.capacity())
                 .object("pressure");
         overload.sources().forEach(source -> json.put(source.name(), overload.level(source)));
         json.endObject().endObject();
