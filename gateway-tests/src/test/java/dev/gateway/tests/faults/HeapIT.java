@@ -401,6 +401,41 @@ class HeapIT {
         }
     }
 
+    /** A piece that waits is a part of the buffer it was read in, most of which may be of no use to anybody. */
+    @Test
+    void bodiesOfWhichLittleWaitsDoNotKeepTheBuffersTheyCameIn() throws Exception {
+        try (GatewayJar gateway = start("64m");
+                Neighbor neighbor = new Neighbor(gateway)) {
+            for (int i = 0; i < 16; i++) {
+                littleThatWaitsAmongMuch(connect(gateway));
+                neighbor.ask();
+            }
+            settle(gateway);
+            neighbor.ask();
+            assertThat(gateway.metric("gateway_direct_memory_failures_total")).isZero();
+            assertThat(gateway.metric("gateway_direct_memory_cuts_total")).isZero();
+            assertThatItRecovers(gateway);
+        }
+    }
+
+    /** Opens 200 streams, each with one byte of a body among 64 KiB in a frame of a type that nobody knows. */
+    private static void littleThatWaitsAmongMuch(Socket socket) {
+        byte[] post = new byte[] {(byte) 0x83, (byte) 0x86, 0x04, 5, '/', 'f', 'u', 'l', 'l', 0x01, 1, 'x'};
+        byte[] unknown = frame(0xbb, 0, 0, new byte[16 * 1024]);
+        send(socket, PREFACE);
+        send(socket, frame(SETTINGS, 0, 0, new byte[0]));
+        for (int i = 0; i < 200; i++) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            out.writeBytes(frame(HEADERS, END_HEADERS, 2 * i + 1, post));
+            out.writeBytes(unknown);
+            out.writeBytes(frame(DATA, 0, 2 * i + 1, new byte[1]));
+            out.writeBytes(unknown);
+            out.writeBytes(unknown);
+            out.writeBytes(unknown);
+            send(socket, out.toByteArray());
+        }
+    }
+
     /** Fills the windows of 250 streams. */
     private static void uploadsThatWait(Socket socket, int piece) {
         byte[] post = new byte[] {(byte) 0x83, (byte) 0x86, 0x04, 5, '/', 'f', 'u', 'l', 'l', 0x01, 1, 'x'};
