@@ -1,5 +1,6 @@
 package dev.gateway.overload;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -18,13 +19,14 @@ class LoopGateTest {
     @Test
     void bodiesThatWaitHaveABudgetOfTheirOwn() {
         LoopBudget bodies = new MemoryBudget(1000, 1).newLoop();
-        Account account = new LoopGate(new Overload(), budget, bodies).admitConnection();
+        Account bounded = requireNonNull(new LoopGate(new Overload(), budget, bodies).admitConnection());
         long held = budget.held();
-        assertThat(account.waitingBodies().tryCharge(1001)).isFalse();
-        assertThat(account.waitingBodies().tryCharge(1000)).isTrue();
+        assertThat(bounded.waitingBodies().tryCharge(1001)).isFalse();
+        assertThat(bounded.waitingBodies().tryCharge(1000)).isTrue();
         assertThat(bodies.held()).isEqualTo(1000);
         assertThat(budget.held()).isEqualTo(held);
-        assertThat(gate.admitConnection().waitingBodies()).isSameAs(Account.UNLIMITED);
+        Account unbounded = requireNonNull(gate.admitConnection());
+        assertThat(unbounded.waitingBodies()).isSameAs(Account.UNLIMITED);
     }
 
     private final List<Client> closed = new ArrayList<>();
