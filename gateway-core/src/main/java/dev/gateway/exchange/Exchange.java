@@ -12,6 +12,7 @@ import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.overload.Holding;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
-final class Exchange implements StreamEvents {
+final class Exchange implements StreamEvents, StalledBody.Owner {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -271,8 +272,14 @@ final class Exchange implements StreamEvents {
 
     // ---- the end
 
+    @Override
+    public ConnectionInfo connection() {
+        return record.connection;
+    }
+
     /** The exchange cannot succeed: answers the client if that is still possible, else resets its stream. */
-    void fail(Failure failure) {
+    @Override
+    public void fail(Failure failure) {
         fail(failure, NO_FIELDS);
     }
 

@@ -2,6 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
+import dev.gateway.overload.Holding;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
@@ -14,14 +15,21 @@ import org.jspecify.annotations.Nullable;
  * direct memory runs out nevertheless, exchanges that hold most may be cut. Makes no object before it holds a piece.
  */
 final class HeldBody {
-    private final Exchange exchange;
+    private final StalledBody.Owner owner;
+    private final Holding holding;
     private @Nullable ArrayDeque<ByteBuf> buffers;
     private @Nullable StalledBody waiting; // made with the first piece
     private long bytes;
-    private long charged;
+    private int pieces; // that the exchange is charged for
 
-    HeldBody(Exchange exchange) {
-        this.exchange = exchange;
+    /**
+     * Makes one that holds nothing.
+     *
+     * @param holding what the exchange is charged for
+     */
+    HeldBody(StalledBody.Owner owner, Holding holding) {
+        this.owner = owner;
+        this.holding = holding;
     }
 
     /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
@@ -29,11 +37,11 @@ final class HeldBody {
         if (!share().tryCharge(data.readableBytes())) {
             return false;
         }
-        if (!exchange.held.tryAdd(Cost.PIECE)) {
+        if (!holding.tryAdd(Cost.PIECE)) {
             share().release(data.readableBytes());
             return false;
         }
-        charged += Cost.PIECE;
+        pieces++;
         if (buffers == null) {
             buffers = new ArrayDeque<>(4);
         }
@@ -42,7 +50,7 @@ final class HeldBody {
         StalledBody made = waiting;
         if (made == null) {
             made = new StalledBody(
-                    exchange, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
+                    owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
             waiting = made;
         }
         made.stall();
@@ -50,7 +58,7 @@ final class HeldBody {
     }
 
     private Account share() {
-        return exchange.record.connection.account().waitingBodies();
+        return owner.connection().account().waitingBodies();
     }
 
     boolean isEmpty() {
@@ -68,8 +76,8 @@ final class HeldBody {
                 if (waiting != null) {
                     waiting.resume();
                 }
-                exchange.held.remove(charged);
-                charged = 0;
+                holding.remove(pieces * Cost.PIECE);
+                pieces = 0;
             }
         }
         return first;
@@ -98,7 +106,7 @@ final class HeldBody {
 
     /** The exchange is over, and charged for nothing any more. */
     void discard() {
-        charged = 0;
+        pieces = 0;
         for (ByteBuf data = poll(); data != null; data = poll()) {
             data.release();
         }

@@ -14,11 +14,13 @@ final class Relay {
     private @Nullable Stream sink;
     private int owed; // bounded by what the source sends without credit
     private boolean unflushed;
-    private final Exchange exchange;
+    private final StalledBody.Owner owner;
+    private final ExchangeState state;
     private @Nullable StalledBody waiting; // made when the sink had no room for the first time
 
-    Relay(Exchange exchange) {
-        this.exchange = exchange;
+    Relay(StalledBody.Owner owner, ExchangeState state) {
+        this.owner = owner;
+        this.state = state;
     }
 
     /** Begins, or begins anew with the stream of another attempt. */
@@ -94,12 +96,12 @@ final class Relay {
     }
 
     private void stall() {
-        if (exchange.state.isDone()) {
+        if (state.isDone()) {
             return; // what it has handed over is the sink's alone
         }
         StalledBody made = waiting;
         if (made == null) {
-            made = new StalledBody(exchange, () -> owed, "direct memory ran low, and what was sent was not taken");
+            made = new StalledBody(owner, () -> owed, "direct memory ran low, and what was sent was not taken");
             waiting = made;
         }
         made.stall();

@@ -40,8 +40,8 @@ final class RequestBody {
      */
     RequestBody(Exchange exchange, long maxBytes) {
         this.exchange = exchange;
-        this.relay = new Relay(exchange);
-        this.held = new HeldBody(exchange);
+        this.relay = new Relay(exchange, exchange.state);
+        this.held = new HeldBody(exchange, exchange.held);
         this.maxBytes = maxBytes;
     }
 

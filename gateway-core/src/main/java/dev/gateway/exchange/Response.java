@@ -25,7 +25,7 @@ final class Response {
 
     Response(Exchange exchange) {
         this.exchange = exchange;
-        this.relay = new Relay(exchange);
+        this.relay = new Relay(exchange, exchange.state);
     }
 
     /** It will come by this stream. */

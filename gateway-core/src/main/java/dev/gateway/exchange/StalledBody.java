@@ -2,14 +2,24 @@ package dev.gateway.exchange;
 
 import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
 /** Bytes of a body that an exchange holds because nobody takes them. When direct memory runs out, it may fail for them. */
 final class StalledBody extends Stalled.Holder {
-    private final Exchange exchange;
+    private final Owner owner;
     private final LongSupplier bytes;
     private final String reason;
+
+    /** The exchange whose body it is. */
+    interface Owner {
+        /** Returns the client's connection, which is to blame for what its exchanges hold. */
+        ConnectionInfo connection();
+
+        /** The exchange cannot succeed any more. */
+        void fail(Failure failure);
+    }
 
     /**
      * Makes it; its owner calls {@link #stall} and {@link #resume}.
@@ -17,8 +27,8 @@ final class StalledBody extends Stalled.Holder {
      * @param bytes returns how many are held now
      * @param reason why the exchange fails if it is cut
      */
-    StalledBody(Exchange exchange, LongSupplier bytes, String reason) {
-        this.exchange = exchange;
+    StalledBody(Owner owner, LongSupplier bytes, String reason) {
+        this.owner = owner;
         this.bytes = bytes;
         this.reason = reason;
     }
@@ -30,11 +40,11 @@ final class StalledBody extends Stalled.Holder {
 
     @Override
     protected Object culprit() {
-        return exchange.record.connection;
+        return owner.connection();
     }
 
     @Override
     protected void cut() {
-        exchange.fail(Failure.of(Cause.OVERLOAD, reason));
+        owner.fail(Failure.of(Cause.OVERLOAD, reason));
     }
 }
