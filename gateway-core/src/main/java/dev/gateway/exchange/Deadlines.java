@@ -15,7 +15,7 @@ import dev.gateway.time.TimerWheel;
 final class Deadlines extends Timer {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    private final Exchange exchange;
+    private final Owner owner;
     private final TimerWheel wheel;
     private long requestMillis;
     private long requestSince;
@@ -35,8 +35,29 @@ final class Deadlines extends Timer {
     private long backoffSince;
     private long armedFor; // elapsed time is compared, never absolute: nanoTime may wrap
 
-    Deadlines(Exchange exchange, TimerWheel wheel) {
-        this.exchange = exchange;
+    /** The exchange whose time it is; called on its event loop. */
+    interface Owner {
+        /** The request has taken too long in all. */
+        void onTimeout(Failure failure);
+
+        /** The current attempt has taken too long, or its upstream has not answered in time. */
+        void onAttemptTimeout(Failure failure);
+
+        /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
+        boolean owesHead();
+
+        /** Nothing has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
+        void onTimeUp(Failure failure);
+
+        /** It is time to report on a tunnel. */
+        void onReportDue();
+
+        /** It is time for the next attempt. */
+        void onBackedOff();
+    }
+
+    Deadlines(Owner owner, TimerWheel wheel) {
+        this.owner = owner;
         this.wheel = wheel;
     }
 
@@ -75,19 +96,19 @@ final class Deadlines extends Timer {
         attemptMillis = 0;
     }
 
-    /** The exchange has become a tunnel: limits of its own take the place of all others. */
-    void tunnel(Route.Tunnel limits, long since) {
+    /** The exchange has become a tunnel: limits of its own take the place of all others, and it is reported on. */
+    void tunnel(Route.Tunnel limits, long reportMillis, long since) {
         requestMillis = attemptMillis = headMillis = 0;
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
         idleSince = maxSince = reportSince = since;
-        reportMillis = TunnelExchange.REPORT_MILLIS;
+        this.reportMillis = reportMillis;
         arm(since);
     }
 
     /** The tunnel has been told to end: there is nothing to wait for but that. */
-    void leave(long millis) {
+    void awaitClose(long millis) {
         idleMillis = halfClosedMillis = 0;
         maxMillis = millis;
         maxSince = wheel.nanoTime();
@@ -154,28 +175,28 @@ final class Deadlines extends Timer {
     protected void onExpired() {
         long now = wheel.nanoTime();
         if (left(requestMillis, requestSince, now) <= 0) {
-            exchange.onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + requestMillis + " ms"));
+            owner.onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, "no whole response in " + requestMillis + " ms"));
         } else if (left(attemptMillis, attemptSince, now) <= 0) {
-            exchange.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
+            owner.onAttemptTimeout(timeout("no whole response to the attempt in " + attemptMillis + " ms"));
         } else if (left(headMillis, headSince, now) <= 0) {
-            if (exchange.owesHead()) {
-                exchange.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
+            if (owner.owesHead()) {
+                owner.onAttemptTimeout(timeout("no response head in " + headMillis + " ms"));
             } else {
                 headSince = now; // the client's turn, for whose silence there are other limits
                 arm(now);
             }
         } else if (left(idleMillis, idleSince, now) <= 0) {
-            exchange.onIdle(idleMillis);
+            owner.onTimeUp(Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + idleMillis + " ms"));
         } else if (left(maxMillis, maxSince, now) <= 0) {
-            exchange.onTooOld(maxMillis);
+            owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + maxMillis + " ms"));
         } else if (left(reportMillis, reportSince, now) <= 0) {
             reportSince = now;
             arm(now);
-            exchange.onReportDue();
+            owner.onReportDue();
         } else if (backingOff && now - backoffSince >= backoffMillis * NANOS_PER_MILLI) {
             backingOff = false;
             arm(now);
-            exchange.onBackedOff();
+            owner.onBackedOff();
         } else {
             arm(now); // what it was armed for has moved
         }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
-final class Exchange implements StreamEvents, StalledBody.Owner {
+final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -206,8 +206,8 @@ final class Exchange implements StreamEvents, StalledBody.Owner {
         }
     }
 
-    /** It is time to report on a tunnel. */
-    void onReportDue() {
+    @Override
+    public void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();
         }
@@ -215,15 +215,16 @@ final class Exchange implements StreamEvents, StalledBody.Owner {
 
     // ---- time
 
-    void onTimeout(Failure failure) {
+    @Override
+    public void onTimeout(Failure failure) {
         if (attempts != null) {
             attempts.onTimeout(failure);
         }
         fail(failure);
     }
 
-    /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
-    boolean owesHead() {
+    @Override
+    public boolean owesHead() {
         return state.isRequestEnded() || head.isConnect() || request.isStalled() || awaitsContinue();
     }
 
@@ -234,33 +235,26 @@ final class Exchange implements StreamEvents, StalledBody.Owner {
                 && head.fields().hasElement(FieldName.EXPECT, CONTINUE);
     }
 
-    void onAttemptTimeout(Failure failure) {
+    @Override
+    public void onAttemptTimeout(Failure failure) {
         if (attempts != null) {
             attempts.onBroken(failure);
         }
     }
 
-    /** A tunnel has been open for as long as it may. */
-    void onTooOld(long millis) {
-        onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + millis + " ms"));
-    }
-
-    private void onTimeUp(Failure failure) {
-        if (tunnel == null) {
-            onTimeout(failure);
-        } else {
+    @Override
+    public void onTimeUp(Failure failure) {
+        if (tunnel != null) {
             tunnel.onTimeUp(failure);
+        } else if (record.respondedNanos == 0) {
+            onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, failure.detail())); // it is the upstream that owes something
+        } else {
+            onTimeout(failure);
         }
     }
 
-    void onIdle(long millis) {
-        // Before the response's head it is the upstream that owes something.
-        Cause cause = record.respondedNanos == 0 ? Cause.UPSTREAM_TIMEOUT : Cause.IDLE_TIMEOUT;
-        onTimeUp(Failure.of(cause, "no byte in either direction in " + millis + " ms"));
-    }
-
-    /** It is time for the next attempt. */
-    void onBackedOff() {
+    @Override
+    public void onBackedOff() {
         try {
             if (attempts != null && state.on(Event.BACKED_OFF) == Action.OPEN) {
                 attempts.open();

@@ -36,7 +36,7 @@ final class TunnelExchange {
 
     void open(Route.Tunnel limits) {
         record.openedNanos = record.respondedNanos;
-        exchange.deadlines.tunnel(limits, record.openedNanos);
+        exchange.deadlines.tunnel(limits, REPORT_MILLIS, record.openedNanos);
         record.reportedNanos = record.openedNanos;
         movedNanos = record.openedNanos;
         number = exchange.handler.open(this);
@@ -102,7 +102,7 @@ final class TunnelExchange {
     /** It has lasted, or been silent, for as long as it may: it ends by a word if there is one, and soon. */
     void onTimeUp(Failure failure) {
         if (leave(failure)) {
-            exchange.deadlines.leave(FAREWELL_MILLIS);
+            exchange.deadlines.awaitClose(FAREWELL_MILLIS);
         } else {
             exchange.fail(leaving == null ? failure : leaving);
         }
