@@ -267,7 +267,7 @@ final class Attempts {
 
     /** Tells how the endpoint did if it had the request; how connections do, their pools tell. */
     private void judge(Failure failure) {
-        if (endpoint == null || blamed || record.requestedNanos == 0 || exchange.tunnel != null) {
+        if (endpoint == null || blamed || !exchange.state.isRequested() || exchange.state.isTunnel()) {
             return;
         }
         if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
@@ -286,7 +286,7 @@ final class Attempts {
             }
             case UPSTREAM_TIMEOUT -> {
                 // Whoever answers slowly but steadily is well, and so is who waits for the client.
-                if (record.respondedNanos == 0 && (hasWholeRequest() || hasTakenNothing())) {
+                if (!exchange.state.isResponded() && (hasWholeRequest() || hasTakenNothing())) {
                     upstream.health().onUnanswered(endpoint);
                 }
             }
@@ -310,7 +310,7 @@ final class Attempts {
 
     /** An adapter need not know how far the response has come: a reset gets its exact cause here. */
     private Failure inPhase(Failure failure) {
-        boolean responding = record.respondedNanos != 0;
+        boolean responding = exchange.state.isResponded();
         return switch (failure.cause()) {
             case UPSTREAM_RESET_BEFORE_HEADERS ->
                 responding ? withCause(failure, Cause.UPSTREAM_RESET_IN_BODY) : failure;

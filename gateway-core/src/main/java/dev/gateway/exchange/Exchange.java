@@ -146,7 +146,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         Pending pending = state.pending();
         state.on(Event.CLIENT_GONE);
         undo(pending, failure);
-        if (record.respondedNanos == 0) {
+        if (!state.isResponded()) {
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
@@ -230,9 +230,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
 
     /** Whether the client waits for the consent to its body, which the upstream has not given yet. */
     private boolean awaitsContinue() {
-        return record.receivedBytes == 0
-                && !response.isContinued()
-                && head.fields().hasElement(FieldName.EXPECT, CONTINUE);
+        return request.isEmpty() && !response.isContinued() && head.fields().hasElement(FieldName.EXPECT, CONTINUE);
     }
 
     @Override
@@ -246,7 +244,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
     public void onTimeUp(Failure failure) {
         if (tunnel != null) {
             tunnel.onTimeUp(failure);
-        } else if (record.respondedNanos == 0) {
+        } else if (!state.isResponded()) {
             onTimeout(Failure.of(Cause.UPSTREAM_TIMEOUT, failure.detail())); // it is the upstream that owes something
         } else {
             onTimeout(failure);
@@ -417,7 +415,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         }
         try {
             if (attempts != null) {
-                attempts.tellEnd(record.respondedNanos == 0 ? 0 : record.status, ended, false);
+                attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
             }
             request.discard();
             response.end();

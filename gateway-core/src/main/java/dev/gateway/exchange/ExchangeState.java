@@ -85,6 +85,7 @@ final class ExchangeState {
     }
 
     private Phase phase = Phase.ROUTING;
+    private boolean responded;
     private boolean requestEnded;
     private boolean responseEnded;
 
@@ -94,6 +95,21 @@ final class ExchangeState {
 
     boolean isDone() {
         return phase == Phase.DONE;
+    }
+
+    /** Whether the upstream of the current attempt has got the request's head. */
+    boolean isRequested() {
+        return intake() == Intake.FORWARD;
+    }
+
+    /** Whether the final head of an upstream's response was forwarded, also when the exchange has ended since. */
+    boolean isResponded() {
+        return responded;
+    }
+
+    /** Whether bytes of a tunnel pass now. */
+    boolean isTunnel() {
+        return phase == Phase.TUNNELLING;
     }
 
     /** Whether the last part of the request has gone upstream. */
@@ -134,8 +150,8 @@ final class ExchangeState {
             case OPENED -> phase == Phase.CONNECTING ? go(Phase.REQUESTED, Action.SEND_REQUEST) : Action.NOTHING;
             case RETRY -> isRetriable() ? retry() : Action.NOTHING;
             case BACKED_OFF -> phase == Phase.BACKING_OFF ? go(Phase.CONNECTING, Action.OPEN) : Action.NOTHING;
-            case RESPONSE_HEAD -> phase == Phase.REQUESTED ? go(Phase.RESPONDING, Action.FORWARD_HEAD) : Action.NOTHING;
-            case TUNNEL_HEAD -> phase == Phase.REQUESTED ? go(Phase.TUNNELLING, Action.FORWARD_HEAD) : Action.NOTHING;
+            case RESPONSE_HEAD -> respond(Phase.RESPONDING);
+            case TUNNEL_HEAD -> respond(Phase.TUNNELLING);
             case REQUEST_ENDED -> requestEnded();
             case RESPONSE_ENDED -> responseEnded();
             case FAILED -> go(Phase.DONE, isAnswered() ? Action.RESET_CLIENT : Action.ANSWER);
@@ -163,6 +179,14 @@ final class ExchangeState {
             case ROUTING, FILTERING, CONNECTING, BACKING_OFF, REQUESTED -> false;
             case RESPONDING, TUNNELLING, DONE -> true;
         };
+    }
+
+    private Action respond(Phase next) {
+        if (phase != Phase.REQUESTED) {
+            return Action.NOTHING;
+        }
+        responded = true;
+        return go(next, Action.FORWARD_HEAD);
     }
 
     /** The next attempt sends the request anew, so its end is to come again. */

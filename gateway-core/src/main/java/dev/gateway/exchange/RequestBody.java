@@ -25,10 +25,11 @@ final class RequestBody {
     private final Relay relay;
     private final HeldBody held;
     private @Nullable SentBody sent; // null before there is any
-    private @Nullable Fields heldTrailers;
-    private @Nullable Fields sentTrailers;
+    private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
     private @Nullable Attempt attempt; // whose stream takes it
+    private long received; // bytes of it, without framing
+    private boolean sentTrailers; // by the current attempt
     private boolean begun;
     private boolean complete; // the client has sent all
     private boolean reading = true; // downstream's read-complete will come
@@ -53,6 +54,11 @@ final class RequestBody {
     /** Whether any of it has come. */
     boolean hasBegun() {
         return begun;
+    }
+
+    /** Whether not a byte of it has come. */
+    boolean isEmpty() {
+        return received == 0;
     }
 
     /** Whether another attempt can send all that has come of it. */
@@ -101,11 +107,8 @@ final class RequestBody {
     void sendTo(Attempt attempt, ClientStream stream) {
         this.attempt = attempt;
         relay.pass(exchange.server, stream);
-        if (sentTrailers != null) {
-            heldTrailers = sentTrailers;
-            sentTrailers = null;
-        }
-        boolean bodyless = complete && heldTrailers == null && held.isEmpty() && (sent == null || sent.size() == 0);
+        sentTrailers = false;
+        boolean bodyless = isLast() && (sent == null || sent.size() == 0);
         if (bodyless) {
             exchange.state.on(Event.REQUEST_ENDED);
         }
@@ -125,7 +128,7 @@ final class RequestBody {
         SentBody before = sent;
         int pieces = before == null ? 0 : before.size();
         for (int i = 0; i < pieces && before != null && maySend() && attempt == by; i++) {
-            boolean last = i == pieces - 1 && complete && heldTrailers == null && held.isEmpty();
+            boolean last = i == pieces - 1 && isLast();
             if (last) {
                 exchange.state.on(Event.REQUEST_ENDED);
             }
@@ -136,13 +139,17 @@ final class RequestBody {
 
     private void sendHeld() {
         for (ByteBuf data = next(); data != null; data = next()) {
-            send(data, complete && heldTrailers == null && held.isEmpty());
+            send(data, isLast());
         }
-        Fields trailers = heldTrailers;
-        if (trailers != null && maySend()) {
-            heldTrailers = null;
-            send(trailers);
+        Fields last = trailers;
+        if (last != null && !sentTrailers && maySend()) {
+            send(last);
         }
+    }
+
+    /** Whether all of it has come, and nothing is left to send after what is being sent. */
+    private boolean isLast() {
+        return complete && (trailers == null || sentTrailers) && held.isEmpty();
     }
 
     private @Nullable ByteBuf next() {
@@ -169,6 +176,7 @@ final class RequestBody {
             data.release();
             return;
         }
+        received += data.readableBytes();
         exchange.onReceived(data.readableBytes());
         exchange.deadlines.touch();
         switch (intake) {
@@ -184,7 +192,7 @@ final class RequestBody {
             case FORWARD -> send(data, last);
             case DISCARD -> {}
         }
-        if (maxBytes > 0 && exchange.record.receivedBytes > maxBytes && !exchange.head.isConnect()) {
+        if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
             exchange.fail(
                     Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
         }
@@ -222,41 +230,42 @@ final class RequestBody {
     }
 
     /** The client has ended it with trailers. */
-    void onTrailers(Fields trailers) {
+    void onTrailers(Fields fields) {
         reading = true;
         complete = true;
         exchange.deadlines.touch();
-        HopByHop.stripTrailers(trailers);
-        ProxyFields.removeAll(trailers);
-        Failure refusal = exchange.doorway.checkTrailers(trailers);
+        HopByHop.stripTrailers(fields);
+        ProxyFields.removeAll(fields);
+        Failure refusal = exchange.doorway.checkTrailers(fields);
         if (refusal != null) {
             exchange.fail(refusal);
             return;
         }
         switch (intake()) {
             case HOLD -> {
-                if (!exchange.held.tryAdd(trailers.heldBytes())) {
+                if (!exchange.held.tryAdd(fields.heldBytes())) {
                     exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
                     return;
                 }
-                heldTrailers = trailers;
+                trailers = fields;
                 onHeld();
             }
-            case FORWARD -> send(trailers);
+            case FORWARD -> send(fields);
             case DISCARD -> {}
         }
     }
 
-    private void send(Fields trailers) {
+    private void send(Fields last) {
+        trailers = last;
+        sentTrailers = true;
         try {
-            exchange.doorway.onRequestTrailers(trailers);
+            exchange.doorway.onRequestTrailers(last);
         } catch (RuntimeException e) {
             exchange.onDefect(e);
             return;
         }
-        sentTrailers = trailers;
         Action action = exchange.state.on(Event.REQUEST_ENDED);
-        relay.trailers(trailers);
+        relay.trailers(last);
         exchange.perform(action);
     }
 
@@ -285,6 +294,6 @@ final class RequestBody {
         relay.end();
         held.discard();
         onResponse();
-        heldTrailers = sentTrailers = null;
+        trailers = null;
     }
 }

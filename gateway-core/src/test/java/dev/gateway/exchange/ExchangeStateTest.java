@@ -144,4 +144,45 @@ class ExchangeStateTest {
         assertThat(in(phase).pending()).isEqualTo(pending);
         assertThat(in(phase).intake()).isEqualTo(intake);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ROUTING, false, false, false",
+        "FILTERING, false, false, false",
+        "CONNECTING, false, false, false",
+        "BACKING_OFF, false, false, false",
+        "REQUESTED, true, false, false",
+        "RESPONDING, true, true, false",
+        "TUNNELLING, true, true, true",
+        "DONE, false, false, false"
+    })
+    void eachPhaseKnowsHowFarItHasCome(Phase phase, boolean requested, boolean responded, boolean tunnel) {
+        assertThat(in(phase).isRequested()).isEqualTo(requested);
+        assertThat(in(phase).isResponded()).isEqualTo(responded);
+        assertThat(in(phase).isTunnel()).isEqualTo(tunnel);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "REQUESTED, FAILED, false",
+        "REQUESTED, CLIENT_GONE, false",
+        "RESPONDING, FAILED, true",
+        "RESPONDING, CLIENT_GONE, true",
+        "RESPONDING, RESPONSE_ENDED, true",
+        "TUNNELLING, FAILED, true"
+    })
+    void anExchangeThatHasEndedKnowsWhetherItWasAnsweredByTheUpstream(Phase phase, Event last, boolean responded) {
+        ExchangeState state = in(phase);
+        state.on(last);
+        assertThat(state.isDone()).isTrue();
+        assertThat(state.isResponded()).isEqualTo(responded);
+    }
+
+    @Test
+    void theNextAttemptHasNotRequestedYet() {
+        ExchangeState state = in(Phase.REQUESTED);
+        state.on(Event.RETRY);
+        state.on(Event.BACKED_OFF);
+        assertThat(state.isRequested()).isFalse();
+    }
 }
