@@ -58,7 +58,7 @@ final class Attempts {
         this.retries = Retries.of(head, route.retry(), upstream.endpoints().size());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
-        this.tellsEndpoint = !exchange.doorway.isProxied()
+        this.tellsEndpoint = !exchange.routing.isProxied()
                 && (authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
@@ -82,21 +82,20 @@ final class Attempts {
         record.hop = null;
         record.attempts++;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
-        boolean straight = record.attempts == 1 && !exchange.doorway.isFiltered();
-        record.attemptNanos = straight ? record.startNanos : exchange.handler.wheel.nanoTime();
+        boolean straight = record.attempts == 1 && !exchange.routing.isFiltered();
+        record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
         blamed = called = good = false;
-        exchange.doorway.onAttempt();
-        exchange.handler.observer.onAttemptBegun(record);
+        exchange.routing.onAttempt();
+        exchange.loop.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
         exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
         Attempt begun = new Attempt(this, exchange.response);
         current = begun;
         StreamKind demand = demand(head);
-        begun.open(
-                exchange.handler.opener, upstream, chosen, demand, demand == StreamKind.TUNNEL ? preamble(head) : null);
+        begun.open(exchange.loop.opener, upstream, chosen, demand, demand == StreamKind.TUNNEL ? preamble(head) : null);
     }
 
     private void tellEndpoint(Endpoint asked) {
@@ -110,7 +109,7 @@ final class Attempts {
         endpoint = to;
         record.endpoint = to;
         record.endpointIndex = to.index();
-        exchange.handler.observer.onAttemptMoved(record);
+        exchange.loop.observer.onAttemptMoved(record);
         tried |= bit(to);
         tellEndpoint(to);
     }
@@ -144,7 +143,7 @@ final class Attempts {
 
     /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
     void onDialed(long nanos) {
-        record.dialNanos = Math.min(nanos, exchange.handler.wheel.nanoTime() - record.attemptNanos);
+        record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - record.attemptNanos);
     }
 
     void onOpened(Attempt from, ClientStream stream, DialedPeer hop) {
@@ -152,7 +151,7 @@ final class Attempts {
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }
-        record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.handler.wheel.nanoTime();
+        record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.loop.wheel.nanoTime();
         exchange.response.comesBy(stream);
         exchange.deadlines.awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
         exchange.request.sendTo(from, stream);
@@ -368,7 +367,7 @@ final class Attempts {
         if (untold) {
             untold = false;
             onServed();
-            exchange.handler.observer.onAttemptEnded(record, status, failure, again);
+            exchange.loop.observer.onAttemptEnded(record, status, failure, again);
             if (again) {
                 record.tryAgain(status, failure);
             }

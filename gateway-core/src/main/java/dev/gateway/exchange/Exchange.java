@@ -9,7 +9,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
-import dev.gateway.overload.Holding;
+import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * between. Made by {@link ExchangeHandler}, confined to its event loop. {@link ExchangeState} says what an event means.
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
-final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner {
+final class Exchange extends ExchangeContext
+        implements StreamEvents, Deadlines.Owner, RequestRouting.Owner, StalledBody.Owner {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -39,21 +40,12 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
 
     private static final Fields NO_FIELDS = new Fields();
 
-    final ExchangeHandler handler;
-    final ServerStream server;
-    final RequestHead head;
-    final ExchangeRecord record;
-    final ExchangeState state = new ExchangeState();
     final Deadlines deadlines;
     final RequestBody request;
     final Response response;
-    final RequestRouting doorway;
+    final RequestRouting routing;
 
-    /** What the exchange makes the process hold: itself, its request's head, and whatever else is kept for it. */
-    final Holding held;
-
-    private final GenerationRef tenure;
-    private ExchangeSettings settings;
+    private final GenerationRef generation;
     private @Nullable Attempts attempts; // null before filters have proceeded
 
     @Nullable
@@ -61,35 +53,35 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
 
     private boolean draining; // no more requests are taken from this connection
 
-    Exchange(ExchangeHandler handler, GenerationRef tenure, ServerStream server, RequestHead head) {
-        this.handler = handler;
-        this.tenure = tenure;
-        this.settings = tenure.settings();
-        this.server = server;
-        this.head = head;
-        this.record = handler.record(server, head, settings);
-        this.held = new Holding(record.connection.account());
-        this.deadlines = new Deadlines(this, handler.wheel);
-        this.request = new RequestBody(this, settings.maxRequestBodyBytes(record.connection.listener()));
+    Exchange(
+            LoopServices loop, GenerationRef generation, ServerStream server, RequestHead head, ExchangeRecord record) {
+        super(loop, generation.settings(), server, head, record);
+        this.generation = generation;
+        this.deadlines = new Deadlines(this, loop.wheel);
+        this.request = new RequestBody(this, settings().maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this);
-        this.doorway = new RequestRouting(this, settings);
+        this.routing = new RequestRouting(this, this);
     }
 
     void begin(boolean last) {
         if (last) {
             request.completeAtOnce();
         }
-        handler.observer.onBegun(record);
+        loop.observer.onBegun(record);
         try {
-            doorway.enter();
+            if (loop.gate.admitsRequests() && held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+                routing.enter();
+            } else {
+                turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
+            }
         } catch (RuntimeException | OutOfMemoryError e) {
             onDefect(e);
         }
     }
 
-    /** The request goes to this upstream. */
-    void sendTo(Upstream upstream, Route route) {
-        if (!handler.gate.admits(upstream.waiting(), held.bytes())) {
+    @Override
+    public void sendTo(Upstream upstream, Route route) {
+        if (!loop.gate.admits(upstream.waiting(), held.bytes())) {
             record.upstream = upstream.name();
             fail(Failure.of(Cause.OVERLOAD, "requests that wait for " + upstream + " hold as much memory as is left"));
             return;
@@ -97,18 +89,14 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, route, upstream);
         attempts = made;
-        if (request.passes(doorway.inspector())) {
+        if (request.passes(routing.inspector())) {
             made.open();
         }
     }
 
-    /** Whether a wish to upgrade was refused, here or by the upstream, and {@link #onUpgradeRefused} not called yet. */
-    boolean isUpgradeRefused() {
-        return record.kind != Kind.HTTP && !head.isConnect();
-    }
-
     /** What is left is a request that its head was all of. */
-    void onUpgradeRefused() {
+    @Override
+    public void onUpgradeRefused() {
         record.kind = Kind.HTTP;
         request.completeAtOnce();
     }
@@ -162,14 +150,13 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
     void becomeTunnel() {
         TunnelExchange made = new TunnelExchange(this);
         tunnel = made;
-        made.open(doorway.tunnelLimits());
+        made.open(routing.tunnelLimits());
     }
 
     /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
     void onResponded() {
         held.waitsNoMore();
-        settings = settings.afterHead();
-        doorway.onResponded();
+        dropRoutes();
     }
 
     /** The client has been told that there is a tunnel. */
@@ -262,12 +249,19 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         }
     }
 
-    // ---- the end
+    // ---- what its parts ask for
 
     @Override
     public ConnectionInfo connection() {
         return record.connection;
     }
+
+    @Override
+    public Deadlines deadlines() {
+        return deadlines;
+    }
+
+    // ---- the end
 
     /** The exchange cannot succeed: answers the client if that is still possible, else resets its stream. */
     @Override
@@ -275,8 +269,8 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         fail(failure, NO_FIELDS);
     }
 
-    /** The same, with fields that an answer has besides the usual ones. */
-    void fail(Failure failure, Fields fields) {
+    @Override
+    public void fail(Failure failure, Fields fields) {
         if (state.isDone()) {
             return;
         }
@@ -288,7 +282,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
     }
 
     /** There is no room for the exchange, and nothing has been done for it yet. */
-    void turnAway(Failure failure) {
+    private void turnAway(Failure failure) {
         record.status = failure.status();
         if (server.refuse(failure)) {
             state.on(Event.FAILED);
@@ -303,9 +297,9 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
             if (action == Action.ANSWER) {
                 record.status = failure.status();
                 if (isForWantOfRoom(failure.cause())) {
-                    server.restAfterwards(handler.pause);
+                    server.restAfterwards(loop.pause);
                 }
-                record.sentBytes = handler.replies.send(server, head, failure, settings, about(fields));
+                record.sentBytes = loop.replies.send(server, head, failure, settings(), about(fields));
             } else {
                 server.reset(failure);
             }
@@ -320,14 +314,15 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
     }
 
     private LocalReply.About about(Fields fields) {
-        return new LocalReply.About(record.requestId, doorway.isProxied() ? record.authority : null, fields);
+        return new LocalReply.About(record.requestId, routing.isProxied() ? record.authority : null, fields);
     }
 
     /**
      * A filter, router or balancer threw: a defect, which must neither reach the connection, that others may share, nor
      * leave this exchange open.
      */
-    void onDefect(Throwable defect) {
+    @Override
+    public void onDefect(Throwable defect) {
         if (defect instanceof OutOfMemoryError) {
             fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
             return;
@@ -382,7 +377,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
     private void undo(Pending pending, Failure failure) {
         try {
             switch (pending) {
-                case FILTERS -> doorway.cancel();
+                case FILTERS -> routing.cancel();
                 case ATTEMPT -> {
                     if (attempts != null) {
                         attempts.abandon(failure);
@@ -395,8 +390,8 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         }
     }
 
-    /** Ends it without a failure, all being said. */
-    void completeAnswered(int status, int bytes) {
+    @Override
+    public void completeAnswered(int status, int bytes) {
         record.status = status;
         record.sentBytes = bytes;
         complete(null);
@@ -407,7 +402,7 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
         Failure failure = left == null ? ended : left;
         deadlines.cancel();
         held.release();
-        record.endNanos = handler.wheel.nanoTime();
+        record.endNanos = loop.wheel.nanoTime();
         if (failure != null) {
             record.cause = failure.cause();
             record.detail = failure.detail();
@@ -419,14 +414,14 @@ final class Exchange implements StreamEvents, Deadlines.Owner, StalledBody.Owner
             }
             request.discard();
             response.end();
-            doorway.end();
+            routing.end();
         } catch (RuntimeException e) {
             log.error("ending an exchange of listener {}", record.connection.listenerName(), e);
         }
         if (tunnel != null) {
-            handler.ended(tunnel);
+            loop.tunnels.remove(tunnel);
         }
-        handler.completed(record, tenure);
+        loop.end(record, generation);
     }
 
     private static Side side(Cause cause) {

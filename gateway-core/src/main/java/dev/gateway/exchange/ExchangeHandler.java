@@ -14,13 +14,10 @@ import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
-import dev.gateway.trace.Traces;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,20 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class ExchangeHandler implements RequestHandler {
     private static final AsciiString WEBSOCKET = new AsciiString("websocket");
 
-    final StreamOpener opener;
-    final TimerWheel wheel;
-    final ExchangeObserver observer;
-    final LoopGate gate;
-    final ServerStream.Pause pause; // of who is refused for want of room
-    final LocalReply replies = new LocalReply(System::currentTimeMillis);
-    final RequestIds requestIds = new RequestIds();
-    final Traces traces = new Traces();
-    final OddNameGuard oddNames;
-    final ReadingLog readings;
-    private @Nullable GenerationRef[] tenures = {}; // by listener
-    private final Set<TunnelExchange> tunnels = new LinkedHashSet<>(); // in the order in which they were opened
-    private long tunnelsOpened;
-    private int active;
+    private final LoopServices loop;
+    private @Nullable GenerationRef[] generations = {}; // by listener
 
     /** Makes the handler of an event loop that has room for every request: for tests. */
     public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer) {
@@ -52,13 +37,7 @@ public final class ExchangeHandler implements RequestHandler {
 
     /** Makes the handler of an event loop; {@link #use} must follow before its first request. */
     public ExchangeHandler(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer, LoopGate gate) {
-        this.gate = gate;
-        this.opener = opener;
-        this.wheel = wheel;
-        this.oddNames = new OddNameGuard(wheel);
-        this.readings = new ReadingLog(wheel);
-        this.observer = observer;
-        this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
+        this.loop = new LoopServices(opener, wheel, observer, gate);
     }
 
     /**
@@ -68,31 +47,31 @@ public final class ExchangeHandler implements RequestHandler {
      * @param ended run on this loop, once, when no listener and no exchange uses that generation any more
      */
     public void use(ExchangeSettings next, Runnable ended) {
-        GenerationRef tenure = new GenerationRef(next, ended);
-        tenure.begin();
+        GenerationRef generation = new GenerationRef(next, ended);
+        generation.begin();
         int listeners = next.listeners();
-        if (listeners > tenures.length) {
-            tenures = Arrays.copyOf(tenures, listeners);
+        if (listeners > generations.length) {
+            generations = Arrays.copyOf(generations, listeners);
         }
         for (int i = 0; i < listeners; i++) {
             if (next.serves(i)) {
-                tenure.serve();
-                replace(i, tenure);
+                generation.serve();
+                replace(i, generation);
             }
         }
-        tenure.end();
+        generation.end();
     }
 
     /** A listener is gone: none of its connections is left. */
     public void forget(int listener) {
-        if (listener < tenures.length) {
+        if (listener < generations.length) {
             replace(listener, null);
         }
     }
 
     private void replace(int listener, @Nullable GenerationRef next) {
-        GenerationRef before = tenures[listener];
-        tenures[listener] = next;
+        GenerationRef before = generations[listener];
+        generations[listener] = next;
         if (before != null) {
             before.retire();
         }
@@ -100,45 +79,51 @@ public final class ExchangeHandler implements RequestHandler {
 
     private GenerationRef begin(ServerStream stream) {
         int listener = stream.connection().listener();
-        GenerationRef tenure = listener < tenures.length ? tenures[listener] : null;
-        if (tenure == null) {
+        GenerationRef generation = listener < generations.length ? generations[listener] : null;
+        if (generation == null) {
             throw new IllegalStateException(
                     "no generation serves listener " + stream.connection().listenerName());
         }
-        active++;
-        tenure.begin();
-        return tenure;
+        loop.begin(generation);
+        return generation;
     }
 
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
-        Exchange exchange = new Exchange(this, begin(stream), stream, head);
+        GenerationRef generation = begin(stream);
+        ExchangeRecord record = record(stream, head, generation.settings());
+        Exchange exchange = new Exchange(loop, generation, stream, head, record);
         exchange.begin(last);
         return exchange;
     }
 
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        GenerationRef tenure = begin(stream);
-        ExchangeRecord record = record(stream, head, tenure.settings());
-        observer.onBegun(record);
+        GenerationRef generation = begin(stream);
+        ExchangeRecord record = record(stream, head, generation.settings());
+        loop.observer.onBegun(record);
         record.cause = failure.cause();
         record.detail = failure.detail();
         record.status = failure.status();
-        record.requestId = RequestChecks.requestId(record.fields, record.fromProxy, tenure.settings(), requestIds);
-        record.sentBytes = replies.send(
-                stream, head, failure, tenure.settings(), new LocalReply.About(record.requestId, null, new Fields()));
-        record.endNanos = wheel.nanoTime();
-        completed(record, tenure);
+        record.requestId =
+                RequestChecks.requestId(record.fields, record.fromProxy, generation.settings(), loop.requestIds);
+        record.sentBytes = loop.replies.send(
+                stream,
+                head,
+                failure,
+                generation.settings(),
+                new LocalReply.About(record.requestId, null, new Fields()));
+        record.endNanos = loop.wheel.nanoTime();
+        loop.end(record, generation);
     }
 
     /** Makes the record of a request that has just come. */
-    ExchangeRecord record(ServerStream stream, @Nullable RequestHead head, ExchangeSettings settings) {
+    private ExchangeRecord record(ServerStream stream, @Nullable RequestHead head, ExchangeSettings settings) {
         ExchangeRecord record = new ExchangeRecord(stream.connection());
         record.generation = settings.generation();
         record.headNanos = stream.headNanos();
-        record.startNanos = wheel.nanoTime();
-        record.startMillis = wheel.wallMillis();
+        record.startNanos = loop.wheel.nanoTime();
+        record.startMillis = loop.wheel.wallMillis();
         if (head != null) {
             record.kind = kind(head);
             record.method = head.routedMethod();
@@ -152,7 +137,7 @@ public final class ExchangeHandler implements RequestHandler {
         if (wanted != null) {
             boolean trusted = record.fromProxy
                     || settings.trust(record.connection.listener()).tracesOfAnyone();
-            Trace trace = traces.begin(record.fields, trusted, wanted);
+            Trace trace = loop.traces.begin(record.fields, trusted, wanted);
             record.trace = trace;
             if (trace.isRecorded()) {
                 record.sampledTrace = new TraceLink(trace.idText(), trace.spanText());
@@ -169,22 +154,6 @@ public final class ExchangeHandler implements RequestHandler {
         return protocol.contentEqualsIgnoreCase(WEBSOCKET) ? Kind.WEBSOCKET : Kind.UPGRADE;
     }
 
-    void completed(ExchangeRecord record, GenerationRef tenure) {
-        active--;
-        observer.onCompleted(record);
-        tenure.end();
-    }
-
-    /** Takes note of a tunnel, and returns its number. */
-    long open(TunnelExchange tunnel) {
-        tunnels.add(tunnel);
-        return ++tunnelsOpened;
-    }
-
-    void ended(TunnelExchange tunnel) {
-        tunnels.remove(tunnel);
-    }
-
     /**
      * Returns some of the open tunnels.
      *
@@ -192,16 +161,11 @@ public final class ExchangeHandler implements RequestHandler {
      * @param limit how many at most, the first in order
      */
     public List<OpenTunnel> tunnels(long after, int limit) {
-        long now = wheel.nanoTime();
-        return tunnels.stream()
-                .filter(tunnel -> tunnel.number() > after)
-                .limit(limit)
-                .map(tunnel -> tunnel.view(now))
-                .toList();
+        return loop.tunnels.list(after, limit, loop.wheel.nanoTime());
     }
 
     /** Returns how many exchanges this loop carries. */
     public int active() {
-        return active;
+        return loop.active();
     }
 }

@@ -23,8 +23,8 @@ final class FilterChain implements FilterContext {
 
     private final Router.Match match;
     private final List<Filter> filters;
-    private final Exchange exchange;
-    private final RequestRouting doorway;
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private int passed; // filters that have proceeded
     private @Nullable Identity identity;
     private @Nullable Verdict early; // resumed before the filter said that it waits
@@ -32,11 +32,29 @@ final class FilterChain implements FilterContext {
     private boolean running;
     private boolean closed;
 
-    FilterChain(Router.Match match, Exchange exchange) {
+    /** Who is told what the filters of a request decide. */
+    interface Owner {
+        /** A filter answers later. */
+        void onFilterWaits();
+
+        /** A filter has replied, and nothing more is to be done; the reply's body is the owner's. */
+        void onFilterReplied(Verdict.Reply reply);
+
+        /** A filter has refused the request. */
+        void onFilterRefused(Verdict.Refuse refusal);
+
+        /** Every filter has proceeded. */
+        void onFiltersProceeded();
+
+        /** A filter threw when it was resumed. */
+        void onDefect(Throwable defect);
+    }
+
+    FilterChain(Router.Match match, ExchangeContext exchange, Owner owner) {
         this.match = match;
         this.filters = match.route().filters();
         this.exchange = exchange;
-        this.doorway = exchange.doorway;
+        this.owner = owner;
     }
 
     @Override
@@ -62,7 +80,7 @@ final class FilterChain implements FilterContext {
     @Override
     public void setIdentity(Identity identity) {
         this.identity = identity;
-        doorway.onIdentity(identity);
+        exchange.record.identity = identity.name();
     }
 
     @Override
@@ -72,7 +90,7 @@ final class FilterChain implements FilterContext {
 
     @Override
     public Executor loop() {
-        return doorway.loop();
+        return exchange.loop.wheel.loop();
     }
 
     /** Runs the filters from where they stopped, and tells the exchange how it went. */
@@ -88,7 +106,7 @@ final class FilterChain implements FilterContext {
             if (verdict instanceof Verdict.Wait wait) {
                 if (early == null) {
                     waiting = wait.cancel();
-                    doorway.onFilterWaits();
+                    owner.onFilterWaits();
                     return;
                 }
                 verdict = early;
@@ -98,7 +116,7 @@ final class FilterChain implements FilterContext {
                 return;
             }
         }
-        doorway.onFiltersProceeded();
+        owner.onFiltersProceeded();
     }
 
     /** Returns whether the next filter is to run. */
@@ -115,9 +133,9 @@ final class FilterChain implements FilterContext {
                 discard(verdict);
                 throw e;
             }
-            doorway.onFilterReplied(reply);
+            owner.onFilterReplied(reply);
         } else if (verdict instanceof Verdict.Refuse refuse) {
-            exchange.fail(refuse.failure(), refuse.fields());
+            owner.onFilterRefused(refuse);
         } else {
             throw new IllegalStateException("a filter waited for another wait");
         }
@@ -140,7 +158,7 @@ final class FilterChain implements FilterContext {
                     run();
                 }
             } catch (RuntimeException e) {
-                exchange.onDefect(e);
+                owner.onDefect(e);
             }
         }
     }

@@ -236,7 +236,7 @@ final class RequestBody {
         exchange.deadlines.touch();
         HopByHop.stripTrailers(fields);
         ProxyFields.removeAll(fields);
-        Failure refusal = exchange.doorway.checkTrailers(fields);
+        Failure refusal = exchange.routing.checkTrailers(fields);
         if (refusal != null) {
             exchange.fail(refusal);
             return;
@@ -259,7 +259,7 @@ final class RequestBody {
         trailers = last;
         sentTrailers = true;
         try {
-            exchange.doorway.onRequestTrailers(last);
+            exchange.routing.onRequestTrailers(last);
         } catch (RuntimeException e) {
             exchange.onDefect(e);
             return;

@@ -9,63 +9,82 @@ import dev.gateway.message.OddNames;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
-import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Identity;
 import dev.gateway.stream.ViaSignature;
+import dev.gateway.trace.Trace;
 import dev.gateway.trace.TraceSettings;
-import java.util.concurrent.Executor;
+import dev.gateway.upstream.Upstream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Routes a request, from its head to its upstream: what is checked, which route it takes, which filters it passes.
- * Part of its {@link Exchange}, which it fails if the way ends here.
+ * Part of an exchange, which it fails if the way ends here.
  */
-final class RequestRouting {
-    private final Exchange exchange;
-    private ExchangeSettings settings;
-    private final RequestHead head;
-    private final ExchangeRecord record;
+final class RequestRouting implements FilterChain.Owner {
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private final OddNames.Policy oddNames;
     private boolean proxied; // it goes where the client wants it to, not where a route of ours leads
     private @Nullable Route route;
     private @Nullable FilterChain filters;
 
-    RequestRouting(Exchange exchange, ExchangeSettings settings) {
+    /** The exchange whose request it is. */
+    interface Owner {
+        /** Returns the time limits, which begin when the route is known. */
+        Deadlines deadlines();
+
+        /** The request is taken for one that does not want to upgrade. */
+        void onUpgradeRefused();
+
+        /** The request goes to this upstream. */
+        void sendTo(Upstream upstream, Route route);
+
+        /** The request has been answered with a status and that many bytes of body, and nothing has failed. */
+        void completeAnswered(int status, int bytes);
+
+        /** The request ends here, for that reason. */
+        void fail(Failure failure);
+
+        /** The same, with fields that an answer has besides the usual ones. */
+        void fail(Failure failure, Fields fields);
+
+        /** A filter threw. */
+        void onDefect(Throwable defect);
+    }
+
+    RequestRouting(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
-        this.settings = settings;
-        this.head = exchange.head;
-        this.record = exchange.record;
-        this.oddNames = settings.trust(record.connection.listener()).oddNames();
+        this.owner = owner;
+        this.oddNames =
+                exchange.settings().trust(exchange.record.connection.listener()).oddNames();
     }
 
     void enter() {
+        RequestHead head = exchange.head;
+        ExchangeRecord record = exchange.record;
+        ExchangeSettings settings = exchange.settings();
+        LoopServices loop = exchange.loop;
         int listener = record.connection.listener();
-        ExchangeHandler handler = exchange.handler;
-        if (!handler.gate.admitsRequests() || !exchange.held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
-            exchange.turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
-            return;
-        }
-        record.requestId = RequestChecks.requestId(head.fields(), record.fromProxy, settings, handler.requestIds);
+        record.requestId = RequestChecks.requestId(head.fields(), record.fromProxy, settings, loop.requestIds);
         Failure refusal = RequestChecks.check(head, settings, listener);
         if (refusal == null && !RequestChecks.isTunnel(head)) {
-            refusal = handler.oddNames.check(head.fields(), oddNames, record);
+            refusal = loop.oddNames.check(head.fields(), oddNames, record);
         }
         if (refusal != null) {
-            exchange.fail(refusal);
+            owner.fail(refusal);
             return;
         }
         Router.Match match = match(listener);
         if (RequestChecks.isLastHop(head) || (match == null && head.path().contentEquals("*"))) {
             exchange.state.on(Event.REPLIED);
-            exchange.completeAnswered(200, handler.replies.sendOptions(exchange.server, head, settings));
+            owner.completeAnswered(200, loop.replies.sendOptions(exchange.server, head, settings));
             return;
         }
         if (match == null) {
-            exchange.fail(Failure.of(Cause.NO_ROUTE, "no route matches"));
+            owner.fail(Failure.of(Cause.NO_ROUTE, "no route matches"));
             return;
         }
         Route found = match.route();
@@ -73,7 +92,7 @@ final class RequestRouting {
         record.route = found.name();
         record.logPolicy = found.logPolicy();
         if (match.insteadOf() != null) {
-            handler.readings.tell(head, found, match.insteadOf(), record);
+            loop.readings.tell(head, found, match.insteadOf(), record);
         }
         if (proxied) {
             RequestChecks.prepareProxied(head, record.path);
@@ -85,22 +104,22 @@ final class RequestRouting {
         }
         TraceSettings traces = settings.traces();
         if (record.trace != null && traces != null && !proxied) {
-            exchange.handler.traces.forward(head.fields(), record.trace, traces);
+            loop.traces.forward(head.fields(), record.trace, traces);
         }
         Failure noUpgrade = RequestChecks.checkUpgrade(head, found.upgrades());
         if (noUpgrade != null) {
-            exchange.fail(noUpgrade);
+            owner.fail(noUpgrade);
             return;
         }
         if (exchange.isUpgradeRefused()) {
-            exchange.onUpgradeRefused();
+            owner.onUpgradeRefused();
         }
         Route.Timeouts timeouts = found.timeouts();
-        exchange.deadlines.begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);
+        owner.deadlines().begin(timeouts.requestMillis(), timeouts.streamIdleMillis(), record.startNanos);
         if (found.filters().isEmpty()) {
             onFiltersProceeded();
         } else {
-            FilterChain chain = new FilterChain(match, exchange);
+            FilterChain chain = new FilterChain(match, exchange, this);
             filters = chain;
             chain.run();
         }
@@ -111,20 +130,23 @@ final class RequestRouting {
         if (signature == null) {
             return false;
         }
-        boolean back = signature.isIn(head.fields());
+        Fields fields = exchange.head.fields();
+        boolean back = signature.isIn(fields);
         if (back) {
-            exchange.fail(Failure.of(Cause.LOOP_DETECTED, "it has taken this route before, as " + signature));
+            owner.fail(Failure.of(Cause.LOOP_DETECTED, "it has taken this route before, as " + signature));
         } else {
-            signature.sign(head.fields(), record.connection.version());
+            signature.sign(fields, exchange.record.connection.version());
         }
         return back;
     }
 
     /** Finds the route of the request: one of the listener's own, or the one for what clients name themselves. */
     private Router.@Nullable Match match(int listener) {
+        RequestHead head = exchange.head;
+        ExchangeSettings settings = exchange.settings();
         Router.Match own =
                 RequestChecks.isTunnel(head) ? null : settings.router(listener).match(head);
-        if (own != null && RequestChecks.takeOut(head, record, settings.trust(listener))) {
+        if (own != null && RequestChecks.takeOut(head, exchange.record, settings.trust(listener))) {
             own = settings.router(listener).match(head); // nobody chooses a route by what is not believed
         }
         Router tunnels = settings.tunnels(listener);
@@ -140,34 +162,40 @@ final class RequestRouting {
 
     // ---- what the filters decide
 
-    void onIdentity(Identity identity) {
-        record.identity = identity.name();
-    }
-
-    Executor loop() {
-        return exchange.handler.wheel.loop();
-    }
-
-    void onFilterWaits() {
+    @Override
+    public void onFilterWaits() {
         exchange.state.on(Event.FILTER_WAITS);
     }
 
-    void onFilterReplied(Verdict.Reply reply) {
+    @Override
+    public void onFilterReplied(Verdict.Reply reply) {
         if (exchange.state.on(Event.REPLIED) == Action.NOTHING) {
             reply.body().release();
             return;
         }
         int status = reply.head().status();
-        exchange.completeAnswered(status, exchange.handler.replies.send(exchange.server, head, reply, settings));
+        LocalReply replies = exchange.loop.replies;
+        owner.completeAnswered(status, replies.send(exchange.server, exchange.head, reply, exchange.settings()));
     }
 
-    void onFiltersProceeded() {
+    @Override
+    public void onFilterRefused(Verdict.Refuse refusal) {
+        owner.fail(refusal.failure(), refusal.fields());
+    }
+
+    @Override
+    public void onDefect(Throwable defect) {
+        owner.onDefect(defect);
+    }
+
+    @Override
+    public void onFiltersProceeded() {
         if (route != null && exchange.state.on(Event.ROUTED) == Action.OPEN) {
             Route.Target target = route.target();
             if (target == null) {
-                exchange.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
+                owner.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
             } else {
-                exchange.sendTo(target.choose(filters == null ? null : filters.identity()), route);
+                owner.sendTo(target.choose(filters == null ? null : filters.identity()), route);
             }
         }
     }
@@ -181,9 +209,10 @@ final class RequestRouting {
 
     /** The request is about to be sent again, or for the first time, as an attempt of its own. */
     void onAttempt() {
-        TraceSettings traces = settings.traces();
-        if (record.trace != null && record.trace.isRecorded() && traces != null) {
-            exchange.handler.traces.attempt(proxied ? null : head.fields(), record.trace, traces);
+        TraceSettings traces = exchange.settings().traces();
+        Trace trace = exchange.record.trace;
+        if (trace != null && trace.isRecorded() && traces != null) {
+            exchange.loop.traces.attempt(proxied ? null : exchange.head.fields(), trace, traces);
         }
     }
 
@@ -227,12 +256,7 @@ final class RequestRouting {
     /** Checks the names of a request's trailers; returns why it is refused, or null. */
     @Nullable
     Failure checkTrailers(Fields trailers) {
-        return exchange.handler.oddNames.check(trailers, oddNames, record);
-    }
-
-    /** The response's head has been sent, so no route is looked for any more. */
-    void onResponded() {
-        settings = settings.afterHead();
+        return exchange.loop.oddNames.check(trailers, oddNames, exchange.record);
     }
 
     /** Nothing is waited for any more. */

@@ -76,7 +76,7 @@ final class Response {
         }
         HopByHop.stripResponse(head.fields());
         try {
-            exchange.doorway.onResponse(head);
+            exchange.routing.onResponse(head);
         } catch (RuntimeException e) {
             exchange.onDefect(e);
             return;
@@ -89,7 +89,7 @@ final class Response {
         if (exchange.held.tryAdd(head.fields().heldBytes())) {
             exchange.record.responseFields = head.fields(); // for the log, which can do without
         }
-        exchange.record.respondedNanos = exchange.handler.wheel.nanoTime();
+        exchange.record.respondedNanos = exchange.loop.wheel.nanoTime();
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
@@ -145,7 +145,7 @@ final class Response {
     void onTrailers(Fields trailers) {
         HopByHop.stripTrailers(trailers);
         try {
-            exchange.doorway.onResponseTrailers(trailers);
+            exchange.routing.onResponseTrailers(trailers);
         } catch (RuntimeException e) {
             exchange.onDefect(e);
             return;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The tunnel that an exchange has become: it has limits of its own, is counted as bytes move, reported
  * while it lasts, and may have to be told to end. Made when the response's head says so.
  */
-final class TunnelExchange {
+final class TunnelExchange implements OpenTunnels.Member {
     /** How often a tunnel is reported on which something moves. */
     static final long REPORT_MILLIS = 60_000;
 
@@ -39,8 +39,8 @@ final class TunnelExchange {
         exchange.deadlines.tunnel(limits, REPORT_MILLIS, record.openedNanos);
         record.reportedNanos = record.openedNanos;
         movedNanos = record.openedNanos;
-        number = exchange.handler.open(this);
-        exchange.handler.observer.onTunnelOpened(record);
+        number = exchange.loop.tunnels.add(this);
+        exchange.loop.observer.onTunnelOpened(record);
         if (record.receivedBytes > 0) {
             onReceived(record.receivedBytes); // ahead of the answer
         }
@@ -66,14 +66,14 @@ final class TunnelExchange {
 
     /** Bytes came from the client. */
     void onReceived(long bytes) {
-        movedNanos = exchange.handler.wheel.nanoTime();
-        exchange.handler.observer.onTunnelBytes(record, bytes, 0);
+        movedNanos = exchange.loop.wheel.nanoTime();
+        exchange.loop.observer.onTunnelBytes(record, bytes, 0);
     }
 
     /** Bytes go to the client. */
     void onSent(long bytes) {
-        movedNanos = exchange.handler.wheel.nanoTime();
-        exchange.handler.observer.onTunnelBytes(record, 0, bytes);
+        movedNanos = exchange.loop.wheel.nanoTime();
+        exchange.loop.observer.onTunnelBytes(record, 0, bytes);
     }
 
     /** One direction has ended. */
@@ -89,8 +89,8 @@ final class TunnelExchange {
         long bytes = record.receivedBytes + record.sentBytes;
         if (bytes != reportedBytes) {
             reportedBytes = bytes;
-            record.reportedNanos = exchange.handler.wheel.nanoTime();
-            exchange.handler.observer.onTunnelProgress(record);
+            record.reportedNanos = exchange.loop.wheel.nanoTime();
+            exchange.loop.observer.onTunnelProgress(record);
         }
     }
 
@@ -120,12 +120,13 @@ final class TunnelExchange {
         return !exchange.state.isDone();
     }
 
-    long number() {
+    @Override
+    public long number() {
         return number;
     }
 
-    /** Returns what there is to be seen of it. */
-    OpenTunnel view(long now) {
+    @Override
+    public OpenTunnel view(long now) {
         ConnectionInfo connection = record.connection;
         String path = record.path.toString();
         int question = path.indexOf('?');

@@ -1,0 +1,52 @@
+package dev.gateway.exchange;
+
+import dev.gateway.message.RequestHead;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.overload.Holding;
+import dev.gateway.stream.ServerStream;
+
+/**
+ * What the parts of one exchange share: data, and nobody to call. Whom a part calls is its own {@code Owner}. The class
+ * that {@link Exchange} extends, as an object of its own would be one more for each request. Confined to the event loop.
+ */
+class ExchangeContext {
+    final LoopServices loop;
+    final ServerStream server;
+    final RequestHead head;
+    final ExchangeRecord record;
+    final ExchangeState state = new ExchangeState();
+
+    /** What the exchange makes the process hold: itself, its request's head, and whatever else is kept for it. */
+    final Holding held;
+
+    private ExchangeSettings settings;
+
+    ExchangeContext(
+            LoopServices loop,
+            ExchangeSettings settings,
+            ServerStream server,
+            RequestHead head,
+            ExchangeRecord record) {
+        this.loop = loop;
+        this.settings = settings;
+        this.server = server;
+        this.head = head;
+        this.record = record;
+        this.held = new Holding(record.connection.account());
+    }
+
+    final ExchangeSettings settings() {
+        return settings;
+    }
+
+    /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
+    final void dropRoutes() {
+        settings = settings.afterHead();
+    }
+
+    /** Whether a wish to upgrade was refused, here or by the upstream, and the request is not taken for a plain one yet. */
+    final boolean isUpgradeRefused() {
+        return record.kind != Kind.HTTP && !head.isConnect();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.gateway.exchange;
+
+import dev.gateway.observe.ExchangeObserver;
+import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.LoopGate;
+import dev.gateway.stream.ServerStream;
+import dev.gateway.time.TimerWheel;
+import dev.gateway.trace.Traces;
+import dev.gateway.upstream.StreamOpener;
+
+/** What all exchanges of one event loop share: its clock, its pools, who observes them. Confined to its loop. */
+final class LoopServices {
+    final StreamOpener opener;
+    final TimerWheel wheel;
+    final ExchangeObserver observer;
+    final LoopGate gate;
+    final ServerStream.Pause pause; // of who is refused for want of room
+    final LocalReply replies = new LocalReply(System::currentTimeMillis);
+    final RequestIds requestIds = new RequestIds();
+    final Traces traces = new Traces();
+    final OddNameGuard oddNames;
+    final ReadingLog readings;
+    final OpenTunnels tunnels = new OpenTunnels();
+    private int active;
+
+    LoopServices(StreamOpener opener, TimerWheel wheel, ExchangeObserver observer, LoopGate gate) {
+        this.opener = opener;
+        this.wheel = wheel;
+        this.observer = observer;
+        this.gate = gate;
+        this.oddNames = new OddNameGuard(wheel);
+        this.readings = new ReadingLog(wheel);
+        this.pause = closing -> gate.refuse(wheel.nanoTime(), closing);
+    }
+
+    /** An exchange begins by a generation. */
+    void begin(GenerationRef generation) {
+        active++;
+        generation.begin();
+    }
+
+    /** An exchange is over, and its record complete. */
+    void end(ExchangeRecord record, GenerationRef generation) {
+        active--;
+        observer.onCompleted(record);
+        generation.end();
+    }
+
+    /** Returns how many exchanges there are. */
+    int active() {
+        return active;
+    }
+}
