@@ -152,7 +152,7 @@ final class Attempts {
             return;
         }
         record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.loop.wheel.nanoTime();
-        exchange.response.comesBy(stream);
+        exchange.response.attach(stream);
         exchange.deadlines.awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
         exchange.request.sendTo(from, stream);
     }
@@ -165,7 +165,7 @@ final class Attempts {
         if (head.status() == 101) {
             onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
         } else if (head.isInterim()) {
-            exchange.response.onInterim(head);
+            exchange.response.onInterim(head, exchange.request.hasBegun());
         } else {
             onAnswered(head, last);
             if (!isRepeated(head.status())) {

@@ -6,6 +6,7 @@ import dev.gateway.exchange.ExchangeState.Pending;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
@@ -30,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
 final class Exchange extends ExchangeContext
-        implements StreamEvents, Deadlines.Owner, RequestRouting.Owner, StalledBody.Owner {
+        implements StreamEvents, Deadlines.Owner, RequestRouting.Owner, Response.Owner, TunnelExchange.Owner {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -59,7 +60,7 @@ final class Exchange extends ExchangeContext
         this.generation = generation;
         this.deadlines = new Deadlines(this, loop.wheel);
         this.request = new RequestBody(this, settings().maxRequestBodyBytes(record.connection.listener()));
-        this.response = new Response(this);
+        this.response = new Response(this, this);
         this.routing = new RequestRouting(this, this);
     }
 
@@ -146,21 +147,45 @@ final class Exchange extends ExchangeContext
 
     // ---- tunnels
 
-    /** The response's head, which is not sent yet, makes a tunnel of the exchange. */
-    void becomeTunnel() {
-        TunnelExchange made = new TunnelExchange(this);
+    @Override
+    public void becomeTunnel() {
+        TunnelExchange made = new TunnelExchange(this, this);
         tunnel = made;
         made.open(routing.tunnelLimits());
     }
 
-    /** The response's head has been sent: what is left to do needs no routes, which may be those of an old generation. */
-    void onResponded() {
-        held.waitsNoMore();
-        dropRoutes();
+    @Override
+    public boolean onFinalHead(ResponseHead head) {
+        request.onResponse();
+        deadlines.headCame();
+        if (isUpgradeRefused()) {
+            onUpgradeRefused();
+            state.on(Event.REQUEST_ENDED);
+        }
+        try {
+            routing.onResponse(head);
+            return true;
+        } catch (RuntimeException e) {
+            onDefect(e);
+            return false;
+        }
     }
 
-    /** The client has been told that there is a tunnel. */
-    void onTunnelAnswered() {
+    @Override
+    public boolean onResponseTrailers(Fields trailers) {
+        try {
+            routing.onResponseTrailers(trailers);
+            return true;
+        } catch (RuntimeException e) {
+            onDefect(e);
+            return false;
+        }
+    }
+
+    @Override
+    public void onResponded() {
+        held.waitsNoMore();
+        dropRoutes();
         if (tunnel != null) {
             tunnel.onAnswered();
             if (draining) {
@@ -185,8 +210,8 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    /** Bytes go to the client. */
-    void onSent(int bytes) {
+    @Override
+    public void onSent(int bytes) {
         record.sentBytes += bytes;
         if (tunnel != null) {
             tunnel.onSent(bytes);
@@ -261,6 +286,11 @@ final class Exchange extends ExchangeContext
         return deadlines;
     }
 
+    @Override
+    public Response response() {
+        return response;
+    }
+
     // ---- the end
 
     /** The exchange cannot succeed: answers the client if that is still possible, else resets its stream. */
@@ -331,8 +361,8 @@ final class Exchange extends ExchangeContext
         fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
 
-    /** Does what the end of a direction means. */
-    void perform(Action action) {
+    @Override
+    public void perform(Action action) {
         switch (action) {
             case FINISH -> finish(false);
             case FINISH_AND_RESET_UPSTREAM -> finish(true);
@@ -398,7 +428,7 @@ final class Exchange extends ExchangeContext
     }
 
     private void complete(@Nullable Failure ended) {
-        Failure left = tunnel == null ? null : tunnel.leaving();
+        Failure left = tunnel == null ? null : tunnel.closeReason();
         Failure failure = left == null ? ended : left;
         deadlines.cancel();
         held.release();

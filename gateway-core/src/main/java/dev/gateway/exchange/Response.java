@@ -10,6 +10,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
 final class Response {
@@ -18,26 +19,66 @@ final class Response {
 
     private static final int CONTINUE = 100;
 
-    private final Exchange exchange;
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private final Relay relay;
-    private int interim; // that were forwarded
+    private @Nullable WebSocketCloser closer; // null unless it is a WebSocket
+    private byte interim; // heads that were forwarded
     private boolean continued; // the client was told to send its body
 
-    Response(Exchange exchange) {
+    /** The exchange whose response it is. */
+    interface Owner extends StalledBody.Owner {
+        /** Returns the time limits, which are to know of bytes that move. */
+        Deadlines deadlines();
+
+        /**
+         * The final head came, so no other attempt is made.
+         *
+         * @return false if a filter threw, which has ended the exchange
+         */
+        boolean onFinalHead(ResponseHead head);
+
+        /** The same of trailers. */
+        boolean onResponseTrailers(Fields trailers);
+
+        /** The head, which is not sent yet, makes a tunnel of the exchange. */
+        void becomeTunnel();
+
+        /** The head has been sent. */
+        void onResponded();
+
+        /** Bytes go to the client. */
+        void onSent(int bytes);
+
+        /** Does what the end of a direction means. */
+        void perform(Action action);
+    }
+
+    Response(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
-        this.relay = new Relay(exchange, exchange.state);
+        this.owner = owner;
+        this.relay = new Relay(owner, exchange.state);
+    }
+
+    /** It is a WebSocket's: between its frames another may have to be sent. */
+    void interleave(WebSocketCloser by) {
+        closer = by;
     }
 
     /** It will come by this stream. */
-    void comesBy(ClientStream stream) {
+    void attach(ClientStream stream) {
         relay.join(stream, exchange.server);
     }
 
-    /** An interim head came, which is forwarded if the client has room for it. */
-    void onInterim(ResponseHead head) {
+    /**
+     * An interim head came, which is forwarded if the client has room for it.
+     *
+     * @param sending whether the client sends the request's body already
+     */
+    void onInterim(ResponseHead head, boolean sending) {
         if (exchange.state.phase() == Phase.REQUESTED) {
-            exchange.deadlines.touch();
-            if (isForwarded(head)) {
+            owner.deadlines().touch();
+            if (isForwarded(head, sending)) {
                 HopByHop.stripResponse(head.fields());
                 relay.wrote();
                 exchange.server.head(head, false);
@@ -51,8 +92,8 @@ final class Response {
     }
 
     /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
-    private boolean isForwarded(ResponseHead head) {
-        if (head.status() == CONTINUE && exchange.request.hasBegun()) {
+    private boolean isForwarded(ResponseHead head, boolean sending) {
+        if (head.status() == CONTINUE && sending) {
             return false; // the client sends its body already (RFC 9110, section 10.1.1)
         }
         if (head.status() == CONTINUE && !continued) {
@@ -68,17 +109,8 @@ final class Response {
 
     /** The final head came, and no other attempt is made. */
     void onHead(ResponseHead head, boolean last) {
-        exchange.request.onResponse();
-        exchange.deadlines.headCame();
-        if (exchange.isUpgradeRefused()) {
-            exchange.onUpgradeRefused();
-            exchange.state.on(Event.REQUEST_ENDED);
-        }
         HopByHop.stripResponse(head.fields());
-        try {
-            exchange.routing.onResponse(head);
-        } catch (RuntimeException e) {
-            exchange.onDefect(e);
+        if (!owner.onFinalHead(head)) {
             return;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
@@ -93,33 +125,32 @@ final class Response {
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         if (tunnel) {
             head.fields().remove(FieldName.CONTENT_LENGTH); // RFC 9110, section 9.3.6
-            exchange.becomeTunnel();
+            owner.becomeTunnel();
         }
         relay.wrote();
         exchange.server.head(head, last);
-        exchange.onResponded();
         if (tunnel) {
             relay.flush(); // the client waits for it, and maybe the upstream for the client
-            exchange.onTunnelAnswered();
         }
-        exchange.perform(action);
+        owner.onResponded();
+        owner.perform(action);
     }
 
     void onData(ByteBuf data, boolean last) {
-        exchange.deadlines.touch();
-        WebSocketCloser farewell = exchange.tunnel == null ? null : exchange.tunnel.farewell();
-        if (farewell == null) {
+        owner.deadlines().touch();
+        WebSocketCloser closing = closer;
+        if (closing == null) {
             pass(data, last);
             return;
         }
-        boolean wanted = farewell.isWanted();
+        boolean wanted = closing.isWanted();
         int length = data.readableBytes();
-        ByteBuf passed = farewell.pass(data);
+        ByteBuf passed = closing.pass(data);
         int dropped = length - passed.readableBytes();
         pass(passed, last && !wanted);
         if (wanted) {
             relay.skip(dropped);
-            sayFarewell(farewell);
+            sendClose();
             if (last) {
                 pass(Unpooled.EMPTY_BUFFER, true);
             }
@@ -127,32 +158,29 @@ final class Response {
     }
 
     private void pass(ByteBuf data, boolean last) {
-        exchange.onSent(data.readableBytes());
+        owner.onSent(data.readableBytes());
         Action action = last ? exchange.state.on(Event.RESPONSE_ENDED) : Action.NOTHING;
         relay.data(data, last);
-        exchange.perform(action);
+        owner.perform(action);
     }
 
-    /** Puts a word of our own between the upstream's bytes, if now is the time for it. */
-    void sayFarewell(WebSocketCloser farewell) {
-        ByteBuf word = exchange.state.isDone() ? null : farewell.word();
-        if (word != null) {
-            exchange.onSent(word.readableBytes());
-            relay.insert(word, false);
+    /** Puts a Close frame of our own between the upstream's bytes, if now is the time for it. */
+    void sendClose() {
+        ByteBuf frame = closer == null || exchange.state.isDone() ? null : closer.closeFrame();
+        if (frame != null) {
+            owner.onSent(frame.readableBytes());
+            relay.insert(frame, false);
         }
     }
 
     void onTrailers(Fields trailers) {
         HopByHop.stripTrailers(trailers);
-        try {
-            exchange.routing.onResponseTrailers(trailers);
-        } catch (RuntimeException e) {
-            exchange.onDefect(e);
+        if (!owner.onResponseTrailers(trailers)) {
             return;
         }
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
         relay.trailers(trailers);
-        exchange.perform(action);
+        owner.perform(action);
     }
 
     /** The client has room again. */

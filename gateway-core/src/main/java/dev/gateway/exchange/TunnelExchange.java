@@ -17,26 +17,43 @@ final class TunnelExchange implements OpenTunnels.Member {
     /** How often a tunnel is reported on which something moves. */
     static final long REPORT_MILLIS = 60_000;
 
-    /** How long both ends of a WebSocket may take to say goodbye. */
-    static final long FAREWELL_MILLIS = 5_000;
+    /** How long both ends of a WebSocket may take to answer a Close frame. */
+    static final long CLOSE_MILLIS = 5_000;
 
-    private final Exchange exchange;
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private final ExchangeRecord record;
-    private final @Nullable WebSocketCloser farewell; // null if a tunnel of its kind has none
+    private final @Nullable WebSocketCloser closer; // null if a tunnel of its kind has none
     private long number;
     private long movedNanos;
     private long reportedBytes;
-    private @Nullable Failure leaving; // why it is told to end
+    private @Nullable Failure closeReason; // why it is told to end
 
-    TunnelExchange(Exchange exchange) {
+    /** The exchange that it is. */
+    interface Owner {
+        /** Returns the time limits, which are those of tunnels from now on. */
+        Deadlines deadlines();
+
+        /** Returns what comes from the upstream. */
+        Response response();
+
+        /** The tunnel ends here, for that reason. */
+        void fail(Failure failure);
+    }
+
+    TunnelExchange(ExchangeContext exchange, Owner owner) {
         this.exchange = exchange;
+        this.owner = owner;
         this.record = exchange.record;
-        this.farewell = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
+        this.closer = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
     }
 
     void open(Route.Tunnel limits) {
+        if (closer != null) {
+            owner.response().interleave(closer);
+        }
         record.openedNanos = record.respondedNanos;
-        exchange.deadlines.tunnel(limits, REPORT_MILLIS, record.openedNanos);
+        owner.deadlines().tunnel(limits, REPORT_MILLIS, record.openedNanos);
         record.reportedNanos = record.openedNanos;
         movedNanos = record.openedNanos;
         number = exchange.loop.tunnels.add(this);
@@ -59,11 +76,6 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    @Nullable
-    WebSocketCloser farewell() {
-        return farewell;
-    }
-
     /** Bytes came from the client. */
     void onReceived(long bytes) {
         movedNanos = exchange.loop.wheel.nanoTime();
@@ -81,7 +93,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         if (record.endedBy == null) {
             record.endedBy = exchange.state.isRequestEnded() ? Side.CLIENT : Side.UPSTREAM;
         }
-        exchange.deadlines.halfClosed();
+        owner.deadlines().halfClosed();
     }
 
     /** It is time for a report, which is left out if nothing has moved. */
@@ -96,27 +108,27 @@ final class TunnelExchange implements OpenTunnels.Member {
 
     /** It is to end, but there is time: whoever closes its connection ends it in the end. */
     void onDraining() {
-        leave(Failure.of(Cause.DRAIN, "the listener was drained"));
+        requestClose(Failure.of(Cause.DRAIN, "the listener was drained"));
     }
 
-    /** It has lasted, or been silent, for as long as it may: it ends by a word if there is one, and soon. */
+    /** It has lasted, or been silent, for as long as it may: it ends by a Close frame if it can, and soon. */
     void onTimeUp(Failure failure) {
-        if (leave(failure)) {
-            exchange.deadlines.awaitClose(FAREWELL_MILLIS);
+        if (requestClose(failure)) {
+            owner.deadlines().awaitClose(CLOSE_MILLIS);
         } else {
-            exchange.fail(leaving == null ? failure : leaving);
+            owner.fail(closeReason == null ? failure : closeReason);
         }
     }
 
-    /** Has it end by a word; returns whether it goes on for now. */
-    private boolean leave(Failure failure) {
-        if (farewell == null || leaving != null || exchange.state.isResponseEnded()) {
+    /** Has it end by a Close frame; returns whether it goes on for now. */
+    private boolean requestClose(Failure failure) {
+        if (closer == null || closeReason != null || exchange.state.isResponseEnded()) {
             return false;
         }
-        leaving = failure;
-        farewell.want();
-        exchange.response.sayFarewell(farewell);
-        exchange.response.flush();
+        closeReason = failure;
+        closer.want();
+        owner.response().sendClose();
+        owner.response().flush();
         return !exchange.state.isDone();
     }
 
@@ -151,7 +163,7 @@ final class TunnelExchange implements OpenTunnels.Member {
 
     /** Returns why it ended if it was told to, else null. */
     @Nullable
-    Failure leaving() {
-        return farewell != null && farewell.isSaid() ? leaving : null;
+    Failure closeReason() {
+        return closer != null && closer.isSent() ? closeReason : null;
     }
 }

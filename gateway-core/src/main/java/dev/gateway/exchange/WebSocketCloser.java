@@ -14,9 +14,9 @@ final class WebSocketCloser {
 
     private final WebSocketFrames frames = new WebSocketFrames();
     private boolean wanted;
-    private boolean said;
+    private boolean sent;
 
-    /** It is to be said as soon as it may be. */
+    /** The frame is to be sent as soon as it may be. */
     void want() {
         wanted = true;
     }
@@ -25,13 +25,13 @@ final class WebSocketCloser {
         return wanted;
     }
 
-    boolean isSaid() {
-        return said;
+    boolean isSent() {
+        return sent;
     }
 
-    /** Returns what of the upstream's bytes may go to the client, before what {@link #word} then returns. */
+    /** Returns what of the upstream's bytes may go to the client, before what {@link #closeFrame} then returns. */
     ByteBuf pass(ByteBuf data) {
-        if (said) {
+        if (sent) {
             data.release();
             return Unpooled.EMPTY_BUFFER;
         }
@@ -50,11 +50,11 @@ final class WebSocketCloser {
 
     /** Returns the Close frame if now is the time for it; once. */
     @Nullable
-    ByteBuf word() {
-        if (!wanted || said || !frames.isBetweenFrames() || frames.isClosing()) {
+    ByteBuf closeFrame() {
+        if (!wanted || sent || !frames.isBetweenFrames() || frames.isClosing()) {
             return null;
         }
-        said = true;
+        sent = true;
         return Unpooled.wrappedBuffer(GOING_AWAY);
     }
 }

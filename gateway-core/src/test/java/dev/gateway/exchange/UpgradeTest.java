@@ -293,10 +293,10 @@ class UpgradeTest extends ExchangeRig {
         pass(150);
         assertThat(client.body).hasToString(WORD);
         assertThat(client.unflushed).isZero();
-        pass(TunnelExchange.FAREWELL_MILLIS / 2);
+        pass(TunnelExchange.CLOSE_MILLIS / 2);
         assertThat(client.reset).as("there is time to answer").isNull();
         events.onData(bytes("still here"), false);
-        pass(TunnelExchange.FAREWELL_MILLIS);
+        pass(TunnelExchange.CLOSE_MILLIS);
         assertThat(client.reset).extracting(Failure::cause).isEqualTo(cause);
         assertThat(upstream().reset).isNotNull();
         assertThat(record().cause).isEqualTo(cause);
