@@ -31,7 +31,12 @@ import org.slf4j.LoggerFactory;
  * Events may arrive inside calls, so the state is always changed before anybody is called.
  */
 final class Exchange extends ExchangeContext
-        implements StreamEvents, Deadlines.Owner, RequestRouting.Owner, Response.Owner, TunnelExchange.Owner {
+        implements StreamEvents,
+                Deadlines.Owner,
+                RequestBody.Owner,
+                RequestRouting.Owner,
+                Response.Owner,
+                TunnelExchange.Owner {
     private static final AsciiString CONTINUE = new AsciiString("100-continue");
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -59,7 +64,7 @@ final class Exchange extends ExchangeContext
         super(loop, generation.settings(), server, head, record);
         this.generation = generation;
         this.deadlines = new Deadlines(this, loop.wheel);
-        this.request = new RequestBody(this, settings().maxRequestBodyBytes(record.connection.listener()));
+        this.request = new RequestBody(this, this, settings().maxRequestBodyBytes(record.connection.listener()));
         this.response = new Response(this, this);
         this.routing = new RequestRouting(this, this);
     }
@@ -202,8 +207,8 @@ final class Exchange extends ExchangeContext
         }
     }
 
-    /** Bytes came from the client. */
-    void onReceived(int bytes) {
+    @Override
+    public void onReceived(int bytes) {
         record.receivedBytes += bytes;
         if (tunnel != null) {
             tunnel.onReceived(bytes);
@@ -284,6 +289,11 @@ final class Exchange extends ExchangeContext
     @Override
     public Deadlines deadlines() {
         return deadlines;
+    }
+
+    @Override
+    public RequestRouting routing() {
+        return routing;
     }
 
     @Override

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * bounds, until the response begins. Owns what it holds until {@link #discard}.
  */
 final class RequestBody {
-    private final Exchange exchange;
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private final long maxBytes;
     private final Relay relay;
     private final HeldBody held;
@@ -34,15 +35,34 @@ final class RequestBody {
     private boolean complete; // the client has sent all
     private boolean reading = true; // downstream's read-complete will come
 
+    /** The exchange whose request it is. */
+    interface Owner extends StalledBody.Owner {
+        /** Returns the time limits, which are to know of bytes that move. */
+        Deadlines deadlines();
+
+        /** Returns what checks trailers, and lets filters see them. */
+        RequestRouting routing();
+
+        /** Bytes came from the client. */
+        void onReceived(int bytes);
+
+        /** Does what the end of a direction means. */
+        void perform(Action action);
+
+        /** A filter threw, or an inspector. */
+        void onDefect(Throwable defect);
+    }
+
     /**
      * Makes the body of a request.
      *
      * @param maxBytes how many bytes it may have if it is no tunnel, 0 for no limit
      */
-    RequestBody(Exchange exchange, long maxBytes) {
+    RequestBody(ExchangeContext exchange, Owner owner, long maxBytes) {
         this.exchange = exchange;
-        this.relay = new Relay(exchange, exchange.state);
-        this.held = new HeldBody(exchange, exchange.held);
+        this.owner = owner;
+        this.relay = new Relay(owner, exchange.state);
+        this.held = new HeldBody(owner, exchange.held);
         this.maxBytes = maxBytes;
     }
 
@@ -92,14 +112,14 @@ final class RequestBody {
         try {
             BodyInspector.Result result = asked.inspect(held.merged(), complete);
             if (result instanceof BodyInspector.Refuse refuse) {
-                exchange.fail(refuse.failure());
+                owner.fail(refuse.failure());
             } else if (result instanceof BodyInspector.Pass) {
                 inspector = null;
             } else if (complete) {
                 throw new IllegalStateException("an inspector wants more where no more comes");
             }
         } catch (RuntimeException e) {
-            exchange.onDefect(e);
+            owner.onDefect(e);
         }
     }
 
@@ -177,14 +197,13 @@ final class RequestBody {
             return;
         }
         received += data.readableBytes();
-        exchange.onReceived(data.readableBytes());
-        exchange.deadlines.touch();
+        owner.onReceived(data.readableBytes());
+        owner.deadlines().touch();
         switch (intake) {
             case HOLD -> {
                 if (!held.tryAdd(data)) {
                     data.release();
-                    exchange.fail(
-                            Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
+                    owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
                 }
                 onHeld();
@@ -193,8 +212,7 @@ final class RequestBody {
             case DISCARD -> {}
         }
         if (maxBytes > 0 && received > maxBytes && !exchange.head.isConnect()) {
-            exchange.fail(
-                    Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
+            owner.fail(Failure.of(Cause.BODY_TOO_LARGE, "a body of more than " + maxBytes + " bytes (limits.maxBody)"));
         }
     }
 
@@ -213,7 +231,7 @@ final class RequestBody {
         }
         Action action = last ? exchange.state.on(Event.REQUEST_ENDED) : Action.NOTHING;
         relay.data(data, last);
-        exchange.perform(action);
+        owner.perform(action);
     }
 
     private void keep(ByteBuf data) {
@@ -233,18 +251,18 @@ final class RequestBody {
     void onTrailers(Fields fields) {
         reading = true;
         complete = true;
-        exchange.deadlines.touch();
+        owner.deadlines().touch();
         HopByHop.stripTrailers(fields);
         ProxyFields.removeAll(fields);
-        Failure refusal = exchange.routing.checkTrailers(fields);
+        Failure refusal = owner.routing().checkTrailers(fields);
         if (refusal != null) {
-            exchange.fail(refusal);
+            owner.fail(refusal);
             return;
         }
         switch (intake()) {
             case HOLD -> {
                 if (!exchange.held.tryAdd(fields.heldBytes())) {
-                    exchange.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
+                    owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for the trailers of a request"));
                     return;
                 }
                 trailers = fields;
@@ -259,14 +277,14 @@ final class RequestBody {
         trailers = last;
         sentTrailers = true;
         try {
-            exchange.routing.onRequestTrailers(last);
+            owner.routing().onRequestTrailers(last);
         } catch (RuntimeException e) {
-            exchange.onDefect(e);
+            owner.onDefect(e);
             return;
         }
         Action action = exchange.state.on(Event.REQUEST_ENDED);
         relay.trailers(last);
-        exchange.perform(action);
+        owner.perform(action);
     }
 
     /** What the client had sent was read. */
