@@ -41,7 +41,7 @@ class ArchitectureTest {
             "dev.gateway.observe.accesslog.SyslogDestination",
             "dev.gateway.otlp.OtlpMetrics", // no earlier than the start, if the clock was set back since
             // They write it into each record and each Date, and notice that it has gone back.
-            "dev.gateway.exchange.ExchangeHandler",
+            "dev.gateway.exchange.LoopServices",
             "dev.gateway.time.TimerWheel",
             // Certificates end by it.
             "dev.gateway.runtime.Certificates",

@@ -20,15 +20,47 @@ import org.jspecify.annotations.Nullable;
  * dropped here, so that the exchange only hears of its current attempt.
  */
 final class Attempt implements ResponseEvents, StreamOpener.Callback {
-    private final Attempts attempts;
+    /** What streams are told that are given up although nothing failed. */
+    static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
+
+    private final Owner owner;
     private final Response response;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private boolean answered; // the opening was: there is nothing to cancel
     private boolean over;
 
-    Attempt(Attempts attempts, Response response) {
-        this.attempts = attempts;
+    /** Who made the attempt; called while it is the current one. */
+    interface Owner {
+        /** It goes to another endpoint than the one that was chosen first. */
+        void onMoved(Endpoint to);
+
+        /** It waited so long for its connection to be made. */
+        void onDialed(long nanos);
+
+        /** It has a stream. */
+        void onOpened(Attempt from, ClientStream stream, DialedPeer hop);
+
+        /** It has failed, and nothing of it is left. */
+        void onFailed(Failure failure);
+
+        /** A head came, interim or final. */
+        void onHead(ResponseHead head, boolean last);
+
+        /** The response ends with trailers. */
+        void onTrailers(Fields trailers);
+
+        /** The upstream has room again. */
+        void onWritable();
+    }
+
+    /**
+     * Makes an attempt that has not begun.
+     *
+     * @param response takes the bytes of the body, without a detour by the owner
+     */
+    Attempt(Owner owner, Response response) {
+        this.owner = owner;
         this.response = response;
     }
 
@@ -36,9 +68,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
             StreamOpener opener,
             Upstream upstream,
             Endpoint endpoint,
-            StreamKind demand,
+            StreamKind kind,
             @Nullable ClientPreamble preamble) {
-        StreamOpener.Opening begun = opener.open(upstream, endpoint, demand, preamble, this, this);
+        StreamOpener.Opening begun = opener.open(upstream, endpoint, kind, preamble, this, this);
         if (answered) {
             return;
         }
@@ -83,14 +115,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onMoved(Endpoint to) {
         if (!over) {
-            attempts.onMoved(to);
+            owner.onMoved(to);
         }
     }
 
     @Override
     public void onDialed(long nanos) {
         if (!over) {
-            attempts.onDialed(nanos);
+            owner.onDialed(nanos);
         }
     }
 
@@ -99,9 +131,9 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         answered = true;
         stream = opened;
         if (over) {
-            opened.reset(Exchange.ABANDONED);
+            opened.reset(ABANDONED);
         } else {
-            attempts.onOpened(this, opened, hop);
+            owner.onOpened(this, opened, hop);
         }
     }
 
@@ -110,14 +142,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         answered = true;
         if (!over) {
             over = true;
-            attempts.onFailed(failure);
+            owner.onFailed(failure);
         }
     }
 
     @Override
     public void onHead(ResponseHead head, boolean last) {
         if (!over) {
-            attempts.onHead(head, last);
+            owner.onHead(head, last);
         }
     }
 
@@ -133,14 +165,14 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     @Override
     public void onTrailers(Fields trailers) {
         if (!over) {
-            attempts.onTrailers(trailers);
+            owner.onTrailers(trailers);
         }
     }
 
     @Override
     public void onWritable() {
         if (!over) {
-            attempts.onWritable();
+            owner.onWritable();
         }
     }
 
@@ -153,7 +185,22 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     public void onReset(Failure failure) {
         if (!over) {
             over = true;
-            attempts.onFailed(failure);
+            owner.onFailed(failure);
         }
+    }
+
+    /** An adapter need not know how far the response has come: a reset gets its exact cause here. */
+    static Failure exact(Failure failure, boolean responding) {
+        return switch (failure.cause()) {
+            case UPSTREAM_RESET_BEFORE_HEADERS ->
+                responding ? withCause(failure, Cause.UPSTREAM_RESET_IN_BODY) : failure;
+            case UPSTREAM_RESET_IN_BODY ->
+                responding ? failure : withCause(failure, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
+            default -> failure;
+        };
+    }
+
+    private static Failure withCause(Failure failure, Cause cause) {
+        return new Failure(cause, cause.status(), failure.retry(), failure.stale(), failure.detail());
     }
 }

@@ -27,13 +27,14 @@ import org.jspecify.annotations.Nullable;
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
  * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
-final class Attempts {
+final class Attempts implements Attempt.Owner {
     private static final int MAX_CHOICES = 8;
 
     /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
     private static final int MAX_STALE = 2;
 
-    private final Exchange exchange;
+    private final ExchangeContext exchange;
+    private final Owner owner;
     private final ExchangeRecord record;
     private final Route route;
     private final Upstream upstream;
@@ -49,8 +50,30 @@ final class Attempts {
     private @Nullable Failure lastFailure; // of the attempt before
     private int stale; // attempts in a row that met a kept connection just closed
 
-    Attempts(Exchange exchange, Route route, Upstream upstream) {
+    /** The exchange whose upstream it is. */
+    interface Owner {
+        /** Returns the time limits, some of which are each attempt's. */
+        Deadlines deadlines();
+
+        /** Returns where the request has come by. */
+        RequestRouting routing();
+
+        /** Returns what each attempt sends after the head. */
+        RequestBody request();
+
+        /** Returns what takes the response of the attempt that gets one. */
+        Response response();
+
+        /** It is time for the next attempt. */
+        void onBackedOff();
+
+        /** No attempt is left, or none may be made. */
+        void fail(Failure failure);
+    }
+
+    Attempts(ExchangeContext exchange, Owner owner, Route route, Upstream upstream) {
         this.exchange = exchange;
+        this.owner = owner;
         this.record = exchange.record;
         this.route = route;
         this.upstream = upstream;
@@ -58,7 +81,7 @@ final class Attempts {
         this.retries = Retries.of(head, route.retry(), upstream.endpoints().size());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
-        this.tellsEndpoint = !exchange.routing.isProxied()
+        this.tellsEndpoint = !owner.routing().isProxied()
                 && (authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
@@ -69,7 +92,7 @@ final class Attempts {
         RequestHead head = exchange.head;
         Endpoint chosen = choose(head);
         if (chosen == null) {
-            exchange.fail(
+            owner.fail(
                     lastFailure != null
                             ? lastFailure
                             : Failure.of(Cause.NO_HEALTHY_ENDPOINT, "no endpoint of " + upstream + " may be used"));
@@ -82,20 +105,20 @@ final class Attempts {
         record.hop = null;
         record.attempts++;
         // The clock is read where time may have passed: not on the straight way from head to kept connection.
-        boolean straight = record.attempts == 1 && !exchange.routing.isFiltered();
+        boolean straight = record.attempts == 1 && !owner.routing().isFiltered();
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
         record.requestedNanos = 0;
         untold = true;
         blamed = called = good = false;
-        exchange.routing.onAttempt();
+        owner.routing().onAttempt();
         exchange.loop.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
-        exchange.deadlines.attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
-        Attempt begun = new Attempt(this, exchange.response);
+        owner.deadlines().attempt(route.timeouts().backendRequestMillis(), record.attemptNanos);
+        Attempt begun = new Attempt(this, owner.response());
         current = begun;
-        StreamKind demand = demand(head);
-        begun.open(exchange.loop.opener, upstream, chosen, demand, demand == StreamKind.TUNNEL ? preamble(head) : null);
+        StreamKind kind = kind(head);
+        begun.open(exchange.loop.opener, upstream, chosen, kind, kind == StreamKind.TUNNEL ? preamble(head) : null);
     }
 
     private void tellEndpoint(Endpoint asked) {
@@ -105,7 +128,8 @@ final class Attempts {
     }
 
     /** The endpoint that was chosen has no room, and another one is asked. */
-    void onMoved(Endpoint to) {
+    @Override
+    public void onMoved(Endpoint to) {
         endpoint = to;
         record.endpoint = to;
         record.endpointIndex = to.index();
@@ -135,41 +159,45 @@ final class Attempts {
         return new ClientPreamble(record.client, record.connection.local(), via == null ? "" : via.toString());
     }
 
-    private static StreamKind demand(RequestHead head) {
+    private static StreamKind kind(RequestHead head) {
         return !head.isConnect()
                 ? StreamKind.EXCHANGE
                 : head.protocol() == null ? StreamKind.TUNNEL : StreamKind.UPGRADE;
     }
 
     /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
-    void onDialed(long nanos) {
+    @Override
+    public void onDialed(long nanos) {
         record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - record.attemptNanos);
     }
 
-    void onOpened(Attempt from, ClientStream stream, DialedPeer hop) {
+    @Override
+    public void onOpened(Attempt from, ClientStream stream, DialedPeer hop) {
         record.hop = hop;
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }
         record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.loop.wheel.nanoTime();
-        exchange.response.attach(stream);
-        exchange.deadlines.awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
-        exchange.request.sendTo(from, stream);
+        owner.response().attach(stream);
+        owner.deadlines().awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
+        owner.request().sendTo(from, stream);
     }
 
-    void onWritable() {
-        exchange.request.credit();
+    @Override
+    public void onWritable() {
+        owner.request().credit();
     }
 
-    void onHead(ResponseHead head, boolean last) {
+    @Override
+    public void onHead(ResponseHead head, boolean last) {
         if (head.status() == 101) {
             onBroken(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "switched protocols without being asked"));
         } else if (head.isInterim()) {
-            exchange.response.onInterim(head, exchange.request.hasBegun());
+            owner.response().onInterim(head, owner.request().hasBegun());
         } else {
             onAnswered(head, last);
             if (!isRepeated(head.status())) {
-                exchange.response.onHead(head, last);
+                owner.response().onHead(head, last);
             }
         }
     }
@@ -200,13 +228,13 @@ final class Attempts {
         }
     }
 
-    /** The response ends with trailers. */
-    void onTrailers(Fields trailers) {
+    @Override
+    public void onTrailers(Fields trailers) {
         if (called) {
             called = false;
             onAnswered(GrpcStatus.toHttp(trailers));
         }
-        exchange.response.onTrailers(trailers);
+        owner.response().onTrailers(trailers);
     }
 
     /** Whether the policy takes the status for a failure, and another attempt is made. */
@@ -222,22 +250,22 @@ final class Attempts {
             return false;
         }
         tellEnd(status, null, true);
-        retry(delay, Exchange.ABANDONED);
+        retry(delay, Attempt.ABANDONED);
         return true;
     }
 
-    /** The current attempt failed, and nothing of it is left. */
-    void onFailed(Failure reported) {
-        Failure failure = inPhase(reported);
+    @Override
+    public void onFailed(Failure reported) {
+        Failure failure = Attempt.exact(reported, exchange.state.isResponded());
         judge(failure);
-        goOn(failure);
+        retryOrFail(failure);
     }
 
     /** Another attempt is made, or the exchange fails; the endpoint is judged already, as that decides who is next. */
-    private void goOn(Failure failure) {
+    private void retryOrFail(Failure failure) {
         long delay = isReplayable() ? delayAfter(failure) : Retries.NONE;
         if (delay == Retries.NONE) {
-            exchange.fail(failure);
+            owner.fail(failure);
         } else {
             lastFailure = failure;
             stale = failure.stale() ? stale + 1 : 0;
@@ -254,7 +282,7 @@ final class Attempts {
                 : reported;
         judge(failure); // while the stream still tells whether it takes anything
         abandon(failure);
-        goOn(failure);
+        retryOrFail(failure);
     }
 
     /** The exchange fails, and with it the current attempt. */
@@ -300,28 +328,12 @@ final class Attempts {
 
     /** A whole request can take too long, however steadily it is taken: that tells nothing. */
     private boolean hasTakenNothing() {
-        return exchange.request.isStalled() && !exchange.deadlines.isSpentInMotion();
-    }
-
-    private static Failure withCause(Failure failure, Cause cause) {
-        return new Failure(cause, cause.status(), failure.retry(), failure.stale(), failure.detail());
-    }
-
-    /** An adapter need not know how far the response has come: a reset gets its exact cause here. */
-    private Failure inPhase(Failure failure) {
-        boolean responding = exchange.state.isResponded();
-        return switch (failure.cause()) {
-            case UPSTREAM_RESET_BEFORE_HEADERS ->
-                responding ? withCause(failure, Cause.UPSTREAM_RESET_IN_BODY) : failure;
-            case UPSTREAM_RESET_IN_BODY ->
-                responding ? failure : withCause(failure, Cause.UPSTREAM_RESET_BEFORE_HEADERS);
-            default -> failure;
-        };
+        return owner.request().isStalled() && !owner.deadlines().isSpentInMotion();
     }
 
     /** Nothing final was forwarded, and what has come of the body is held or kept. */
     private boolean isReplayable() {
-        return exchange.state.isRetriable() && exchange.request.isReplayable();
+        return exchange.state.isRetriable() && owner.request().isReplayable();
     }
 
     private long delayAfter(Failure failure) {
@@ -333,7 +345,7 @@ final class Attempts {
     private void retry(long delayMillis, Failure failure) {
         Attempt failed = current;
         current = null;
-        exchange.deadlines.attemptOver();
+        owner.deadlines().attemptOver();
         exchange.state.on(Event.RETRY);
         if (failed != null) {
             failed.abandon(failure);
@@ -342,9 +354,9 @@ final class Attempts {
             return; // the exchange ended inside the call
         }
         if (delayMillis > 0) {
-            exchange.deadlines.backOff(delayMillis);
+            owner.deadlines().backOff(delayMillis);
         } else {
-            exchange.onBackedOff();
+            owner.onBackedOff();
         }
     }
 

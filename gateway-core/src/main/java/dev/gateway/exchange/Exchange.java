@@ -3,13 +3,10 @@ package dev.gateway.exchange;
 import dev.gateway.exchange.ExchangeState.Action;
 import dev.gateway.exchange.ExchangeState.Event;
 import dev.gateway.exchange.ExchangeState.Pending;
-import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
@@ -19,7 +16,6 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
-import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,31 +28,23 @@ import org.slf4j.LoggerFactory;
  */
 final class Exchange extends ExchangeContext
         implements StreamEvents,
+                Attempts.Owner,
                 Deadlines.Owner,
                 RequestBody.Owner,
                 RequestRouting.Owner,
                 Response.Owner,
                 TunnelExchange.Owner {
-    private static final AsciiString CONTINUE = new AsciiString("100-continue");
-
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
-
-    /** What streams are told that are given up although nothing failed. */
-    static final Failure ABANDONED = Failure.of(Cause.CLIENT_CLOSED, "not needed any more");
 
     private static final Fields NO_FIELDS = new Fields();
 
-    final Deadlines deadlines;
-    final RequestBody request;
-    final Response response;
-    final RequestRouting routing;
-
+    private final Deadlines deadlines;
+    private final RequestBody request;
+    private final Response response;
+    private final RequestRouting routing;
     private final GenerationRef generation;
     private @Nullable Attempts attempts; // null before filters have proceeded
-
-    @Nullable
-    TunnelExchange tunnel; // null unless it has become one
-
+    private @Nullable TunnelExchange tunnel; // null unless it has become one
     private boolean draining; // no more requests are taken from this connection
 
     Exchange(
@@ -93,7 +81,7 @@ final class Exchange extends ExchangeContext
             return;
         }
         held.waitFor(upstream.waiting());
-        Attempts made = new Attempts(this, route, upstream);
+        Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
         if (request.passes(routing.inspector())) {
             made.open();
@@ -144,7 +132,7 @@ final class Exchange extends ExchangeContext
             record.status = failure.status();
             if (failure.cause() != Cause.CLIENT_CLOSED) {
                 // What the client did wrong, an adapter that still can lets it be told; any other drops the answer.
-                tell(Action.ANSWER, failure, NO_FIELDS);
+                FailureAnswer.tell(this, Action.ANSWER, failure, routing.isProxied(), NO_FIELDS);
             }
         }
         complete(failure);
@@ -160,30 +148,12 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public boolean onFinalHead(ResponseHead head) {
+    public void onFinalHead() {
         request.onResponse();
         deadlines.headCame();
         if (isUpgradeRefused()) {
             onUpgradeRefused();
             state.on(Event.REQUEST_ENDED);
-        }
-        try {
-            routing.onResponse(head);
-            return true;
-        } catch (RuntimeException e) {
-            onDefect(e);
-            return false;
-        }
-    }
-
-    @Override
-    public boolean onResponseTrailers(Fields trailers) {
-        try {
-            routing.onResponseTrailers(trailers);
-            return true;
-        } catch (RuntimeException e) {
-            onDefect(e);
-            return false;
         }
     }
 
@@ -242,12 +212,10 @@ final class Exchange extends ExchangeContext
 
     @Override
     public boolean owesHead() {
-        return state.isRequestEnded() || head.isConnect() || request.isStalled() || awaitsContinue();
-    }
-
-    /** Whether the client waits for the consent to its body, which the upstream has not given yet. */
-    private boolean awaitsContinue() {
-        return request.isEmpty() && !response.isContinued() && head.fields().hasElement(FieldName.EXPECT, CONTINUE);
+        return state.isRequestEnded()
+                || head.isConnect()
+                || request.isStalled()
+                || (request.isEmpty() && response.isContinueDue());
     }
 
     @Override
@@ -297,6 +265,11 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public RequestBody request() {
+        return request;
+    }
+
+    @Override
     public Response response() {
         return response;
     }
@@ -317,7 +290,7 @@ final class Exchange extends ExchangeContext
         Pending pending = state.pending();
         Action action = state.on(Event.FAILED);
         undo(pending, failure);
-        tell(action, failure, fields);
+        FailureAnswer.tell(this, action, failure, routing.isProxied(), fields);
         complete(failure);
     }
 
@@ -330,31 +303,6 @@ final class Exchange extends ExchangeContext
         } else {
             fail(failure);
         }
-    }
-
-    private void tell(Action action, Failure failure, Fields fields) {
-        try {
-            if (action == Action.ANSWER) {
-                record.status = failure.status();
-                if (isForWantOfRoom(failure.cause())) {
-                    server.restAfterwards(loop.pause);
-                }
-                record.sentBytes = loop.replies.send(server, head, failure, settings(), about(fields));
-            } else {
-                server.reset(failure);
-            }
-        } catch (RuntimeException | OutOfMemoryError e) {
-            onDefectAtEnd(e);
-        }
-    }
-
-    /** Whether there is nothing wrong with the request, so that the client may send it again and again. */
-    private static boolean isForWantOfRoom(Cause cause) {
-        return cause == Cause.OVERLOAD || cause == Cause.PENDING_OVERFLOW || cause == Cause.NO_HEALTHY_ENDPOINT;
-    }
-
-    private LocalReply.About about(Fields fields) {
-        return new LocalReply.About(record.requestId, routing.isProxied() ? record.authority : null, fields);
     }
 
     /**
@@ -387,7 +335,7 @@ final class Exchange extends ExchangeContext
 
     private void finish(boolean resetUpstream) {
         if (resetUpstream) {
-            undo(Pending.ATTEMPT, ABANDONED);
+            undo(Pending.ATTEMPT, Attempt.ABANDONED);
         }
         try {
             if (!resetUpstream) {
@@ -398,19 +346,9 @@ final class Exchange extends ExchangeContext
             }
             response.flush();
         } catch (RuntimeException e) {
-            onDefectAtEnd(e);
+            FailureAnswer.breakOff(this, e); // it ends all the same, as nobody else would ever end it
         }
         complete(null);
-    }
-
-    /** It ends all the same, as nobody else would ever end it; how much the client has got is not known. */
-    private void onDefectAtEnd(Throwable defect) {
-        log.error("ending an exchange of listener {}", record.connection.listenerName(), defect);
-        try {
-            server.reset(ABANDONED);
-        } catch (RuntimeException e) {
-            log.debug("resetting it", e);
-        }
     }
 
     /** It must end all the same if this throws, which filters may. */
@@ -442,12 +380,7 @@ final class Exchange extends ExchangeContext
         Failure failure = left == null ? ended : left;
         deadlines.cancel();
         held.release();
-        record.endNanos = loop.wheel.nanoTime();
-        if (failure != null) {
-            record.cause = failure.cause();
-            record.detail = failure.detail();
-            record.endedBy = record.endedBy == null || left != null ? side(failure.cause()) : record.endedBy;
-        }
+        recordEnd(failure, left != null);
         try {
             if (attempts != null) {
                 attempts.tellEnd(state.isResponded() ? record.status : 0, ended, false);
@@ -462,20 +395,5 @@ final class Exchange extends ExchangeContext
             loop.tunnels.remove(tunnel);
         }
         loop.end(record, generation);
-    }
-
-    private static Side side(Cause cause) {
-        return switch (cause) {
-            case CLIENT_CLOSED, CLIENT_TIMEOUT, CLIENT_PROTOCOL_ERROR -> Side.CLIENT;
-            case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Side.UPSTREAM;
-            default -> Side.GATEWAY;
-        };
-    }
-
-    /** For people who debug. */
-    @Override
-    public String toString() {
-        AsciiString path = record.path;
-        return record.method + " " + path + " " + state.phase();
     }
 }

@@ -3,8 +3,13 @@ package dev.gateway.exchange;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.overload.Holding;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the parts of one exchange share: data, and nobody to call. Whom a part calls is its own {@code Owner}. The class
@@ -45,8 +50,38 @@ class ExchangeContext {
         settings = settings.afterHead();
     }
 
+    /**
+     * The exchange is over.
+     *
+     * @param failure why, null if it went well
+     * @param requested whether that is why a tunnel was asked to end, whoever has then ended it
+     */
+    final void recordEnd(@Nullable Failure failure, boolean requested) {
+        record.endNanos = loop.wheel.nanoTime();
+        if (failure != null) {
+            record.cause = failure.cause();
+            record.detail = failure.detail();
+            record.endedBy = record.endedBy == null || requested ? side(failure.cause()) : record.endedBy;
+        }
+    }
+
+    private static Side side(Cause cause) {
+        return switch (cause) {
+            case CLIENT_CLOSED, CLIENT_TIMEOUT, CLIENT_PROTOCOL_ERROR -> Side.CLIENT;
+            case UPSTREAM_RESET_BEFORE_HEADERS, UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> Side.UPSTREAM;
+            default -> Side.GATEWAY;
+        };
+    }
+
     /** Whether a wish to upgrade was refused, here or by the upstream, and the request is not taken for a plain one yet. */
     final boolean isUpgradeRefused() {
         return record.kind != Kind.HTTP && !head.isConnect();
+    }
+
+    /** For people who debug. */
+    @Override
+    public final String toString() {
+        AsciiString path = record.path;
+        return record.method + " " + path + " " + state.phase();
     }
 }

@@ -49,7 +49,7 @@ final class RequestBody {
         /** Does what the end of a direction means. */
         void perform(Action action);
 
-        /** A filter threw, or an inspector. */
+        /** An inspector threw. */
         void onDefect(Throwable defect);
     }
 
@@ -276,10 +276,7 @@ final class RequestBody {
     private void send(Fields last) {
         trailers = last;
         sentTrailers = true;
-        try {
-            owner.routing().onRequestTrailers(last);
-        } catch (RuntimeException e) {
-            owner.onDefect(e);
+        if (!owner.routing().onRequestTrailers(last)) {
             return;
         }
         Action action = exchange.state.on(Event.REQUEST_ENDED);

@@ -232,25 +232,47 @@ final class RequestRouting implements FilterChain.Owner {
         return route == null ? Route.Tunnel.NONE : route.timeouts().tunnel();
     }
 
-    /** Lets the filters that the request has passed see, and edit, the final response's head. */
-    void onResponse(ResponseHead response) {
+    /**
+     * Lets the filters that the request has passed see, and edit, the final response's head.
+     *
+     * @return false if one threw, which has ended the exchange; so it is for trailers
+     */
+    boolean onResponse(ResponseHead response) {
         if (filters != null) {
-            filters.onResponse(response);
+            try {
+                filters.onResponse(response);
+            } catch (RuntimeException e) {
+                owner.onDefect(e);
+                return false;
+            }
         }
+        return true;
     }
 
     /** Lets the filters that the request has passed edit its trailers. */
-    void onRequestTrailers(Fields trailers) {
+    boolean onRequestTrailers(Fields trailers) {
         if (filters != null) {
-            filters.onRequestTrailers(trailers);
+            try {
+                filters.onRequestTrailers(trailers);
+            } catch (RuntimeException e) {
+                owner.onDefect(e);
+                return false;
+            }
         }
+        return true;
     }
 
     /** Lets the filters that the request has passed edit the response's trailers. */
-    void onResponseTrailers(Fields trailers) {
+    boolean onResponseTrailers(Fields trailers) {
         if (filters != null) {
-            filters.onResponseTrailers(trailers);
+            try {
+                filters.onResponseTrailers(trailers);
+            } catch (RuntimeException e) {
+                owner.onDefect(e);
+                return false;
+            }
         }
+        return true;
     }
 
     /** Checks the names of a request's trailers; returns why it is refused, or null. */

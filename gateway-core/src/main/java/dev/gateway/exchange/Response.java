@@ -10,6 +10,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** What the upstream of an exchange sends, on its way to the client: heads, past the filters, and the body. */
@@ -18,6 +19,7 @@ final class Response {
     private static final int MAX_INTERIM = 8;
 
     private static final int CONTINUE = 100;
+    private static final AsciiString CONTINUE_TOKEN = new AsciiString("100-continue");
 
     private final ExchangeContext exchange;
     private final Owner owner;
@@ -31,15 +33,11 @@ final class Response {
         /** Returns the time limits, which are to know of bytes that move. */
         Deadlines deadlines();
 
-        /**
-         * The final head came, so no other attempt is made.
-         *
-         * @return false if a filter threw, which has ended the exchange
-         */
-        boolean onFinalHead(ResponseHead head);
+        /** Returns what lets filters see heads and trailers. */
+        RequestRouting routing();
 
-        /** The same of trailers. */
-        boolean onResponseTrailers(Fields trailers);
+        /** The final head came, so no other attempt is made. */
+        void onFinalHead();
 
         /** The head, which is not sent yet, makes a tunnel of the exchange. */
         void becomeTunnel();
@@ -86,9 +84,9 @@ final class Response {
         }
     }
 
-    /** Whether the upstream has consented to the request's body by an interim head. */
-    boolean isContinued() {
-        return continued;
+    /** Whether the client waits for consent to the request's body, which the upstream has not given yet. */
+    boolean isContinueDue() {
+        return !continued && exchange.head.fields().hasElement(FieldName.EXPECT, CONTINUE_TOKEN);
     }
 
     /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
@@ -109,8 +107,9 @@ final class Response {
 
     /** The final head came, and no other attempt is made. */
     void onHead(ResponseHead head, boolean last) {
+        owner.onFinalHead();
         HopByHop.stripResponse(head.fields());
-        if (!owner.onFinalHead(head)) {
+        if (!owner.routing().onResponse(head)) {
             return;
         }
         boolean tunnel = exchange.head.isConnect() && head.status() < 300;
@@ -175,7 +174,7 @@ final class Response {
 
     void onTrailers(Fields trailers) {
         HopByHop.stripTrailers(trailers);
-        if (!owner.onResponseTrailers(trailers)) {
+        if (!owner.routing().onResponseTrailers(trailers)) {
             return;
         }
         Action action = exchange.state.on(Event.RESPONSE_ENDED);
