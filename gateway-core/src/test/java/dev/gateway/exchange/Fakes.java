@@ -204,16 +204,16 @@ final class Fakes {
     /** One call of {@link StreamOpener#open}, to be answered by the test. */
     static final class FakeOpening implements StreamOpener.Opening {
         final Endpoint endpoint;
-        final StreamKind demand;
+        final StreamKind kind;
         final ResponseEvents events;
         final StreamOpener.Callback callback;
         final FakeClientStream stream = new FakeClientStream();
         boolean cancelled;
         boolean expired;
 
-        FakeOpening(Endpoint endpoint, StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
+        FakeOpening(Endpoint endpoint, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
             this.endpoint = endpoint;
-            this.demand = demand;
+            this.kind = kind;
             this.events = events;
             this.callback = callback;
         }
@@ -251,11 +251,11 @@ final class Fakes {
         public StreamOpener.Opening open(
                 Upstream upstream,
                 Endpoint endpoint,
-                StreamKind demand,
+                StreamKind kind,
                 @Nullable ClientPreamble preamble,
                 ResponseEvents events,
                 StreamOpener.Callback callback) {
-            FakeOpening opening = new FakeOpening(endpoint, demand, events, callback);
+            FakeOpening opening = new FakeOpening(endpoint, kind, events, callback);
             openings.add(opening);
             if (atOnce != null) {
                 atOnce.accept(opening);

@@ -25,7 +25,7 @@ class ForwardProxyTest extends ExchangeRig {
         head.fields().add(FieldName.PROXY_CONNECTION, "keep-alive");
         head.fields().add(FieldName.PROXY_AUTHORIZATION, "Basic x");
         handler().onRequest(client, head, true);
-        assertThat(opener.last().demand).isEqualTo(StreamKind.EXCHANGE);
+        assertThat(opener.last().kind).isEqualTo(StreamKind.EXCHANGE);
         assertThat(opener.last().endpoint).hasToString("other.example.org:8080");
         opener.last().succeed();
         RequestHead sent = upstream().head();

@@ -37,7 +37,7 @@ class TunnelExchangeTest extends ExchangeRig {
         offerTunnels();
         StreamEvents events = connect("api.example.com:8443");
         events.onReadComplete();
-        assertThat(opener.last().demand).isEqualTo(StreamKind.TUNNEL);
+        assertThat(opener.last().kind).isEqualTo(StreamKind.TUNNEL);
         assertThat(opener.last().endpoint).hasToString("api.example.com:8443");
         assertThat(client.heads).isEmpty();
         opener.last().succeed();

@@ -41,7 +41,7 @@ class UpgradeTest extends ExchangeRig {
     @Test
     void aWebSocketTakesTheRoutesOfRequests() {
         StreamEvents events = upgrade(upgrade("websocket"));
-        assertThat(opener.last().demand).isEqualTo(StreamKind.UPGRADE);
+        assertThat(opener.last().kind).isEqualTo(StreamKind.UPGRADE);
         opener.last().succeed();
         assertThat((CharSequence) upstream().head().path()).hasToString("/chat");
         assertThat(upstream().head().fields().contains(FieldName.X_FORWARDED_FOR))
@@ -83,7 +83,7 @@ class UpgradeTest extends ExchangeRig {
     @Test
     void aWishThatTheRouteDoesNotListIsIgnored() {
         upgrade(wish("h2c-of-tomorrow"));
-        assertThat(opener.last().demand).isEqualTo(StreamKind.EXCHANGE);
+        assertThat(opener.last().kind).isEqualTo(StreamKind.EXCHANGE);
         opener.last().succeed();
         assertThat(upstream().head().method()).isEqualTo(Method.GET);
         assertThat(upstream().ended).as("the request has no body").isTrue();
@@ -98,7 +98,7 @@ class UpgradeTest extends ExchangeRig {
     void aWishThatTheUpstreamIgnoresLeavesAnOrdinaryRequest() {
         RequestHead head = wish("websocket");
         upgrade(head);
-        assertThat(opener.last().demand).isEqualTo(StreamKind.UPGRADE);
+        assertThat(opener.last().kind).isEqualTo(StreamKind.UPGRADE);
         opener.last().succeed();
         head.refuseUpgrade(); // as the upstream's adapter does
         opener.last().events.onHead(response(200), false);

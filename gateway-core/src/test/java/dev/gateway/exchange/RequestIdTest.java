@@ -1,0 +1,97 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.OddNames;
+import dev.gateway.message.RequestHead;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.Failure;
+import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.StreamEvents;
+import io.netty.util.AsciiString;
+import org.junit.jupiter.api.Test;
+
+/** Which id a request has. */
+class RequestIdTest extends ExchangeRig {
+    @Test
+    void aRequestThatIsRefusedEarlyHasAnIdAllTheSame() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
+        handler().onRefused(client, null, Failure.of(Cause.CLIENT_PROTOCOL_ERROR, 431, "too many fields"));
+        assertThat(client.body.toString()).contains("\"requestId\":\"" + record().requestId + '"');
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void aRequestWithoutARouteHasAnIdAllTheSame() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.GENERATE;
+        handler().onRequest(client, head("GET", "/nowhere"), true);
+        assertAnswered(404, Cause.NO_ROUTE);
+        assertThat(client.body.toString()).contains("\"requestId\":\"" + record().requestId + '"');
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void aRequestWithoutAnIdGetsOne() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        get();
+        opener.last().succeed();
+        AsciiString id = upstream().head().fields().first(FieldName.X_REQUEST_ID);
+        assertThat(String.valueOf(id)).matches("[0-9a-f]{32}");
+        opener.last().events.onHead(response(200), true);
+        assertThat((CharSequence) record().requestId).isEqualTo(id);
+    }
+
+    @Test
+    void anIdThatCouldConfuseLogsIsReplaced() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "a\"b");
+        StreamEvents events = handler().onRequest(client, head, true);
+        events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void anIdThatATrustedProxySentIsKept() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "trace-1");
+        handler().onRequest(client, head, true);
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
+        assertThat((CharSequence) record().requestId).hasToString("trace-1");
+        assertThat(client.body.toString()).contains("\"requestId\":\"trace-1\"");
+    }
+
+    @Test
+    void anIdThatAnybodyElseSentIsReplaced() {
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "trace-1");
+        handler().onRequest(client, head, true);
+        opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
+        assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
+    }
+
+    @Test
+    void ofTwoRequestIdsNoneIsBelieved() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
+        route();
+        RequestHead head = head("GET", "/");
+        head.fields().add(FieldName.X_REQUEST_ID, "good");
+        head.fields().add(FieldName.X_REQUEST_ID, "\"bad\"");
+        handler().onRequest(client, head, true).onReadComplete();
+        opener.last().succeed();
+        Fields sent = opener.last().stream.head().fields();
+        assertThat(sent.toString()).doesNotContain("\"bad\"", "good");
+        assertThat(sent.contains(FieldName.X_REQUEST_ID)).isTrue();
+        opener.last().events.onHead(response(204), true);
+    }
+}

@@ -1,0 +1,192 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
+import dev.gateway.message.ResponseHead;
+import dev.gateway.route.Route;
+import dev.gateway.stream.Cause;
+import dev.gateway.stream.StreamEvents;
+import io.netty.util.AsciiString;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Time limits of an exchange, by the clock that the test moves. */
+class TimeLimitTest extends ExchangeRig {
+    @Test
+    void aRequestThatTakesTooLongTimesOutWhileConnecting() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        get();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+        assertThat(opener.last().cancelled).isTrue();
+    }
+
+    @Test
+    void aRequestThatTakesTooLongTimesOutInTheBody() {
+        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        pass(150);
+        assertThat(client.reset).isNotNull();
+        assertThat(upstream().reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.UPSTREAM_TIMEOUT);
+        assertThat(record().status).isEqualTo(200);
+    }
+
+    @Test
+    void anAttemptThatTakesTooLongIsRepeatedIfThePolicySaysSo() {
+        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        retry = new Route.Retry(1, Set.of(), 0);
+        get();
+        opener.last().succeed();
+        pass(150);
+        assertThat(upstream().reset == null).isTrue();
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).stream.reset).isNotNull();
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void whatCouldNotBeSentInTimeIsSentElsewhereWhateverTheMethod() {
+        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        request("POST", "/", true);
+        pass(150);
+        assertThat(opener.openings).hasSize(2);
+        assertThat(opener.openings.get(0).expired).isTrue();
+        assertThat(opener.openings.get(1).endpoint).isNotEqualTo(opener.openings.get(0).endpoint);
+        pass(150);
+        assertThat(opener.openings.get(1).expired).isTrue();
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void anUpstreamThatDoesNotAnswerTimesOut() {
+        responseHeadersMillis = 100;
+        get();
+        pass(300);
+        assertThat(client.heads).isEmpty();
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theTimeForAResponseBeginsWithTheEndOfTheRequest(boolean trailers) {
+        responseHeadersMillis = 100;
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        events.onData(bytes("some"), false);
+        pass(1000);
+        assertThat(client.heads).isEmpty();
+        if (trailers) {
+            events.onTrailers(new Fields());
+        } else {
+            events.onData(bytes("the rest"), true);
+        }
+        pass(50);
+        assertThat(client.heads).isEmpty();
+        pass(100);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    /** Sends a request whose client waits before it sends the body. */
+    private StreamEvents expecting() {
+        route();
+        RequestHead head = head("POST", "/");
+        head.fields().add(FieldName.EXPECT, AsciiString.of("100-continue"));
+        return handler().onRequest(client, head, false);
+    }
+
+    @Test
+    void theTimeForAResponseGoesOnWhileTheClientWaitsForConsentToItsBody() {
+        responseHeadersMillis = 100;
+        expecting();
+        opener.last().succeed();
+        pass(150);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void onceTheUpstreamHasConsentedItIsTheClientsTurn() {
+        responseHeadersMillis = 100;
+        StreamEvents events = expecting();
+        opener.last().succeed();
+        opener.last().events.onHead(response(100), false);
+        pass(1000);
+        assertThat(client.heads).extracting(ResponseHead::status).containsExactly(100);
+        events.onData(bytes("all"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void anUpstreamIsGivenTimeAsLongAsTheRequestMakesProgress() {
+        responseHeadersMillis = 100;
+        StreamEvents events = request("POST", "/", false);
+        opener.last().succeed();
+        for (int i = 0; i < 5; i++) {
+            pass(70);
+            events.onData(bytes("x"), false);
+        }
+        assertThat(client.heads).isEmpty();
+        opener.last().events.onHead(response(200), false);
+        pass(1000);
+        opener.last().events.onData(bytes("y"), true);
+        assertThat(record().cause).isNull();
+    }
+
+    @Test
+    void theNearestOfSeveralLimitsEndsARequest() {
+        timeouts = new Route.Timeouts(400, 0, 300, Route.Tunnel.NONE);
+        responseHeadersMillis = 100;
+        get();
+        opener.last().succeed();
+        pass(80);
+        assertThat(client.heads).isEmpty();
+        pass(60);
+        assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
+    }
+
+    @Test
+    void bytesThatMoveWhileTheNextAttemptWaitsDoNotDelayIt() {
+        timeouts = new Route.Timeouts(0, 0, 70, Route.Tunnel.NONE);
+        retry = new Route.Retry(1, Set.of(503), 100);
+        StreamEvents events = request("PUT", "/", false);
+        opener.last().succeed();
+        opener.last().events.onHead(response(503), true);
+        pass(60);
+        events.onData(bytes("a"), false);
+        pass(60);
+        assertThat(opener.openings).hasSize(2);
+        opener.last().succeed();
+        events.onData(bytes("b"), true);
+        opener.last().events.onHead(response(200), true);
+        assertThat(client.status()).isEqualTo(200);
+        assertThat(upstream().body).hasToString("ab");
+    }
+
+    @Test
+    void aStreamOnWhichNothingMovesTimesOut() {
+        timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
+        get();
+        opener.last().succeed();
+        opener.last().events.onHead(response(200), false);
+        for (int i = 0; i < 5; i++) {
+            pass(70);
+            opener.last().events.onData(bytes("x"), false);
+        }
+        assertThat(client.reset).isNull();
+        pass(150);
+        assertThat(client.reset).isNotNull();
+        assertThat(record().cause).isEqualTo(Cause.IDLE_TIMEOUT);
+    }
+}
