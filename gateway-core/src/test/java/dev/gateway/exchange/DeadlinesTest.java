@@ -1,0 +1,167 @@
+package dev.gateway.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gateway.route.Route;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The limits of one exchange, and what its owner is told when they pass. */
+class DeadlinesTest extends PartRig {
+    private final Deadlines deadlines = owner.deadlines();
+
+    @AfterEach
+    void end() {
+        deadlines.cancel();
+    }
+
+    @Test
+    void withoutLimitsNothingIsArmed() {
+        deadlines.begin(0, 0, now);
+        deadlines.attempt(0, now);
+        deadlines.awaitHead(0, now);
+        assertThat(deadlines.isArmed()).isFalse();
+    }
+
+    @Test
+    void aRequestHasALimitInAll() {
+        deadlines.begin(100, 0, now);
+        pass(90);
+        deadlines.touch();
+        assertThat(told).isEmpty();
+        pass(40);
+        assertThat(told).containsExactly("timeout: no whole response in 100 ms");
+    }
+
+    @Test
+    void anAttemptHasOneUntilItIsOver() {
+        deadlines.attempt(100, now);
+        pass(50);
+        deadlines.attemptOver();
+        pass(100);
+        assertThat(told).isEmpty();
+        deadlines.attempt(100, now);
+        pass(130);
+        assertThat(told).containsExactly("attempt: no whole response to the attempt in 100 ms");
+    }
+
+    @Test
+    void aHeadIsAwaitedUntilItHasCome() {
+        deadlines.awaitHead(100, now);
+        deadlines.headCame();
+        pass(200);
+        assertThat(told).isEmpty();
+        deadlines.awaitHead(100, now);
+        pass(130);
+        assertThat(told).containsExactly("attempt: no response head in 100 ms");
+    }
+
+    @Test
+    void theTimeForAHeadBeginsAnewWhileItIsTheClientsTurn() {
+        owner.owesHead = false;
+        deadlines.awaitHead(100, now);
+        pass(150);
+        owner.owesHead = true;
+        pass(40);
+        assertThat(told).isEmpty();
+        pass(50);
+        assertThat(told).containsExactly("attempt: no response head in 100 ms");
+    }
+
+    @Test
+    void bytesInMotionPutOffTheIdleLimit() {
+        deadlines.begin(0, 100, now);
+        for (int i = 0; i < 4; i++) {
+            pass(70);
+            deadlines.touch();
+        }
+        assertThat(told).isEmpty();
+        pass(130);
+        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
+    }
+
+    @Test
+    void aTunnelsLimitsTakeThePlaceOfAllOthers() {
+        deadlines.begin(50, 50, now);
+        deadlines.attempt(50, now);
+        deadlines.awaitHead(50, now);
+        deadlines.tunnel(new Route.Tunnel(0, 0, 200), 0, now);
+        pass(150);
+        assertThat(told).isEmpty();
+        pass(80);
+        assertThat(told).containsExactly("max_duration: a tunnel open for 200 ms");
+    }
+
+    @Test
+    void aTunnelIsReportedAgainAndAgain() {
+        deadlines.tunnel(Route.Tunnel.NONE, 100, now);
+        pass(350);
+        assertThat(told).containsExactly("report", "report", "report");
+    }
+
+    @Test
+    void halfATunnelHasAnotherIdleLimit() {
+        deadlines.tunnel(new Route.Tunnel(1000, 50, 0), 0, now);
+        pass(100);
+        deadlines.halfClosed();
+        pass(80);
+        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 50 ms");
+    }
+
+    @Test
+    void halfATunnelWithoutALimitOfItsOwnKeepsTheOther() {
+        deadlines.tunnel(new Route.Tunnel(100, 0, 0), 0, now);
+        deadlines.halfClosed();
+        pass(130);
+        assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
+    }
+
+    @Test
+    void aTunnelThatIsAskedToCloseHasOneLimitLeft() {
+        deadlines.tunnel(new Route.Tunnel(100, 0, 1000), 0, now);
+        deadlines.awaitClose(200);
+        pass(150);
+        assertThat(told).isEmpty();
+        pass(80);
+        assertThat(told).containsExactly("max_duration: a tunnel open for 200 ms");
+    }
+
+    @Test
+    void theNextAttemptIsDueOnce() {
+        deadlines.backOff(100);
+        pass(90);
+        assertThat(told).isEmpty();
+        pass(300);
+        assertThat(told).containsExactly("backed off");
+        assertThat(deadlines.isArmed()).isFalse();
+    }
+
+    @Test
+    void theNearestLimitComesFirst() {
+        deadlines.begin(300, 0, now);
+        deadlines.backOff(100);
+        pass(130);
+        assertThat(told).containsExactly("backed off");
+        pass(200);
+        assertThat(told).containsExactly("backed off", "timeout: no whole response in 300 ms");
+    }
+
+    @Test
+    void timeIsSpentInMotionIfBytesMovedInItsLatterHalf() {
+        deadlines.begin(100, 1000, now);
+        assertThat(deadlines.isSpentInMotion()).isFalse();
+        pass(70);
+        deadlines.touch();
+        pass(40);
+        assertThat(deadlines.isSpentInMotion()).isTrue();
+    }
+
+    @Test
+    void timeIsNotSpentInMotionIfNothingHasMovedSinceItsFirstHalf() {
+        deadlines.begin(100, 1000, now);
+        pass(20);
+        deadlines.touch();
+        pass(100);
+        assertThat(deadlines.isSpentInMotion()).isFalse();
+    }
+}
