@@ -54,15 +54,19 @@ abstract class PartRig {
     @Nullable
     ExchangeContext exchange;
 
+    PartRig() {
+        client.account = budget.newAccount(bodies);
+    }
+
     @BeforeEach
     void freezeTime() {
         channel.freezeTime();
-        client.account = budget.newAccount(bodies);
     }
 
     @AfterEach
     void nothingIsLeftBehind() {
         assertThat(buffers).allSatisfy(buffer -> assertThat(buffer.refCnt()).isZero());
+        assertThat(budget.held()).as("bytes charged").isEqualTo(exchange == null ? 0 : exchange.held.bytes());
         assertThat(bodies.held()).as("bytes that wait").isZero();
         assertThat(stalled()).as("bytes that are stalled").isZero();
         channel.finishAndReleaseAll();
