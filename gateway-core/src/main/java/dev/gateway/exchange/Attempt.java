@@ -39,7 +39,7 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
         void onDialed(long nanos);
 
         /** It has a stream. */
-        void onOpened(Attempt from, ClientStream stream, DialedPeer hop);
+        void onOpened(Attempt from, ClientStream stream, DialedPeer peer);
 
         /** It has failed, and nothing of it is left. */
         void onFailed(Failure failure);
@@ -127,13 +127,13 @@ final class Attempt implements ResponseEvents, StreamOpener.Callback {
     }
 
     @Override
-    public void onOpened(ClientStream opened, DialedPeer hop) {
+    public void onOpened(ClientStream opened, DialedPeer peer) {
         answered = true;
         stream = opened;
         if (over) {
             opened.reset(ABANDONED);
         } else {
-            owner.onOpened(this, opened, hop);
+            owner.onOpened(this, opened, peer);
         }
     }
 

@@ -172,8 +172,8 @@ final class Attempts implements Attempt.Owner {
     }
 
     @Override
-    public void onOpened(Attempt from, ClientStream stream, DialedPeer hop) {
-        record.hop = hop;
+    public void onOpened(Attempt from, ClientStream stream, DialedPeer peer) {
+        record.hop = peer;
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }

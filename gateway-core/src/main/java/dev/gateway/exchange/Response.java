@@ -165,7 +165,8 @@ final class Response {
 
     /** Puts a Close frame of our own between the upstream's bytes, if now is the time for it. */
     void sendClose() {
-        ByteBuf frame = closer == null || exchange.state.isDone() ? null : closer.closeFrame();
+        WebSocketCloser closing = closer;
+        ByteBuf frame = closing == null || exchange.state.isDone() ? null : closing.closeFrame();
         if (frame != null) {
             owner.onSent(frame.readableBytes());
             relay.insert(frame, false);

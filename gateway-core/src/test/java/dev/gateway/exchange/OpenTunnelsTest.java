@@ -6,6 +6,7 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** The list of open tunnels that operators see. */
 class OpenTunnelsTest {
     private final OpenTunnels tunnels = new OpenTunnels();
 
