@@ -35,7 +35,6 @@ final class Attempts implements Attempt.Owner {
 
     private final ExchangeContext exchange;
     private final Owner owner;
-    private final ExchangeRecord record;
     private final Route route;
     private final Upstream upstream;
     private final Retries retries;
@@ -74,7 +73,7 @@ final class Attempts implements Attempt.Owner {
     Attempts(ExchangeContext exchange, Owner owner, Route route, Upstream upstream) {
         this.exchange = exchange;
         this.owner = owner;
-        this.record = exchange.record;
+        ExchangeRecord record = exchange.record;
         this.route = route;
         this.upstream = upstream;
         RequestHead head = exchange.head;
@@ -90,6 +89,7 @@ final class Attempts implements Attempt.Owner {
     /** Begins an attempt; the state is {@link Phase#CONNECTING}. */
     void open() {
         RequestHead head = exchange.head;
+        ExchangeRecord record = exchange.record;
         Endpoint chosen = choose(head);
         if (chosen == null) {
             owner.fail(
@@ -130,6 +130,7 @@ final class Attempts implements Attempt.Owner {
     /** The endpoint that was chosen has no room, and another one is asked. */
     @Override
     public void onMoved(Endpoint to) {
+        ExchangeRecord record = exchange.record;
         endpoint = to;
         record.endpoint = to;
         record.endpointIndex = to.index();
@@ -156,7 +157,8 @@ final class Attempts implements Attempt.Owner {
 
     private ClientPreamble preamble(RequestHead head) {
         AsciiString via = head.fields().first(FieldName.VIA); // one line, as whoever signs the request has made it
-        return new ClientPreamble(record.client, record.connection.local(), via == null ? "" : via.toString());
+        return new ClientPreamble(
+                exchange.record.client, exchange.record.connection.local(), via == null ? "" : via.toString());
     }
 
     private static StreamKind kind(RequestHead head) {
@@ -168,18 +170,19 @@ final class Attempts implements Attempt.Owner {
     /** The current attempt waited for its connection to be made, but not for longer than it lasts. */
     @Override
     public void onDialed(long nanos) {
-        record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - record.attemptNanos);
+        exchange.record.dialNanos = Math.min(nanos, exchange.loop.wheel.nanoTime() - exchange.record.attemptNanos);
     }
 
     @Override
     public void onOpened(Attempt from, ClientStream stream, DialedPeer peer) {
-        record.hop = peer;
+        exchange.record.hop = peer;
         if (exchange.state.on(Event.OPENED) != Action.SEND_REQUEST) {
             return;
         }
-        record.requestedNanos = from.isOpenedAtOnce() ? record.attemptNanos : exchange.loop.wheel.nanoTime();
+        exchange.record.requestedNanos =
+                from.isOpenedAtOnce() ? exchange.record.attemptNanos : exchange.loop.wheel.nanoTime();
         owner.response().attach(stream);
-        owner.deadlines().awaitHead(upstream.settings().responseHeadersMillis(), record.requestedNanos);
+        owner.deadlines().awaitHead(upstream.settings().responseHeadersMillis(), exchange.record.requestedNanos);
         owner.request().sendTo(from, stream);
     }
 
@@ -245,8 +248,8 @@ final class Attempts implements Attempt.Owner {
         }
         long delay = retries.afterStatus();
         if (delay == Retries.NONE) {
-            record.cause = Cause.RETRY_LIMIT;
-            record.detail = "the last attempt was answered with " + status;
+            exchange.record.cause = Cause.RETRY_LIMIT;
+            exchange.record.detail = "the last attempt was answered with " + status;
             return false;
         }
         tellEnd(status, null, true);
@@ -379,9 +382,9 @@ final class Attempts implements Attempt.Owner {
         if (untold) {
             untold = false;
             onServed();
-            exchange.loop.observer.onAttemptEnded(record, status, failure, again);
+            exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {
-                record.tryAgain(status, failure);
+                exchange.record.tryAgain(status, failure);
             }
         }
     }

@@ -10,7 +10,6 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
-import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
@@ -248,11 +247,6 @@ final class Exchange extends ExchangeContext
     }
 
     // ---- what its parts ask for
-
-    @Override
-    public ConnectionInfo connection() {
-        return record.connection;
-    }
 
     @Override
     public Deadlines deadlines() {

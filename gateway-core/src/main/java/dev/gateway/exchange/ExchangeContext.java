@@ -6,6 +6,7 @@ import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.ExchangeRecord.Side;
 import dev.gateway.overload.Holding;
 import dev.gateway.stream.Cause;
+import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import io.netty.util.AsciiString;
@@ -39,6 +40,11 @@ class ExchangeContext {
         this.head = head;
         this.record = record;
         this.held = new Holding(record.connection.account());
+    }
+
+    /** Returns the client's connection. */
+    public final ConnectionInfo connection() {
+        return record.connection;
     }
 
     final ExchangeSettings settings() {
