@@ -24,13 +24,13 @@ final class AddressWatch extends Timer {
         this.kept = kept;
         this.host = pool.way.host();
         this.exact = pool.way.isRequested();
-        this.named = !Dial.isFile(host) && Resolver.literal(host) == null;
+        this.named = !pool.way.isSocketFile() && Resolver.literal(host) == null;
     }
 
     /** There is a connection. */
     void begin() {
         if (named && !asking && !isArmed()) {
-            pool.loopPools.wheel.arm(this, pool.loopPools.resolver.holdsMillis(host, exact));
+            pool.loopPools.resources.wheel.arm(this, pool.loopPools.resources.resolver.holdsMillis(host, exact));
         }
     }
 
@@ -40,10 +40,10 @@ final class AddressWatch extends Timer {
             return;
         }
         asking = true;
-        Resolver resolver = pool.loopPools.resolver;
+        Resolver resolver = pool.loopPools.resources.resolver;
         Resolver.Answers answers = exact
-                ? resolver.resolveExactly(pool.loopPools.loop, host)
-                : resolver.resolve(pool.loopPools.loop, host);
+                ? resolver.resolveExactly(pool.loopPools.resources.loop, host)
+                : resolver.resolve(pool.loopPools.resources.loop, host);
         answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
                 .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(resolver)));
     }

@@ -2,7 +2,6 @@ package dev.gateway.pool;
 
 import dev.gateway.http1.ConnectHandshake;
 import dev.gateway.net.ByteCounter;
-import dev.gateway.net.FailureText;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.net.ProxyHeader;
 import dev.gateway.net.tls.ClientTls;
@@ -11,7 +10,6 @@ import dev.gateway.net.transport.Shortage;
 import dev.gateway.socks.SocksHandshake;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.RetrySafety;
 import dev.gateway.time.Timer;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.ClientPreamble;
@@ -39,8 +37,6 @@ import org.jspecify.annotations.Nullable;
  * one. Confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
-    private static final String UNIX = "unix:";
-
     private final PermitWaiter claimant;
     private final DialTarget way;
     private final Endpoint endpoint;
@@ -104,7 +100,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         this.preamble = preamble;
         this.patient = patient;
         this.callback = callback;
-        this.claim = claimant.loopPools.room.claim(this::onRoom);
+        this.claim = claimant.loopPools.resources.room.claim(this::onRoom);
     }
 
     /**
@@ -144,14 +140,13 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         try {
             connect();
         } catch (Throwable e) { // or whoever waits would never hear of it
-            fail(Cause.CONNECT_FAILED, describe(e));
+            fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
 
     private void connect() {
-        String host = way.host();
-        if (isFile(host)) {
-            connectToFile(Path.of(host.substring(UNIX.length())));
+        if (way.isSocketFile()) {
+            connectToFile(way.socketFile());
             return;
         }
         UpstreamSettings settings = claimant.settings;
@@ -159,15 +154,15 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         AddressPolicy policy = way.parent() == null
                 ? dialSettings.addresses()
                 : dialSettings.parents().addresses();
-        HappyEyeballs.Course course =
-                new HappyEyeballs.Course(host, way.port(), way.isRequested(), policy, turn, settings.connectMillis());
-        race = new HappyEyeballs(claimant.loopPools, course, this);
+        HappyEyeballs.Course course = new HappyEyeballs.Course(
+                way.host(), way.port(), way.isRequested(), policy, turn, settings.connectMillis());
+        race = new HappyEyeballs(claimant.loopPools.resources, course, this);
         race.start();
     }
 
     private void connectToFile(Path socket) {
         long startNanos = now();
-        LoopPools pools = claimant.loopPools;
+        LoopResources resources = claimant.loopPools.resources;
         ChannelHandler opening = new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext ctx) {
@@ -175,12 +170,12 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 onConnected(ctx.channel(), startNanos);
             }
         };
-        channel = pools.transport.connect(
-                pools.loop,
-                pools.transport.unixAddress(socket),
+        channel = resources.transport.connect(
+                resources.loop,
+                resources.transport.unixAddress(socket),
                 claimant.settings.connectMillis(),
                 opening,
-                cause -> onFailed(causeOf(cause), describe(cause)));
+                cause -> onFailed(causeOf(cause), DialFailure.describe(cause)));
     }
 
     private static Cause causeOf(Throwable failure) {
@@ -192,7 +187,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     @Override
     public void onFailed(Cause cause, String detail) {
-        if (patient && cause == Cause.OVERLOAD && claimant.loopPools.room.isFull() && !done) {
+        if (patient && cause == Cause.OVERLOAD && claimant.loopPools.resources.room.isFull() && !done) {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
@@ -215,23 +210,23 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         try {
             establish(connected);
         } catch (Throwable e) { // or whoever waits would never hear of it
-            fail(Cause.CONNECT_FAILED, describe(e));
+            fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
 
     private void establish(Channel connected) {
         connectedNanos = now();
-        connected.pipeline().addLast(new ByteCounter(claimant.observer, claimant.loopPools.wheel), steps);
+        connected.pipeline().addLast(new ByteCounter(claimant.observer, claimant.loopPools.resources.wheel), steps);
         introduce(connected);
         if (way.parent() != null && claimant.settings.connectMillis() > 0) {
             long left = claimant.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;
-            claimant.loopPools.wheel.arm(parentTimer, Math.max(1, left));
+            claimant.loopPools.resources.wheel.arm(parentTimer, Math.max(1, left));
         }
         ClientTls tls = claimant.shared.tls(way);
         if (tls == null) {
             onSecured();
         } else {
-            String name = isFile(way.host()) ? "localhost" : way.host();
+            String name = way.isSocketFile() ? "localhost" : way.host();
             securing = true;
             addBeforeSteps(
                     tls.newHandler(connected.alloc(), name, way.port(), way.parent() == null ? alpn : Alpn.HTTP1));
@@ -287,7 +282,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void finish() {
-        claimant.loopPools.requireLoop();
+        claimant.loopPools.resources.requireLoop();
         Channel connected = channel;
         if (connected != null && !done) {
             done = true;
@@ -298,16 +293,16 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 callback.onDialed(connected, protocol);
             } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
                 connected.close();
-                callback.onDialFailed(failure(Cause.CONNECT_FAILED, way + ": " + describe(e)));
+                callback.onDialFailed(DialFailure.of(Cause.CONNECT_FAILED, way + ": " + DialFailure.describe(e)));
             }
         }
     }
 
     private void fail(Cause cause, String detail) {
-        claimant.loopPools.requireLoop();
+        claimant.loopPools.resources.requireLoop();
         if (!done) {
             cancel();
-            callback.onDialFailed(failure(cause, way + ": " + detail));
+            callback.onDialFailed(DialFailure.of(cause, way + ": " + detail));
         }
     }
 
@@ -330,25 +325,6 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         return claimant.now();
     }
 
-    /** Whether what is dialed is a socket file. */
-    static boolean isFile(String host) {
-        return host.startsWith(UNIX);
-    }
-
-    /** Returns a failure to get a connection: another attempt may be made, unless it would meet the same refusal. */
-    static Failure failure(Cause cause, String detail) {
-        return Failure.of(cause, cause == Cause.POLICY_ADDRESS ? RetrySafety.NEVER : RetrySafety.ALWAYS, detail);
-    }
-
-    /** Returns the innermost reason, which is the one that tells something, in one line. */
-    static String describe(Throwable failure) {
-        Throwable innermost = failure;
-        while (innermost.getCause() != null) {
-            innermost = innermost.getCause();
-        }
-        return FailureText.of(innermost);
-    }
-
     /** Last in the pipeline until the connection is handed over. */
     private final class Steps extends ChannelInboundHandlerAdapter {
         @Override
@@ -365,7 +341,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                             Cause.CONNECT_TIMEOUT,
                             "no TLS handshake in " + claimant.settings.tlsHandshakeMillis() + " ms");
                 } else {
-                    fail(Cause.TLS_FAILED, describe(handshake.cause()));
+                    fail(Cause.TLS_FAILED, DialFailure.describe(handshake.cause()));
                 }
             } else if (securing && event instanceof ChannelInputShutdownEvent) {
                 fail(Cause.TLS_FAILED, "closed the connection during the handshake");
@@ -380,7 +356,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            fail(securing ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, describe(cause));
+            fail(securing ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, DialFailure.describe(cause));
         }
     }
 }

@@ -2,9 +2,12 @@ package dev.gateway.pool;
 
 import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.time.Timer;
+import dev.gateway.time.TimerWheel;
+import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -13,20 +16,29 @@ import java.util.function.Consumer;
  * its loop.
  */
 final class DialRoom {
-    private final LoopPools here;
+    private final EventLoop loop;
+    private final TimerWheel wheel;
     private final DescriptorShare share;
+    private final BooleanSupplier giveUpIdle;
     private final Queue<Claim> waiting = new ArrayDeque<>();
-    private List<LoopPools> others = List.of();
+    private List<DialRoom> others = List.of();
     private boolean listening; // the share tells when a descriptor may be free
 
-    DialRoom(LoopPools here, DescriptorShare share) {
-        this.here = here;
+    /**
+     * Makes that of one event loop.
+     *
+     * @param giveUpIdle closes a connection of this loop that is idle, and returns whether there was one
+     */
+    DialRoom(EventLoop loop, TimerWheel wheel, DescriptorShare share, BooleanSupplier giveUpIdle) {
+        this.loop = loop;
+        this.wheel = wheel;
         this.share = share;
+        this.giveUpIdle = giveUpIdle;
     }
 
-    /** Takes note of all event loops; before anything is claimed. */
-    void join(List<LoopPools> all) {
-        others = all.stream().filter(each -> each != here).toList();
+    /** Takes note of those of all event loops; before anything is claimed. */
+    void join(List<DialRoom> all) {
+        others = all.stream().filter(each -> each != this).toList();
     }
 
     /**
@@ -55,9 +67,9 @@ final class DialRoom {
 
     private void askOthers(int position) {
         if (position < others.size()) {
-            LoopPools asked = others.get(position);
+            DialRoom asked = others.get(position);
             asked.loop.execute(() -> {
-                if (share.isFull() && !asked.giveUpIdle()) {
+                if (share.isFull() && !asked.giveUpIdle.getAsBoolean()) {
                     askOthers(position + 1);
                 }
             });
@@ -67,7 +79,7 @@ final class DialRoom {
     private void listen() {
         if (!listening) {
             listening = true;
-            share.whenFree(() -> here.loop.execute(this::serve)); // never on this stack, which may be another loop's
+            share.whenFree(() -> loop.execute(this::serve)); // never on this stack, which may be another loop's
         }
     }
 
@@ -96,13 +108,13 @@ final class DialRoom {
          * @param millis how long to wait, 0 for no limit
          */
         void begin(long millis) {
-            if (waiting.isEmpty() && (!share.isFull() || here.giveUpIdle())) {
+            if (waiting.isEmpty() && (!share.isFull() || giveUpIdle.getAsBoolean())) {
                 then.accept(true);
                 return;
             }
             waiting.add(this);
             if (millis > 0) {
-                here.wheel.arm(this, millis);
+                wheel.arm(this, millis);
             }
             listen(); // first, so that what becomes idle while others are asked is not kept
             askOthers(0);
@@ -110,7 +122,7 @@ final class DialRoom {
 
         /** Asks without waiting. */
         void beginAtOnce() {
-            then.accept(!share.isFull() || here.giveUpIdle());
+            then.accept(!share.isFull() || giveUpIdle.getAsBoolean());
         }
 
         private void onFound() {

@@ -10,6 +10,7 @@ import io.netty.channel.Channel;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param forwards whether requests on the connections are the parent's to forward, instead of bytes
  */
 record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
+    private static final String UNIX = "unix:";
+
     /** Returns the way to an endpoint that is one of its upstream's own. */
     static DialTarget straight(Endpoint endpoint) {
         return new DialTarget(endpoint, null, false);
@@ -44,6 +47,15 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
     /** Whether a client has named the host that is dialed. */
     boolean isRequested() {
         return parent == null && endpoint.index() == NamedByRequest.INDEX;
+    }
+
+    /** Whether what is dialed is a socket file. */
+    boolean isSocketFile() {
+        return host().startsWith(UNIX);
+    }
+
+    Path socketFile() {
+        return Path.of(host().substring(UNIX.length()));
     }
 
     String host() {

@@ -33,7 +33,7 @@ final class HappyEyeballs {
 
     private static final int MAX_ATTEMPTS = 8;
 
-    private final LoopPools pools;
+    private final LoopResources resources;
     private final Course course;
     private final Callback callback;
     private final Deque<InetAddress> ipv6 = new ArrayDeque<>(4);
@@ -92,16 +92,16 @@ final class HappyEyeballs {
         void onFailed(Cause cause, String detail);
     }
 
-    HappyEyeballs(LoopPools pools, Course course, Callback callback) {
-        this.pools = pools;
+    HappyEyeballs(LoopResources resources, Course course, Callback callback) {
+        this.resources = resources;
         this.course = course;
         this.callback = callback;
     }
 
     void start() {
         Resolver.Answers answers = course.requested
-                ? pools.resolver.resolveExactly(pools.loop, course.host)
-                : pools.resolver.resolve(pools.loop, course.host);
+                ? resources.resolver.resolveExactly(resources.loop, course.host)
+                : resources.resolver.resolve(resources.loop, course.host);
         answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
             ipv6Answered = true;
             onAnswer(ipv6, answer);
@@ -130,7 +130,7 @@ final class HappyEyeballs {
                 family.add(found.get(Math.floorMod(course.turn + i, found.size())));
             }
         } else if (attempts == 0) {
-            String failure = Dial.describe(answer.cause());
+            String failure = DialFailure.describe(answer.cause());
             if (!failures.contains(failure)) { // most often both families fail alike
                 failures.add(failure);
             }
@@ -140,7 +140,7 @@ final class HappyEyeballs {
             begun = true;
             runNext();
         } else if (!begun && !ipv4.isEmpty()) {
-            pools.wheel.arm(nextTimer, RESOLUTION_DELAY_MILLIS);
+            resources.wheel.arm(nextTimer, RESOLUTION_DELAY_MILLIS);
         }
     }
 
@@ -170,12 +170,12 @@ final class HappyEyeballs {
     private void run(InetAddress address) {
         if (attempts++ == 0) {
             failures.clear(); // of names
-            startNanos = pools.wheel.nanoTime();
+            startNanos = resources.wheel.nanoTime();
             if (course.connectMillis > 0) {
-                pools.wheel.arm(totalTimer, course.connectMillis);
+                resources.wheel.arm(totalTimer, course.connectMillis);
             }
         }
-        pools.wheel.arm(nextTimer, lead());
+        resources.wheel.arm(nextTimer, lead());
         Runner runner = new Runner(address);
         running.add(runner);
         runner.run();
@@ -186,7 +186,7 @@ final class HappyEyeballs {
         if (course.connectMillis == 0) {
             return ATTEMPT_DELAY_MILLIS;
         }
-        long left = course.connectMillis - (pools.wheel.nanoTime() - startNanos) / 1_000_000;
+        long left = course.connectMillis - (resources.wheel.nanoTime() - startNanos) / 1_000_000;
         int others = ipv6.size() + ipv4.size() + (ipv6Answered && ipv4Answered ? 0 : 1);
         return Math.min(ATTEMPT_DELAY_MILLIS, left / (others + 1));
     }
@@ -201,7 +201,7 @@ final class HappyEyeballs {
             run(runner.address);
         } else {
             isShort |= Shortage.isOurs(cause, runner.address);
-            failures.add(runner + ": " + Dial.describe(cause));
+            failures.add(runner + ": " + DialFailure.describe(cause));
             runNext();
         }
     }
@@ -229,7 +229,7 @@ final class HappyEyeballs {
 
         void run() {
             InetSocketAddress remote = new InetSocketAddress(address, course.port);
-            channel = pools.transport.connect(pools.loop, remote, 0, this, cause -> onLost(this, cause));
+            channel = resources.transport.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
         }
 
         void close() {
@@ -251,7 +251,7 @@ final class HappyEyeballs {
                 callback.onConnected(ctx.channel(), startNanos);
             } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
                 ctx.channel().close();
-                callback.onFailed(Cause.CONNECT_FAILED, Dial.describe(e));
+                callback.onFailed(Cause.CONNECT_FAILED, DialFailure.describe(e));
             }
         }
 

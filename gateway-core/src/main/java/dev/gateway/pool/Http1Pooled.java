@@ -40,7 +40,8 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
         this.openedNanos = pool.now();
-        this.connection = new Http1ClientConnection(this, pool.observer, pool.loopPools.wheel, settings(pool.way));
+        this.connection =
+                new Http1ClientConnection(this, pool.observer, pool.loopPools.resources.wheel, settings(pool.way));
     }
 
     private static Http1ClientSettings settings(DialTarget way) {
@@ -121,7 +122,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
             pool.kept.retire(this, CloseCause.MAX_REQUESTS);
         } else if (pool.keepAlive.requests.isDoubtful(served)) {
             idleSinceNanos = pool.now();
-            pool.loopPools.wheel.arm(doubt, DOUBT_MILLIS);
+            pool.loopPools.resources.wheel.arm(doubt, DOUBT_MILLIS);
         } else {
             pool.kept.onRoom(this);
         }

@@ -21,8 +21,8 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     Http2Pooled(Channel channel, EndpointPool pool, PendingConnection arrival) {
         super(channel, pool);
         this.arrival = arrival;
-        this.connection =
-                Http2ClientConnection.create(this, pool.observer, pool.loopPools.wheel, Http2ClientSettings.DEFAULT);
+        this.connection = Http2ClientConnection.create(
+                this, pool.observer, pool.loopPools.resources.wheel, Http2ClientSettings.DEFAULT);
     }
 
     @Override

@@ -52,7 +52,7 @@ final class IdleReaper extends Timer {
                 : connection.idleUntilNanos;
         if (!isArmed() || deadline - armedFor < 0) {
             armedFor = deadline;
-            pool.loopPools.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
+            pool.loopPools.resources.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
         }
     }
 

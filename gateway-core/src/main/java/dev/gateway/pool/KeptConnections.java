@@ -67,7 +67,7 @@ final class KeptConnections {
     private boolean isClosedByPeer(PooledConnection connection, long now) {
         return connection.isIdle()
                 && now - connection.idleSinceNanos >= LOOK_AFTER_NANOS
-                && pool.loopPools.peerClose.hasCome(connection.channel);
+                && pool.loopPools.resources.peerClose.hasCome(connection.channel);
     }
 
     /** Opens a stream on a connection that has room. */
@@ -214,7 +214,7 @@ final class KeptConnections {
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
         return shared.permits.isWanted(pool.host)
-                || pool.loopPools.room.isAwaited()
+                || pool.loopPools.resources.room.isAwaited()
                 || (shared.permits.isExceeded(pool.host) && !(connections.serving() == 1 && pool.supply.multiplexes()));
     }
 

@@ -1,6 +1,5 @@
 package dev.gateway.pool;
 
-import dev.gateway.net.PeerClose;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.Cause;
@@ -22,31 +21,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The upstream connections of one event loop. Confined to it. */
 final class LoopPools implements StreamOpener {
-    final Transport transport;
-    final Resolver resolver;
-    final EventLoop loop;
-    final TimerWheel wheel;
-    final DialRoom room;
-    final PeerClose peerClose = new PeerClose();
+    final LoopResources resources;
     private final IdentityHashMap<Upstream, LoopUpstream> upstreams = new IdentityHashMap<>();
 
     LoopPools(Transport transport, Resolver resolver, EventLoop loop, TimerWheel wheel) {
-        this.transport = transport;
-        this.resolver = resolver;
-        this.loop = loop;
-        this.wheel = wheel;
-        this.room = new DialRoom(this, transport.descriptors().upstreams());
-    }
-
-    /** Makes sure that what the pools of a loop hear is told on that loop. */
-    void requireLoop() {
-        if (!loop.inEventLoop()) {
-            throw new IllegalStateException("told on " + Thread.currentThread().getName() + ", not on the event loop");
-        }
+        this.resources = new LoopResources(transport, resolver, loop, wheel, this::giveUpIdle);
     }
 
     /** Closes a connection that is idle, so that another can be made; returns whether there was one. */
-    boolean giveUpIdle() {
+    private boolean giveUpIdle() {
         for (LoopUpstream each : upstreams.values()) {
             if (each.giveUpIdle()) {
                 return true;

@@ -74,7 +74,7 @@ final class LoopUpstream {
         DialTarget way = DialTarget.to(endpoint, demand, dialSettings.parents());
         String refusal = way.parent() == null ? null : dialSettings.refuseByParent(endpoint.host(), endpoint.port());
         if (refusal != null) {
-            callback.onOpenFailed(Dial.failure(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
+            callback.onOpenFailed(DialFailure.of(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
             return StreamOpener.Opening.DONE;
         }
         return demand == StreamKind.TUNNEL
@@ -202,10 +202,10 @@ final class LoopUpstream {
 
     /** Does something on the event loop, now or soon; safe from any thread. */
     void onLoop(Runnable task) {
-        if (loopPools.loop.inEventLoop()) {
+        if (loopPools.resources.loop.inEventLoop()) {
             task.run();
         } else {
-            loopPools.loop.execute(task);
+            loopPools.resources.loop.execute(task);
         }
     }
 

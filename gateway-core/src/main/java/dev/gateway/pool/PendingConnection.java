@@ -95,7 +95,7 @@ final class PendingConnection implements Dial.Callback {
                 http2 ? new Http2Pooled(established, pool, this) : new Http1Pooled(established, pool);
         connection = arrived;
         if (http2) {
-            pool.loopPools.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, pool.settings.connectMillis()));
+            pool.loopPools.resources.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, pool.settings.connectMillis()));
             established
                     .closeFuture()
                     .addListener(closed -> fail(Cause.CONNECT_FAILED, "closed before it sent HTTP/2 settings"));
@@ -119,7 +119,7 @@ final class PendingConnection implements Dial.Callback {
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onNotArrived(Dial.failure(cause, pool.way + ": " + detail));
+            callback.onNotArrived(DialFailure.of(cause, pool.way + ": " + detail));
         }
     }
 }

@@ -77,7 +77,7 @@ final class PendingRequests {
     private void limit(Waiter waiter) {
         if (waiters.size() <= pool.supply.expected()) {
             if (patienceMillis() > 0) {
-                pool.loopPools.wheel.arm(waiter.timer, patienceMillis());
+                pool.loopPools.resources.wheel.arm(waiter.timer, patienceMillis());
             }
             return;
         }
@@ -91,7 +91,7 @@ final class PendingRequests {
             siblings.onPending(1);
         }
         if (pool.settings.poolAcquireMillis() > 0) {
-            pool.loopPools.wheel.arm(waiter.timer, pool.settings.poolAcquireMillis());
+            pool.loopPools.resources.wheel.arm(waiter.timer, pool.settings.poolAcquireMillis());
         }
     }
 
@@ -117,8 +117,8 @@ final class PendingRequests {
 
     /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        boolean isOurs =
-                pool.loopPools.room.isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
+        boolean isOurs = pool.loopPools.resources.room
+                .isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
         if (pool.supply.dialing() > 0 && !isOurs && pool.supply.onLate()) {
             shared.upstream.health().onTried(pool.way.endpoint(), false);
         }
@@ -128,7 +128,8 @@ final class PendingRequests {
         if (!waiter.counted && pool.supply.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                pool.loopPools.wheel.arm(waiter.timer, patienceMillis()); // what is being made tells when it fails
+                pool.loopPools.resources.wheel.arm(
+                        waiter.timer, patienceMillis()); // what is being made tells when it fails
             }
         } else if (!waiter.counted) { // what was being made for it has failed
             if (!moveElsewhere(waiter) && waiter.queued) {
@@ -137,7 +138,7 @@ final class PendingRequests {
         } else if (waiters.isAmongFirst(waiter, pool.supply.expected())) { // it has had its permit in time
             stopCounting(waiter);
             if (patienceMillis() > 0) {
-                pool.loopPools.wheel.arm(waiter.timer, patienceMillis());
+                pool.loopPools.resources.wheel.arm(waiter.timer, patienceMillis());
             }
         } else {
             pool.observer.onPendingTimeout();

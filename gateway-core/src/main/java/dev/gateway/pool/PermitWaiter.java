@@ -49,7 +49,7 @@ abstract class PermitWaiter {
     abstract boolean isClosed();
 
     final long now() {
-        return loopPools.wheel.nanoTime();
+        return loopPools.resources.wheel.nanoTime();
     }
 
     /** Whether it had better connect to its own endpoint, and not only to others. */

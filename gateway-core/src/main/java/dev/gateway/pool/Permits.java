@@ -114,7 +114,7 @@ final class Permits {
     private void askNext(Iterator<LoopUpstream> others, int wanted) {
         if (wanted > 0 && others.hasNext()) {
             LoopUpstream next = others.next();
-            next.loopPools.loop.execute(() -> askNext(others, wanted - next.giveUp(wanted)));
+            next.loopPools.resources.loop.execute(() -> askNext(others, wanted - next.giveUp(wanted)));
             return;
         }
         asking.set(false);
@@ -153,7 +153,7 @@ final class Permits {
             Host granted = acquireFor(next, free);
             if (granted != null) {
                 if (forget(next)) {
-                    next.loopPools.loop.execute(
+                    next.loopPools.resources.loop.execute(
                             () -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
                     release(granted); // another thread was faster, and who came meanwhile may have found none

@@ -55,7 +55,8 @@ public final class Pools implements AutoCloseable {
         for (int i = 0; i < transport.loops().size(); i++) {
             loops.add(new LoopPools(transport, resolver, transport.loops().get(i), wheels.get(i)));
         }
-        loops.forEach(each -> each.room.join(loops));
+        List<DialRoom> rooms = loops.stream().map(each -> each.resources.room).toList();
+        rooms.forEach(each -> each.join(rooms));
     }
 
     /** Returns the back door of an event loop, to be used on it only. */
@@ -75,7 +76,7 @@ public final class Pools implements AutoCloseable {
         for (int i = 0; i < loops.size(); i++) {
             LoopPools pools = loops.get(i);
             UpstreamObserver observer = observers.observer(upstream, i);
-            run(pools.loop, () -> pools.add(shared, observer));
+            run(pools.resources.loop, () -> pools.add(shared, observer));
         }
     }
 
@@ -109,14 +110,14 @@ public final class Pools implements AutoCloseable {
 
     private CompletableFuture<Void> onAll(Consumer<LoopPools> task) {
         return CompletableFuture.allOf(loops.stream()
-                .map(pools -> CompletableFuture.runAsync(() -> task.accept(pools), pools.loop))
+                .map(pools -> CompletableFuture.runAsync(() -> task.accept(pools), pools.resources.loop))
                 .toArray(CompletableFuture<?>[]::new));
     }
 
     /** Closes idle connections, and others as soon as they are; requests still get connections, which are not kept. */
     public void retire(Upstream upstream) {
         for (LoopPools pools : loops) {
-            run(pools.loop, () -> pools.retire(upstream));
+            run(pools.resources.loop, () -> pools.retire(upstream));
         }
     }
 
@@ -132,7 +133,7 @@ public final class Pools implements AutoCloseable {
             }
         }
         for (LoopPools pools : loops) {
-            run(pools.loop, () -> pools.keepOnly(upstream, endpoints));
+            run(pools.resources.loop, () -> pools.keepOnly(upstream, endpoints));
         }
     }
 
@@ -148,14 +149,14 @@ public final class Pools implements AutoCloseable {
     /** Keeps no connections to an endpoint any longer than they are used, or keeps them again. */
     public void drain(Upstream upstream, String endpoint, boolean drain) {
         for (LoopPools pools : loops) {
-            run(pools.loop, () -> pools.drain(upstream, endpoint, drain));
+            run(pools.resources.loop, () -> pools.drain(upstream, endpoint, drain));
         }
     }
 
     /** Looks at the connections of an upstream; the answer comes from the event loops, one from each in their order. */
     public List<CompletableFuture<LoopView>> view(Upstream upstream) {
         Function<LoopPools, CompletableFuture<LoopView>> ask =
-                pools -> CompletableFuture.supplyAsync(() -> pools.view(upstream), pools.loop);
+                pools -> CompletableFuture.supplyAsync(() -> pools.view(upstream), pools.resources.loop);
         return loops.stream().map(ask).toList();
     }
 
@@ -170,7 +171,7 @@ public final class Pools implements AutoCloseable {
     /** Counts connections and waiting requests of an upstream; the answer comes from the event loops. */
     public CompletableFuture<PoolCounts> counts(Upstream upstream) {
         Function<LoopPools, CompletableFuture<PoolCounts>> ask =
-                pools -> CompletableFuture.supplyAsync(() -> pools.counts(upstream), pools.loop);
+                pools -> CompletableFuture.supplyAsync(() -> pools.counts(upstream), pools.resources.loop);
         return loops.stream()
                 .map(ask)
                 .reduce((a, b) -> a.thenCombine(b, PoolCounts::plus))
@@ -185,7 +186,7 @@ public final class Pools implements AutoCloseable {
      */
     public CompletableFuture<Map<Upstream, PoolCounts[]>> countsByEndpoint(Executor executor) {
         Function<LoopPools, CompletableFuture<Map<Upstream, PoolCounts[]>>> ask =
-                pools -> CompletableFuture.supplyAsync(pools::countsByEndpoint, pools.loop);
+                pools -> CompletableFuture.supplyAsync(pools::countsByEndpoint, pools.resources.loop);
         CompletableFuture<Map<Upstream, PoolCounts[]>> sum = CompletableFuture.completedFuture(new HashMap<>());
         for (LoopPools pools : loops) {
             sum = sum.thenCombineAsync(ask.apply(pools), Pools::add, executor);

@@ -110,7 +110,8 @@ final class SharedUpstream {
     /** Other endpoints are chosen than before; called by whatever thread. */
     private void onChoice() {
         permits.onChoice();
-        loops.forEach(each -> each.loopPools.loop.execute(each::onChoice)); // never on this stack: something is locked
+        loops.forEach(each ->
+                each.loopPools.resources.loop.execute(each::onChoice)); // never on this stack: something is locked
     }
 
     void close() {

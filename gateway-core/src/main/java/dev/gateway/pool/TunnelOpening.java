@@ -70,7 +70,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     public void onDialed(Channel established, @Nullable String protocol) {
         tunnels.onDialed(this, established);
         TcpClientStream opened =
-                TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.wheel);
+                TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.resources.wheel);
         stream = opened;
         dial = null;
         preamble = null;

@@ -47,7 +47,7 @@ final class Tunnels extends PermitWaiter {
         if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
-                    Dial.failure(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
+                    DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
         TunnelOpening tunnel = new TunnelOpening(this, way, preamble, events, callback);
@@ -57,12 +57,12 @@ final class Tunnels extends PermitWaiter {
         if (waiting.contains(tunnel)) {
             if (!shared.upstream.pendingRequests().tryAcquire()) {
                 observer.onPendingOverflow();
-                fail(tunnel, Dial.failure(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
+                fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
                 return StreamOpener.Opening.DONE;
             }
             tunnel.counted = true;
             if (settings.poolAcquireMillis() > 0) {
-                loopPools.wheel.arm(tunnel.waitTimer, settings.poolAcquireMillis());
+                loopPools.resources.wheel.arm(tunnel.waitTimer, settings.poolAcquireMillis());
             }
         }
         return tunnel;
@@ -129,7 +129,7 @@ final class Tunnels extends PermitWaiter {
         observer.onPendingTimeout();
         fail(
                 tunnel,
-                Dial.failure(
+                DialFailure.of(
                         Cause.PENDING_TIMEOUT, "no connection to " + tunnel.way.endpoint() + " became free in time"));
     }
 

@@ -40,13 +40,13 @@ class HappyEyeballsTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private FakeDns dns;
     private Resolver resolver;
-    private LoopPools pools;
+    private LoopResources resources;
 
     @BeforeEach
     void start() throws IOException {
         dns = new FakeDns();
         resolver = new Resolver(transport, List.of(dns.address()));
-        pools = new LoopPools(transport, resolver, loop, new TimerWheel(loop, clock::get));
+        resources = new LoopResources(transport, resolver, loop, new TimerWheel(loop, clock::get), () -> false);
     }
 
     @AfterEach
@@ -219,7 +219,7 @@ class HappyEyeballsTest {
             }
         };
         loop.submit(() -> new HappyEyeballs(
-                                pools, new HappyEyeballs.Course("127.77.0.1", port, false, null, 0, 0), clumsy)
+                                resources, new HappyEyeballs.Course("127.77.0.1", port, false, null, 0, 0), clumsy)
                         .start())
                 .sync();
         assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
@@ -316,7 +316,8 @@ class HappyEyeballsTest {
         }
 
         HappyEyeballs race(String host, int port, long connectMillis) {
-            return new HappyEyeballs(pools, new HappyEyeballs.Course(host, port, false, this, 0, connectMillis), this);
+            return new HappyEyeballs(
+                    resources, new HappyEyeballs.Course(host, port, false, this, 0, connectMillis), this);
         }
 
         @Override
