@@ -12,6 +12,7 @@ import dev.gateway.upstream.Host;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
+import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * One event loop's connections of one upstream: a pool for each of its endpoints, for the endpoints that requests named
  * lately, and its tunnels. Confined to its loop.
  */
-final class LoopUpstream {
+final class LoopUpstream implements SharedUpstream.Loop {
     /** Named endpoints whose connections are kept; the one that was not asked for longest makes room. */
     static final int MAX_NAMED = 256;
 
@@ -175,22 +176,23 @@ final class LoopUpstream {
         }
     }
 
-    /** HTTP/2 was spoken where only a handshake could tell. */
-    void onHttp2Known() {
+    @Override
+    public void onHttp2Known() {
         List.copyOf(pools).forEach(EndpointPool::onHttp2Known);
     }
 
-    /** Other endpoints are chosen than before. */
-    void onChoice() {
+    @Override
+    public void onChoice() {
         siblings.onChoice();
     }
 
-    /**
-     * Closes connections that are not in use and that others need.
-     *
-     * @return how many; not more than are wanted
-     */
-    int giveUp(int wanted) {
+    @Override
+    public EventLoop loop() {
+        return loopPools.resources.loop;
+    }
+
+    @Override
+    public int giveUp(int wanted) {
         int given = 0;
         for (EndpointPool pool : List.copyOf(pools)) {
             while (given < wanted && pool.kept.giveUpOne()) {
@@ -198,15 +200,6 @@ final class LoopUpstream {
             }
         }
         return given;
-    }
-
-    /** Does something on the event loop, now or soon; safe from any thread. */
-    void onLoop(Runnable task) {
-        if (loopPools.resources.loop.inEventLoop()) {
-            task.run();
-        } else {
-            loopPools.resources.loop.execute(task);
-        }
     }
 
     /** Closes what leads to endpoints of other addresses; not to those that requests named, which are nobody's. */

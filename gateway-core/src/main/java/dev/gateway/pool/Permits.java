@@ -2,6 +2,7 @@ package dev.gateway.pool;
 
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
+import io.netty.channel.EventLoop;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
@@ -20,7 +21,7 @@ final class Permits {
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Upstream upstream;
-    private final List<LoopUpstream> loops;
+    private final List<? extends Holder> loops;
 
     /** Those that have requests but may not connect; each at most once. */
     private final Queue<PermitWaiter> starving = new ConcurrentLinkedQueue<>();
@@ -34,12 +35,24 @@ final class Permits {
     /** Whether somebody has come meanwhile for whom they must be asked once more. */
     private volatile boolean askAgain;
 
+    /** The connections of the upstream on one event loop. */
+    interface Holder {
+        EventLoop loop();
+
+        /**
+         * Closes connections that are not in use and that others need; called on its loop.
+         *
+         * @return how many; not more than are wanted
+         */
+        int giveUp(int wanted);
+    }
+
     /**
      * Makes it, with nobody in line.
      *
      * @param loops all that have connections of the upstream, also those that come later; safe from any thread
      */
-    Permits(Upstream upstream, List<LoopUpstream> loops) {
+    Permits(Upstream upstream, List<? extends Holder> loops) {
         this.upstream = upstream;
         this.loops = loops;
     }
@@ -99,9 +112,9 @@ final class Permits {
     private void ask(PermitWaiter claimant) {
         if (asking.compareAndSet(false, true)) {
             int wanted = Math.max(1, starving.size());
-            for (LoopUpstream loop : loops) {
-                if (loop.loopPools == claimant.loopPools) {
-                    wanted -= loop.giveUp(wanted);
+            for (Holder each : loops) {
+                if (each.loop() == claimant.loopPools.resources.loop) {
+                    wanted -= each.giveUp(wanted);
                 }
             }
             askNext(loops.iterator(), wanted);
@@ -111,10 +124,10 @@ final class Permits {
         }
     }
 
-    private void askNext(Iterator<LoopUpstream> others, int wanted) {
+    private void askNext(Iterator<? extends Holder> others, int wanted) {
         if (wanted > 0 && others.hasNext()) {
-            LoopUpstream next = others.next();
-            next.loopPools.resources.loop.execute(() -> askNext(others, wanted - next.giveUp(wanted)));
+            Holder next = others.next();
+            next.loop().execute(() -> askNext(others, wanted - next.giveUp(wanted)));
             return;
         }
         asking.set(false);

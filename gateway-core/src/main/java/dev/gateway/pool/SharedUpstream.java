@@ -30,7 +30,16 @@ final class SharedUpstream {
     private final Map<Endpoint.Address, LearnedIdleTimeout> keepAlives =
             new HashMap<>(); // complete before others see it
 
-    private final List<LoopUpstream> loops = new CopyOnWriteArrayList<>();
+    private final List<Loop> loops = new CopyOnWriteArrayList<>();
+
+    /** The upstream's pools on one event loop; called on that loop. */
+    interface Loop extends Permits.Holder {
+        /** HTTP/2 was spoken where only a handshake could tell. */
+        void onHttp2Known();
+
+        /** Other endpoints are chosen than before. */
+        void onChoice();
+    }
 
     /**
      * Reads the upstream's certificates.
@@ -98,20 +107,25 @@ final class SharedUpstream {
     void onHttp2() {
         if (!http2Seen && isNegotiated()) {
             http2Seen = true;
-            loops.forEach(each -> each.onLoop(each::onHttp2Known));
+            for (Loop each : loops) {
+                if (each.loop().inEventLoop()) {
+                    each.onHttp2Known();
+                } else {
+                    each.loop().execute(each::onHttp2Known);
+                }
+            }
         }
     }
 
     /** From now on that one has connections of the upstream, too. */
-    void add(LoopUpstream loop) {
+    void add(Loop loop) {
         loops.add(loop);
     }
 
     /** Other endpoints are chosen than before; called by whatever thread. */
     private void onChoice() {
         permits.onChoice();
-        loops.forEach(each ->
-                each.loopPools.resources.loop.execute(each::onChoice)); // never on this stack: something is locked
+        loops.forEach(each -> each.loop().execute(each::onChoice)); // never on this stack: something is locked
     }
 
     void close() {
