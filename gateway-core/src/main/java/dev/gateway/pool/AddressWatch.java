@@ -22,15 +22,15 @@ final class AddressWatch extends Timer {
     AddressWatch(EndpointPool pool, KeptConnections kept) {
         this.pool = pool;
         this.kept = kept;
-        this.host = pool.way.host();
-        this.exact = pool.way.isRequested();
-        this.named = !pool.way.isSocketFile() && Resolver.literal(host) == null;
+        this.host = pool.endpoint.target.host();
+        this.exact = pool.endpoint.target.isRequested();
+        this.named = !pool.endpoint.target.isSocketFile() && Resolver.literal(host) == null;
     }
 
     /** There is a connection. */
     void begin() {
         if (named && !asking && !isArmed()) {
-            pool.loopPools.resources.wheel.arm(this, pool.loopPools.resources.resolver.holdsMillis(host, exact));
+            pool.endpoint.resources.wheel.arm(this, pool.endpoint.resources.resolver.holdsMillis(host, exact));
         }
     }
 
@@ -40,10 +40,10 @@ final class AddressWatch extends Timer {
             return;
         }
         asking = true;
-        Resolver resolver = pool.loopPools.resources.resolver;
+        Resolver resolver = pool.endpoint.resources.resolver;
         Resolver.Answers answers = exact
-                ? resolver.resolveExactly(pool.loopPools.resources.loop, host)
-                : resolver.resolve(pool.loopPools.resources.loop, host);
+                ? resolver.resolveExactly(pool.endpoint.resources.loop, host)
+                : resolver.resolve(pool.endpoint.resources.loop, host);
         answers.ipv6().addListener((Future<List<InetAddress>> ipv6) -> answers.ipv4()
                 .addListener((Future<List<InetAddress>> ipv4) -> onAnswered(resolver)));
     }

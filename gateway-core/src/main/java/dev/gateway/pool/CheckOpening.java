@@ -20,7 +20,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         this.pool = pool;
         this.events = events;
         this.callback = callback;
-        this.permitted = pool.shared.permits.tryAcquire(pool.host);
+        this.permitted = pool.endpoint.shared.permits.tryAcquire(pool.endpoint.host);
         // The time of a check is short, and running out of it would be held against the endpoint.
         this.arrival = new PendingConnection(pool, false, this);
     }
@@ -65,10 +65,10 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     }
 
     private void end() {
-        pool.onStreamsEnded(1);
+        pool.endpoint.releaseRequests(1);
         if (permitted) {
             pool.onCheckDialEnded();
-            pool.shared.permits.release(pool.host);
+            pool.endpoint.shared.permits.release(pool.endpoint.host);
         }
     }
 }

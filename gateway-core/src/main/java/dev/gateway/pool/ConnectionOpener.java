@@ -15,7 +15,6 @@ final class ConnectionOpener {
     private final EndpointPool pool;
     private final SharedUpstream shared;
     private int dialing;
-    private boolean starving; // in the queue for a permit
     private boolean reserved; // it has a permit for a request that is about to wait here
     private int late; // of those being made, have been held against the endpoint already
     private int addressTurn = ThreadLocalRandom.current().nextInt(); // each loop begins at another address
@@ -69,16 +68,11 @@ final class ConnectionOpener {
         if (mayGoBeyond()) {
             leaveLine();
         }
-        while (!starving && isNeeded()) {
+        while (!pool.permit.isWaiting() && isNeeded()) {
             if (mayGoBeyond()) {
-                shared.permits.acquireBeyond(pool);
-            } else {
-                // Others of this loop are asked on this stack, which may close a connection and bring us here again.
-                starving = true;
-                if (!shared.permits.tryAcquire(pool)) {
-                    return;
-                }
-                starving = false;
+                shared.permits.acquireBeyond(pool.permit);
+            } else if (!shared.permits.tryAcquire(pool.permit)) {
+                return;
             }
             dial();
         }
@@ -86,7 +80,8 @@ final class ConnectionOpener {
 
     /** Whether a request that waits here now waits for a permit, which may be long. */
     boolean waitsForPermit() {
-        return isNeeded() && (starving || !(mayGoBeyond() || shared.permits.isAvailable(pool.host)));
+        return isNeeded()
+                && (pool.permit.isWaiting() || !(mayGoBeyond() || shared.permits.isAvailable(pool.endpoint.host)));
     }
 
     /**
@@ -99,8 +94,10 @@ final class ConnectionOpener {
             return true;
         }
         if (mayGoBeyond()) {
-            shared.permits.acquireBeyond(pool);
-        } else if (starving || (expected() > 0 && mayMultiplex()) || !shared.permits.tryAcquire(pool.host)) {
+            shared.permits.acquireBeyond(pool.permit);
+        } else if (pool.permit.isWaiting()
+                || (expected() > 0 && mayMultiplex())
+                || !shared.permits.tryAcquire(pool.endpoint.host)) {
             return false;
         }
         reserved = true;
@@ -131,24 +128,16 @@ final class ConnectionOpener {
 
     /** Has no place in the line for a permit from here on, unless it is being given one. */
     void leaveLine() {
-        if (starving && shared.permits.forget(pool)) {
-            starving = false;
-        }
-    }
-
-    /** It is in line no more, for it has a permit. */
-    void onLineLeft() {
-        starving = false;
+        shared.permits.leave(pool.permit);
     }
 
     /** It has the permit that it waited for. */
     void onPermit() {
-        starving = false;
         if (isNeeded()) {
             dial();
             meetDemand();
         } else {
-            shared.permits.release(pool.host);
+            shared.permits.release(pool.endpoint.host);
         }
     }
 

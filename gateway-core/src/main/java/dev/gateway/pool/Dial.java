@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * one. Confined to its event loop; ends in one call of its callback, or in {@link #cancel}.
  */
 final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
-    private final PermitWaiter claimant;
+    private final UpstreamContext context;
     private final DialTarget way;
     private final Endpoint endpoint;
     private final Alpn alpn;
@@ -61,7 +61,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private final Timer parentTimer = new Timer() {
         @Override
         protected void onExpired() {
-            fail(Cause.CONNECT_TIMEOUT, "no answer in " + claimant.settings.connectMillis() + " ms");
+            fail(Cause.CONNECT_TIMEOUT, "no answer in " + context.settings.connectMillis() + " ms");
         }
     };
 
@@ -75,6 +75,9 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
          */
         void onDialed(Channel channel, @Nullable String protocol);
 
+        /** Whether no connection is wanted any more, for what it leads to has been removed. */
+        boolean isClosed();
+
         /** There is no connection to be had, or {@link #onDialed} threw an exception. */
         void onDialFailed(Failure failure);
     }
@@ -82,25 +85,24 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     /**
      * Prepares a connection.
      *
-     * @param claimant whose permit it uses
      * @param preamble what the endpoint is told, if the upstream wants that, or a parent; null for nothing
      * @param patient whether to wait for a file descriptor if there is none
      */
     Dial(
-            PermitWaiter claimant,
+            UpstreamContext context,
             DialTarget way,
             Alpn alpn,
             @Nullable ClientPreamble preamble,
             boolean patient,
             Callback callback) {
-        this.claimant = claimant;
+        this.context = context;
         this.way = way;
         this.endpoint = way.endpoint();
         this.alpn = alpn;
         this.preamble = preamble;
         this.patient = patient;
         this.callback = callback;
-        this.claim = claimant.loopPools.resources.room.claim(this::onRoom);
+        this.claim = context.resources.room.claim(this::onRoom);
     }
 
     /**
@@ -120,7 +122,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             claim.beginAtOnce();
             return;
         }
-        long limit = claimant.settings.connectMillis();
+        long limit = context.settings.connectMillis();
         long left = limit - (now() - claimedNanos) / 1_000_000;
         if (limit > 0 && left <= 0) {
             onRoom(false);
@@ -149,20 +151,20 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             connectToFile(way.socketFile());
             return;
         }
-        UpstreamSettings settings = claimant.settings;
+        UpstreamSettings settings = context.settings;
         DialSettings dialSettings = settings.dialSettings();
         AddressPolicy policy = way.parent() == null
                 ? dialSettings.addresses()
                 : dialSettings.parents().addresses();
         HappyEyeballs.Course course = new HappyEyeballs.Course(
                 way.host(), way.port(), way.isRequested(), policy, turn, settings.connectMillis());
-        race = new HappyEyeballs(claimant.loopPools.resources, course, this);
+        race = new HappyEyeballs(context.resources, course, this);
         race.start();
     }
 
     private void connectToFile(Path socket) {
         long startNanos = now();
-        LoopResources resources = claimant.loopPools.resources;
+        LoopResources resources = context.resources;
         ChannelHandler opening = new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext ctx) {
@@ -173,7 +175,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         channel = resources.transport.connect(
                 resources.loop,
                 resources.transport.unixAddress(socket),
-                claimant.settings.connectMillis(),
+                context.settings.connectMillis(),
                 opening,
                 cause -> onFailed(causeOf(cause), DialFailure.describe(cause)));
     }
@@ -187,7 +189,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     @Override
     public void onFailed(Cause cause, String detail) {
-        if (patient && cause == Cause.OVERLOAD && claimant.loopPools.resources.room.isFull() && !done) {
+        if (patient && cause == Cause.OVERLOAD && context.resources.room.isFull() && !done) {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
@@ -203,7 +205,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             connected.close();
             return;
         }
-        if (claimant.isClosed()) {
+        if (callback.isClosed()) {
             fail(Cause.DRAIN, "the upstream has been removed");
             return;
         }
@@ -216,13 +218,13 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     private void establish(Channel connected) {
         connectedNanos = now();
-        connected.pipeline().addLast(new ByteCounter(claimant.observer, claimant.loopPools.resources.wheel), steps);
+        connected.pipeline().addLast(new ByteCounter(context.observer, context.resources.wheel), steps);
         introduce(connected);
-        if (way.parent() != null && claimant.settings.connectMillis() > 0) {
-            long left = claimant.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;
-            claimant.loopPools.resources.wheel.arm(parentTimer, Math.max(1, left));
+        if (way.parent() != null && context.settings.connectMillis() > 0) {
+            long left = context.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;
+            context.resources.wheel.arm(parentTimer, Math.max(1, left));
         }
-        ClientTls tls = claimant.shared.tls(way);
+        ClientTls tls = context.shared.tls(way);
         if (tls == null) {
             onSecured();
         } else {
@@ -273,7 +275,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         if (preamble != null) {
             InetSocketAddress client = preamble.client().socketAddress();
             InetSocketAddress local = preamble.local();
-            switch (claimant.settings.dialSettings().proxyHeader()) {
+            switch (context.settings.dialSettings().proxyHeader()) {
                 case NONE -> {}
                 case V1 -> connected.writeAndFlush(ProxyHeader.version1(client, local));
                 case V2 -> connected.writeAndFlush(ProxyHeader.version2(client, local));
@@ -282,13 +284,13 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void finish() {
-        claimant.loopPools.resources.requireLoop();
+        context.resources.requireLoop();
         Channel connected = channel;
         if (connected != null && !done) {
             done = true;
             parentTimer.cancel();
             connected.pipeline().remove(steps);
-            claimant.observer.onConnected(connectedNanos - startNanos, tlsNanos);
+            context.observer.onConnected(connectedNanos - startNanos, tlsNanos);
             try {
                 callback.onDialed(connected, protocol);
             } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
@@ -299,7 +301,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void fail(Cause cause, String detail) {
-        claimant.loopPools.resources.requireLoop();
+        context.resources.requireLoop();
         if (!done) {
             cancel();
             callback.onDialFailed(DialFailure.of(cause, way + ": " + detail));
@@ -322,7 +324,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private long now() {
-        return claimant.now();
+        return context.now();
     }
 
     /** Last in the pipeline until the connection is handed over. */
@@ -337,9 +339,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                     tlsNanos = now() - connectedNanos;
                     onSecured();
                 } else if (handshake.cause() instanceof SslHandshakeTimeoutException) {
-                    fail(
-                            Cause.CONNECT_TIMEOUT,
-                            "no TLS handshake in " + claimant.settings.tlsHandshakeMillis() + " ms");
+                    fail(Cause.CONNECT_TIMEOUT, "no TLS handshake in " + context.settings.tlsHandshakeMillis() + " ms");
                 } else {
                     fail(Cause.TLS_FAILED, DialFailure.describe(handshake.cause()));
                 }

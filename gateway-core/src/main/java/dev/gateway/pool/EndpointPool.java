@@ -6,7 +6,6 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
@@ -15,14 +14,15 @@ import org.jspecify.annotations.Nullable;
  * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
-final class EndpointPool extends PermitWaiter implements PendingConnection.Callback {
-    final DialTarget way;
-    final LearnedIdleTimeout keepAlive;
+final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Owner {
+    final EndpointContext endpoint;
+    private final SharedUpstream shared;
+    private final Host host;
+    final PermitWaiter permit;
     final KeptConnections kept;
     final PendingRequests pending;
     final ConnectionOpener supply;
     private final LoopUpstream owner;
-    private final boolean http1Only;
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
@@ -30,28 +30,16 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     private boolean closed;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
-    /**
-     * Makes an empty pool.
-     *
-     * @param http1Only whether nothing else is to be spoken where the handshake decides
-     */
-    EndpointPool(LoopUpstream owner, DialTarget way, boolean http1Only) {
-        super(
-                owner.loopPools,
-                owner.shared,
-                owner.observer,
-                owner.shared.upstream.host(way.endpoint()),
-                !http1Only
-                        && way.endpoint().index() != NamedByRequest.INDEX
-                        && owner.shared.upstream.hosts().size() > 1);
+    EndpointPool(LoopUpstream owner, EndpointContext endpoint) {
         this.owner = owner;
-        this.way = way;
-        this.http1Only = http1Only;
-        this.keepAlive = shared.keepAlive(way.endpoint());
+        this.endpoint = endpoint;
+        this.shared = endpoint.shared;
+        this.host = endpoint.host;
+        this.permit = new PermitWaiter(endpoint.resources, host, endpoint.flexible, this);
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         this.kept = new KeptConnections(this);
         this.pending = new PendingRequests(this, owner.siblings);
-        this.supply = new ConnectionOpener(this, shared, http1Only || !shared.isNegotiated() ? known : null);
+        this.supply = new ConnectionOpener(this, shared, endpoint.http1Only || !shared.isNegotiated() ? known : null);
     }
 
     StreamOpener.Opening open(StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
@@ -62,14 +50,14 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
         if (demand == StreamKind.CHECK) {
             host.requests().acquireBeyond();
         } else if (!host.requests().tryAcquire()) {
-            EndpointPool other = flexible ? owner.siblings.acquireRequest(this) : null;
+            EndpointPool other = endpoint.flexible ? owner.siblings.acquireRequest(this) : null;
             if (other == null) {
-                observer.onPendingOverflow();
+                endpoint.observer.onPendingOverflow();
                 callback.onOpenFailed(PendingRequests.notAgain(
                         Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
                 return StreamOpener.Opening.DONE;
             }
-            callback.onMoved(other.way.endpoint());
+            callback.onMoved(other.endpoint.target.endpoint());
             return other.openCounted(demand, events, callback);
         }
         return openCounted(demand, events, callback);
@@ -101,14 +89,14 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
 
     /** Finds a connection for a request that those of this pool do not take: an upgrade that HTTP/2 does not allow here. */
     private StreamOpener.Opening openByHttp1(Waiter waiter) {
-        if (http1Only || !shared.isNegotiated()) {
-            onStreamsEnded(1);
+        if (endpoint.http1Only || !shared.isNegotiated()) {
+            endpoint.releaseRequests(1);
             waiter.callback.onOpenFailed(
-                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, way + " does not take extended CONNECT"));
+                    Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, endpoint.target + " does not take extended CONNECT"));
             return StreamOpener.Opening.DONE;
         }
         if (http1 == null) {
-            http1 = owner.addHttp1(way);
+            http1 = owner.addHttp1(endpoint.target);
         }
         return http1.adopt(waiter);
     }
@@ -128,17 +116,10 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
         callback.onOpened(stream, connection.hop);
     }
 
-    /** So many requests that were opened here have ended, or were given up. */
-    void onStreamsEnded(int count) {
-        for (int i = 0; i < count; i++) {
-            host.requests().release();
-        }
-    }
-
     /** There may be room for those who wait, here or for this endpoint's siblings. */
     void serve() {
         pending.serve();
-        if (flexible && pending.first() == null) {
+        if (endpoint.flexible && pending.first() == null) {
             owner.siblings.serveFrom(this);
         }
     }
@@ -174,8 +155,8 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     // Making connections
 
     @Override
-    boolean hasNone() {
-        return checking == 0 && (flexible ? owner.siblings.haveNone() : servesNone());
+    public boolean hasNoConnection() {
+        return checking == 0 && (endpoint.flexible ? owner.siblings.haveNone() : servesNone());
     }
 
     /** Whether no connection takes requests, nor is one being made for them. */
@@ -193,7 +174,7 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     }
 
     @Override
-    void onPermit(Host granted) {
+    public void onPermit(Host granted) {
         if (granted == host) {
             supply.onPermit();
         } else {
@@ -209,7 +190,7 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     @Override
     public void onNotArrived(Failure failure) {
         if (supply.onDialEnded()) {
-            observer.onConnectFailed(failure.cause());
+            endpoint.observer.onConnectFailed(failure.cause());
         } else {
             onDialFailed(failure);
         }
@@ -227,9 +208,9 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     /** A connection could not be made, for whomever. */
     void onDialFailed(Failure failure) {
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
-            shared.upstream.health().onTried(way.endpoint(), false);
+            shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
-        observer.onConnectFailed(failure.cause());
+        endpoint.observer.onConnectFailed(failure.cause());
     }
 
     /** The endpoint has told, by a connection, what it speaks. */
@@ -270,32 +251,22 @@ final class EndpointPool extends PermitWaiter implements PendingConnection.Callb
     }
 
     private Failure removed() {
-        return Failure.of(Cause.DRAIN, way + " of the upstream " + shared.upstream + " has been removed");
+        return Failure.of(Cause.DRAIN, endpoint.target + " of the upstream " + shared.upstream + " has been removed");
     }
 
     // The rest
 
-    @Override
     boolean isClosed() {
         return closed;
     }
 
-    boolean isSecured() {
-        return shared.isSecured() || way.isSecured();
-    }
-
-    /** Whether nothing else is to be spoken, whatever the endpoint could. */
-    boolean speaksHttp1Only() {
-        return http1Only;
-    }
-
     /** Returns how long the endpoint keeps what is idle, null if that is not known. */
     LoopView.@Nullable IdleTimeout idleTimeout() {
-        LearnedIdleTimeout.Known known = keepAlive.known();
+        LearnedIdleTimeout.Known known = endpoint.idleTimeout.known();
         if (known == null) {
             return null;
         }
-        long ours = settings.idleMillis() == 0 ? Long.MAX_VALUE : settings.idleMillis();
+        long ours = endpoint.settings.idleMillis() == 0 ? Long.MAX_VALUE : endpoint.settings.idleMillis();
         return new LoopView.IdleTimeout(
                 known.millis(), known.isSaid(), Math.min(ours, LearnedIdleTimeout.within(known.millis())));
     }

@@ -39,9 +39,9 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     Http1Pooled(Channel channel, EndpointPool pool) {
         super(channel, pool);
-        this.openedNanos = pool.now();
-        this.connection =
-                new Http1ClientConnection(this, pool.observer, pool.loopPools.resources.wheel, settings(pool.way));
+        this.openedNanos = pool.endpoint.now();
+        this.connection = new Http1ClientConnection(
+                this, pool.endpoint.observer, pool.endpoint.resources.wheel, settings(pool.endpoint.target));
     }
 
     private static Http1ClientSettings settings(DialTarget way) {
@@ -88,7 +88,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     long keepAliveMillis() {
-        return served == 0 ? pool.keepAlive.saidMillis() : keepAliveMillis;
+        return served == 0 ? pool.endpoint.idleTimeout.saidMillis() : keepAliveMillis;
     }
 
     @Override
@@ -110,19 +110,19 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         }
         if (served == 0) { // each response would contradict those of other servers behind the address
             if (peerKeepsMillis >= 0) {
-                pool.keepAlive.onSaid(peerKeepsMillis);
+                pool.endpoint.idleTimeout.onSaid(peerKeepsMillis);
             } else {
-                pool.keepAlive.onSaidNothing();
+                pool.endpoint.idleTimeout.onSaidNothing();
             }
         }
         served++;
-        pool.keepAlive.requests.onServed(served);
+        pool.endpoint.idleTimeout.requests.onServed(served);
         endLease();
-        if (served >= pool.keepAlive.requests.most(pool.now())) {
+        if (served >= pool.endpoint.idleTimeout.requests.most(pool.endpoint.now())) {
             pool.kept.retire(this, CloseCause.MAX_REQUESTS);
-        } else if (pool.keepAlive.requests.isDoubtful(served)) {
-            idleSinceNanos = pool.now();
-            pool.loopPools.resources.wheel.arm(doubt, DOUBT_MILLIS);
+        } else if (pool.endpoint.idleTimeout.requests.isDoubtful(served)) {
+            idleSinceNanos = pool.endpoint.now();
+            pool.endpoint.resources.wheel.arm(doubt, DOUBT_MILLIS);
         } else {
             pool.kept.onRoom(this);
         }
@@ -132,11 +132,11 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     public void onClosed(Http1ClientConnection closed) {
         doubt.cancel();
         if (served > 0 && !leased && !retiring && !pool.isClosed()) { // by the endpoint
-            long now = pool.now();
+            long now = pool.endpoint.now();
             if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {
                 onClosedSoon(now);
             } else {
-                pool.keepAlive.onClosed(idleSinceNanos, now);
+                pool.endpoint.idleTimeout.onClosed(idleSinceNanos, now);
             }
         }
         endLease();
@@ -145,7 +145,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     public void onStale(Http1ClientConnection closed) {
-        long now = pool.now();
+        long now = pool.endpoint.now();
         if (served > 0 && KeepAliveRequests.isSoon(now - idleSinceNanos)) {
             onClosedSoon(now);
         }
@@ -153,10 +153,10 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     }
 
     private void onClosedSoon(long now) {
-        if (pool.keepAlive.requests.onClosed(served, openedNanos, now)) {
+        if (pool.endpoint.idleTimeout.requests.onClosed(served, openedNanos, now)) {
             log.info(
                     "{} closes connections after {} requests without saying so: they are closed here from now on",
-                    pool.way,
+                    pool.endpoint.target,
                     served);
         }
     }
@@ -169,7 +169,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private void endLease() {
         if (leased) {
             leased = false;
-            pool.onStreamsEnded(1);
+            pool.endpoint.releaseRequests(1);
         }
     }
 }

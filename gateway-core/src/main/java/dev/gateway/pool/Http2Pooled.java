@@ -22,7 +22,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
         super(channel, pool);
         this.arrival = arrival;
         this.connection = Http2ClientConnection.create(
-                this, pool.observer, pool.loopPools.resources.wheel, Http2ClientSettings.DEFAULT);
+                this, pool.endpoint.observer, pool.endpoint.resources.wheel, Http2ClientSettings.DEFAULT);
     }
 
     @Override
@@ -96,7 +96,7 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
         if (streams > active) {
             int ended = streams - active;
             streams = active;
-            pool.onStreamsEnded(ended);
+            pool.endpoint.releaseRequests(ended);
         }
     }
 }

@@ -24,23 +24,23 @@ final class IdleReaper extends Timer {
 
     /** A connection's life begins. */
     void begin(PooledConnection connection) {
-        long nanos = pool.settings.maxLifetimeMillis() * 1_000_000;
+        long nanos = pool.endpoint.settings.maxLifetimeMillis() * 1_000_000;
         // Up to a tenth earlier, so that connections made together do not end together.
-        connection.expiresAtNanos = pool.now()
+        connection.expiresAtNanos = pool.endpoint.now()
                 + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
     }
 
     /** A connection is idle from now on. */
     void onIdle(PooledConnection connection) {
-        connection.idleSinceNanos = pool.now();
+        connection.idleSinceNanos = pool.endpoint.now();
         connection.idleUntilNanos = connection.idleSinceNanos + idleNanos(connection);
     }
 
     private long idleNanos(PooledConnection connection) {
-        long millis = pool.settings.idleMillis() == 0 ? Long.MAX_VALUE : pool.settings.idleMillis();
+        long millis = pool.endpoint.settings.idleMillis() == 0 ? Long.MAX_VALUE : pool.endpoint.settings.idleMillis();
         millis = Math.min(millis, connection.keepAliveMillis());
         if (connection.version() == HttpVersion.HTTP_1_1) {
-            millis = Math.min(millis, pool.keepAlive.shownMillis(connection.idleSinceNanos));
+            millis = Math.min(millis, pool.endpoint.idleTimeout.shownMillis(connection.idleSinceNanos));
         }
         return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
     }
@@ -52,13 +52,13 @@ final class IdleReaper extends Timer {
                 : connection.idleUntilNanos;
         if (!isArmed() || deadline - armedFor < 0) {
             armedFor = deadline;
-            pool.loopPools.resources.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
+            pool.endpoint.resources.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
         }
     }
 
     @Override
     protected void onExpired() {
-        long now = pool.now();
+        long now = pool.endpoint.now();
         connections.forEachAvailable(connection -> check(connection, now));
     }
 

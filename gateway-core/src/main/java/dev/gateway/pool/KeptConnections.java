@@ -27,7 +27,7 @@ final class KeptConnections {
 
     KeptConnections(EndpointPool pool) {
         this.pool = pool;
-        this.shared = pool.shared;
+        this.shared = pool.endpoint.shared;
         this.sweep = new IdleReaper(pool, this, connections);
         this.addresses = new AddressWatch(pool, this);
     }
@@ -48,7 +48,7 @@ final class KeptConnections {
     /** Returns the connection that a request had better use, null if none has room. */
     @Nullable
     PooledConnection takeUsable() {
-        long now = pool.now();
+        long now = pool.endpoint.now();
         PooledConnection connection;
         while ((connection = connections.top()) != null) {
             if (connection.room() <= 0) {
@@ -67,7 +67,7 @@ final class KeptConnections {
     private boolean isClosedByPeer(PooledConnection connection, long now) {
         return connection.isIdle()
                 && now - connection.idleSinceNanos >= LOOK_AFTER_NANOS
-                && pool.loopPools.resources.peerClose.hasCome(connection.channel);
+                && pool.endpoint.resources.peerClose.hasCome(connection.channel);
     }
 
     /** Opens a stream on a connection that has room. */
@@ -82,11 +82,11 @@ final class KeptConnections {
 
     /** A connection was made, for whomever, and is one of these from now on. */
     void admit(PooledConnection connection) {
-        shared.upstream.health().onTried(pool.way.endpoint(), true);
+        shared.upstream.health().onTried(pool.endpoint.target.endpoint(), true);
         sweep.begin(connection);
         connections.add(connection);
         addresses.begin();
-        pool.observer.onOpened(connection.version(), pool.isSecured());
+        pool.endpoint.observer.onOpened(connection.version(), pool.endpoint.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
     }
 
@@ -96,7 +96,7 @@ final class KeptConnections {
         if (waiter != null
                 && connection.permitted
                 && connection.isIdle()
-                && shared.permits.isOwedToOthers(pool, waiter.sinceNanos)) {
+                && shared.permits.isOwedToOthers(pool.permit, waiter.sinceNanos)) {
             pool.supply.leaveLine(); // what is given up here is for others, so get in line again
             retire(connection, CloseCause.LIMIT);
         } else {
@@ -118,7 +118,7 @@ final class KeptConnections {
     }
 
     private void onIdle(PooledConnection connection) {
-        long now = pool.now();
+        long now = pool.endpoint.now();
         sweep.onIdle(connection);
         if (retired != null) {
             retire(connection, retired);
@@ -137,9 +137,9 @@ final class KeptConnections {
         if (connection.countedIdle != idle) {
             connection.countedIdle = idle;
             if (idle) {
-                pool.observer.onIdle(connection.version());
+                pool.endpoint.observer.onIdle(connection.version());
             } else {
-                pool.observer.onIdleEnded(connection.version());
+                pool.endpoint.observer.onIdleEnded(connection.version());
             }
         }
     }
@@ -189,10 +189,10 @@ final class KeptConnections {
         connection.retiring = true;
         connections.remove(connection);
         if (connection.permitted) {
-            shared.permits.release(pool.host);
+            shared.permits.release(pool.endpoint.host);
         }
         countIdle(connection, false);
-        pool.observer.onClosed(connection.version(), pool.isSecured(), connection.closeCause());
+        pool.endpoint.observer.onClosed(connection.version(), pool.endpoint.isSecured(), connection.closeCause());
         pool.supply.meetDemand();
         pool.checkEmpty();
     }
@@ -213,9 +213,10 @@ final class KeptConnections {
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.permits.isWanted(pool.host)
-                || pool.loopPools.resources.room.isAwaited()
-                || (shared.permits.isExceeded(pool.host) && !(connections.serving() == 1 && pool.supply.multiplexes()));
+        return shared.permits.isWanted(pool.endpoint.host)
+                || pool.endpoint.resources.room.isAwaited()
+                || (shared.permits.isExceeded(pool.endpoint.host)
+                        && !(connections.serving() == 1 && pool.supply.multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */

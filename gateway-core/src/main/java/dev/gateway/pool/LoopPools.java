@@ -39,7 +39,7 @@ final class LoopPools implements StreamOpener {
     }
 
     void add(SharedUpstream shared, UpstreamObserver observer) {
-        LoopUpstream added = new LoopUpstream(this, shared, observer);
+        LoopUpstream added = new LoopUpstream(new UpstreamContext(resources, shared, observer));
         upstreams.put(shared.upstream, added);
         shared.add(added);
     }

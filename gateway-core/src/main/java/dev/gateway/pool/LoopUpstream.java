@@ -4,7 +4,6 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
@@ -32,9 +31,8 @@ final class LoopUpstream implements SharedUpstream.Loop {
     /** Named endpoints whose connections are kept; the one that was not asked for longest makes room. */
     static final int MAX_NAMED = 256;
 
-    final LoopPools loopPools;
-    final SharedUpstream shared;
-    final UpstreamObserver observer;
+    private final UpstreamContext context;
+    private final SharedUpstream shared;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
     private final Map<Host, EndpointPool> own = new HashMap<>();
     final Siblings siblings;
@@ -42,17 +40,20 @@ final class LoopUpstream implements SharedUpstream.Loop {
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
     private boolean retired;
 
-    LoopUpstream(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer) {
-        this.loopPools = loopPools;
-        this.shared = shared;
-        this.observer = observer;
+    LoopUpstream(UpstreamContext context) {
+        this.context = context;
+        this.shared = context.shared;
         this.siblings = new Siblings(shared.permits);
         for (Host host : shared.upstream.hosts()) {
-            EndpointPool pool = new EndpointPool(this, DialTarget.straight(host.endpoint()), false);
+            EndpointPool pool = new EndpointPool(this, endpoint(DialTarget.straight(host.endpoint()), false));
             pools.add(pool);
             own.put(host, pool);
             siblings.add(pool);
         }
+    }
+
+    private EndpointContext endpoint(DialTarget target, boolean http1Only) {
+        return new EndpointContext(context, target, http1Only);
     }
 
     StreamOpener.Opening open(
@@ -88,8 +89,9 @@ final class LoopUpstream implements SharedUpstream.Loop {
     }
 
     /** Returns the tunnels to an endpoint, or those to all that requests name. */
-    Tunnels tunnels(Endpoint endpoint) {
-        return tunnels.computeIfAbsent(shared.upstream.host(endpoint), host -> new Tunnels(this, host));
+    private Tunnels tunnels(Endpoint endpoint) {
+        return tunnels.computeIfAbsent(
+                shared.upstream.host(endpoint), host -> new Tunnels(context, host, this::tunnels));
     }
 
     private PoolCounts tunnelCounts() {
@@ -101,10 +103,10 @@ final class LoopUpstream implements SharedUpstream.Loop {
         if (pool == null) {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
-                named.remove(eldest.way);
+                named.remove(eldest.endpoint.target);
                 eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
             }
-            pool = new EndpointPool(this, way, false);
+            pool = new EndpointPool(this, endpoint(way, false));
             pools.add(pool);
             named.put(way, pool);
             if (retired) {
@@ -117,8 +119,8 @@ final class LoopUpstream implements SharedUpstream.Loop {
     /** Keeps no connection to an endpoint any longer than it is used, or keeps them again. */
     void drain(String address, boolean drain) {
         for (EndpointPool pool : List.copyOf(pools)) {
-            if (pool.way.endpoint().index() != NamedByRequest.INDEX
-                    && pool.way.endpoint().toString().equals(address)) {
+            if (pool.endpoint.target.endpoint().index() != NamedByRequest.INDEX
+                    && pool.endpoint.target.endpoint().toString().equals(address)) {
                 if (drain) {
                     pool.kept.retireAll(CloseCause.DRAIN);
                 } else if (!retired) {
@@ -133,16 +135,17 @@ final class LoopUpstream implements SharedUpstream.Loop {
         Map<Endpoint, LoopView.EndpointView> own = new LinkedHashMap<>();
         PoolCounts others = PoolCounts.NONE;
         for (EndpointPool pool : pools) {
-            if (pool.way.endpoint().index() == NamedByRequest.INDEX) {
+            if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
                 others = others.plus(pool.counts());
             } else {
-                LoopView.EndpointView before = own.get(pool.way.endpoint());
+                LoopView.EndpointView before = own.get(pool.endpoint.target.endpoint());
                 PoolCounts counts =
                         before == null ? pool.counts() : before.counts().plus(pool.counts());
                 HttpVersion learned = before == null ? pool.known() : before.learned();
                 own.put(
-                        pool.way.endpoint(),
-                        new LoopView.EndpointView(pool.way.endpoint(), learned, pool.idleTimeout(), counts));
+                        pool.endpoint.target.endpoint(),
+                        new LoopView.EndpointView(
+                                pool.endpoint.target.endpoint(), learned, pool.idleTimeout(), counts));
             }
         }
         return new LoopView(List.copyOf(own.values()), named.size(), others, tunnelCounts());
@@ -150,7 +153,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
 
     /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
     EndpointPool addHttp1(DialTarget way) {
-        EndpointPool pool = new EndpointPool(this, way, true);
+        EndpointPool pool = new EndpointPool(this, endpoint(way, true));
         pools.add(pool);
         if (retired || shared.upstream.health().isDraining(way.endpoint())) {
             pool.kept.retireAll(CloseCause.DRAIN);
@@ -170,8 +173,8 @@ final class LoopUpstream implements SharedUpstream.Loop {
 
     /** A pool has no connection and no request any more. */
     void onEmpty(EndpointPool pool) {
-        if (pool.way.endpoint().index() == NamedByRequest.INDEX) {
-            named.remove(pool.way, pool);
+        if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
+            named.remove(pool.endpoint.target, pool);
             pools.remove(pool);
         }
     }
@@ -188,7 +191,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
 
     @Override
     public EventLoop loop() {
-        return loopPools.resources.loop;
+        return context.resources.loop;
     }
 
     @Override
@@ -207,7 +210,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
         Predicate<Endpoint> gone = endpoint ->
                 endpoint.index() != NamedByRequest.INDEX && endpoints.stream().noneMatch(endpoint::isSameAddress);
         for (EndpointPool pool : List.copyOf(pools)) {
-            if (gone.test(pool.way.endpoint())) {
+            if (gone.test(pool.endpoint.target.endpoint())) {
                 pool.close();
             }
         }
@@ -233,7 +236,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
         PoolCounts[] counts = new PoolCounts[shared.upstream.endpoints().size()];
         Arrays.fill(counts, PoolCounts.NONE);
         for (EndpointPool pool : pools) {
-            int index = pool.way.endpoint().index();
+            int index = pool.endpoint.target.endpoint().index();
             if (index != NamedByRequest.INDEX) {
                 counts[index] = counts[index].plus(pool.counts());
             }

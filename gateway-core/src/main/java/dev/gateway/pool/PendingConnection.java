@@ -52,9 +52,14 @@ final class PendingConnection implements Dial.Callback {
     PendingConnection(EndpointPool pool, boolean patient, Callback callback) {
         this.pool = pool;
         this.callback = callback;
-        this.begunNanos = pool.now();
-        this.dial =
-                new Dial(pool, pool.way, pool.speaksHttp1Only() ? Alpn.HTTP1 : Alpn.CONFIGURED, null, patient, this);
+        this.begunNanos = pool.endpoint.now();
+        this.dial = new Dial(
+                pool.endpoint,
+                pool.endpoint.target,
+                pool.endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED,
+                null,
+                patient,
+                this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
@@ -75,6 +80,11 @@ final class PendingConnection implements Dial.Callback {
     }
 
     @Override
+    public boolean isClosed() {
+        return pool.isClosed();
+    }
+
+    @Override
     public void onDialFailed(Failure failure) {
         if (!done) {
             done = true;
@@ -86,8 +96,8 @@ final class PendingConnection implements Dial.Callback {
     @Override
     public void onDialed(Channel established, @Nullable String protocol) {
         channel = established;
-        boolean http2 = "h2".equals(protocol) || pool.settings.protocol() == Protocol.H2C;
-        if (!http2 && pool.settings.protocol() == Protocol.H2) {
+        boolean http2 = "h2".equals(protocol) || pool.endpoint.settings.protocol() == Protocol.H2C;
+        if (!http2 && pool.endpoint.settings.protocol() == Protocol.H2) {
             fail(Cause.TLS_FAILED, "the endpoint does not offer h2");
             return;
         }
@@ -95,7 +105,8 @@ final class PendingConnection implements Dial.Callback {
                 http2 ? new Http2Pooled(established, pool, this) : new Http1Pooled(established, pool);
         connection = arrived;
         if (http2) {
-            pool.loopPools.resources.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, pool.settings.connectMillis()));
+            pool.endpoint.resources.wheel.arm(
+                    readyTimer, Math.max(MIN_READY_MILLIS, pool.endpoint.settings.connectMillis()));
             established
                     .closeFuture()
                     .addListener(closed -> fail(Cause.CONNECT_FAILED, "closed before it sent HTTP/2 settings"));
@@ -112,14 +123,14 @@ final class PendingConnection implements Dial.Callback {
             done = true;
             readyTimer.cancel();
             pool.onKnown(connection.version());
-            callback.onArrived(connection, pool.now() - begunNanos);
+            callback.onArrived(connection, pool.endpoint.now() - begunNanos);
         }
     }
 
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onNotArrived(DialFailure.of(cause, pool.way + ": " + detail));
+            callback.onNotArrived(DialFailure.of(cause, pool.endpoint.target + ": " + detail));
         }
     }
 }

@@ -22,7 +22,7 @@ final class PendingRequests {
 
     PendingRequests(EndpointPool pool, Siblings siblings) {
         this.pool = pool;
-        this.shared = pool.shared;
+        this.shared = pool.endpoint.shared;
         this.siblings = siblings;
     }
 
@@ -48,8 +48,8 @@ final class PendingRequests {
 
     StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
-        pool.observer.onPending();
-        if (pool.flexible && isWorseThanOthers() && siblings.move(waiter)) {
+        pool.endpoint.observer.onPending();
+        if (pool.endpoint.flexible && isWorseThanOthers() && siblings.move(waiter)) {
             return waiter;
         }
         pool.supply.meetDemand();
@@ -62,12 +62,12 @@ final class PendingRequests {
     /** Whether whoever waits here had better look for room elsewhere. */
     private boolean isWorseThanOthers() {
         return pool.supply.waitsForPermit()
-                || (pool.host.isUnreached() && pool.supply.dialing() > 0)
-                || !pool.host.isChosen();
+                || (pool.endpoint.host.isUnreached() && pool.supply.dialing() > 0)
+                || !pool.endpoint.host.isChosen();
     }
 
     private boolean moveElsewhere(Waiter waiter) {
-        return pool.flexible && siblings.move(waiter);
+        return pool.endpoint.flexible && siblings.move(waiter);
     }
 
     /**
@@ -77,27 +77,31 @@ final class PendingRequests {
     private void limit(Waiter waiter) {
         if (waiters.size() <= pool.supply.expected()) {
             if (patienceMillis() > 0) {
-                pool.loopPools.resources.wheel.arm(waiter.timer, patienceMillis());
+                pool.endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
             }
             return;
         }
         if (!shared.upstream.pendingRequests().tryAcquire()) {
-            pool.observer.onPendingOverflow();
-            fail(waiter, notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + pool.way));
+            pool.endpoint.observer.onPendingOverflow();
+            fail(
+                    waiter,
+                    notAgain(
+                            Cause.PENDING_OVERFLOW,
+                            "too many requests wait for a connection to " + pool.endpoint.target));
             return;
         }
         waiter.counted = true;
-        if (pool.flexible) {
+        if (pool.endpoint.flexible) {
             siblings.onPending(1);
         }
-        if (pool.settings.poolAcquireMillis() > 0) {
-            pool.loopPools.resources.wheel.arm(waiter.timer, pool.settings.poolAcquireMillis());
+        if (pool.endpoint.settings.poolAcquireMillis() > 0) {
+            pool.endpoint.resources.wheel.arm(waiter.timer, pool.endpoint.settings.poolAcquireMillis());
         }
     }
 
     /** How long a request waits for a connection that is being made before it looks for another endpoint. */
     private long patienceMillis() {
-        return pool.settings.connectMillis() / PATIENCE_DIVISOR;
+        return pool.endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
     }
 
     /** Waiting again, at this endpoint or another, would only make it worse. */
@@ -107,7 +111,7 @@ final class PendingRequests {
 
     void onCancelled(Waiter waiter) {
         leave(waiter);
-        pool.onStreamsEnded(1);
+        pool.endpoint.releaseRequests(1);
     }
 
     void onExpired(Waiter waiter) {
@@ -117,10 +121,10 @@ final class PendingRequests {
 
     /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        boolean isOurs = pool.loopPools.resources.room
+        boolean isOurs = pool.endpoint.resources.room
                 .isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
         if (pool.supply.dialing() > 0 && !isOurs && pool.supply.onLate()) {
-            shared.upstream.health().onTried(pool.way.endpoint(), false);
+            shared.upstream.health().onTried(pool.endpoint.target.endpoint(), false);
         }
     }
 
@@ -128,7 +132,7 @@ final class PendingRequests {
         if (!waiter.counted && pool.supply.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                pool.loopPools.resources.wheel.arm(
+                pool.endpoint.resources.wheel.arm(
                         waiter.timer, patienceMillis()); // what is being made tells when it fails
             }
         } else if (!waiter.counted) { // what was being made for it has failed
@@ -138,16 +142,20 @@ final class PendingRequests {
         } else if (waiters.isAmongFirst(waiter, pool.supply.expected())) { // it has had its permit in time
             stopCounting(waiter);
             if (patienceMillis() > 0) {
-                pool.loopPools.resources.wheel.arm(waiter.timer, patienceMillis());
+                pool.endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
             }
         } else {
-            pool.observer.onPendingTimeout();
-            fail(waiter, notAgain(Cause.PENDING_TIMEOUT, "no connection to " + pool.way + " became free in time"));
+            pool.endpoint.observer.onPendingTimeout();
+            fail(
+                    waiter,
+                    notAgain(
+                            Cause.PENDING_TIMEOUT,
+                            "no connection to " + pool.endpoint.target + " became free in time"));
         }
     }
 
     private void leave(Waiter waiter) {
-        pool.observer.onPendingEnded(pool.now() - waiter.sinceNanos);
+        pool.endpoint.observer.onPendingEnded(pool.endpoint.now() - waiter.sinceNanos);
         letGo(waiter);
     }
 
@@ -155,7 +163,7 @@ final class PendingRequests {
         if (waiter.counted) {
             waiter.counted = false;
             shared.upstream.pendingRequests().release();
-            if (pool.flexible) {
+            if (pool.endpoint.flexible) {
                 siblings.onPending(-1);
             }
         }
@@ -175,10 +183,10 @@ final class PendingRequests {
     void receive(Waiter waiter) {
         EndpointPool from = waiter.pool;
         from.pending.letGo(waiter);
-        from.onStreamsEnded(1);
+        from.endpoint.releaseRequests(1);
         waiter.pool = pool;
         waiters.add(waiter);
-        waiter.callback.onMoved(pool.way.endpoint());
+        waiter.callback.onMoved(pool.endpoint.target.endpoint());
         pool.supply.dialReserved();
         if (waiter.queued) {
             serve();
@@ -190,7 +198,7 @@ final class PendingRequests {
 
     private void fail(Waiter waiter, Failure failure) {
         leave(waiter);
-        pool.onStreamsEnded(1);
+        pool.endpoint.releaseRequests(1);
         waiter.callback.onOpenFailed(failure);
     }
 

@@ -1,18 +1,14 @@
 package dev.gateway.pool;
 
-import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.UpstreamSettings;
 
 /**
- * Waits for permits: makes connections of an upstream on one event loop, each of which takes one of the upstream's limit.
- * Confined to its loop.
+ * A permit waiter: somebody who makes connections of an upstream on one event loop, each of which takes one of the
+ * upstream's limit, and who gets in line for a permit if there is none. Confined to its loop, but for what {@link Permits}
+ * reads of those in line.
  */
-abstract class PermitWaiter {
-    final LoopPools loopPools;
-    final SharedUpstream shared;
-    final UpstreamSettings settings;
-    final UpstreamObserver observer;
+final class PermitWaiter {
+    final LoopResources resources;
 
     /** To whom the connections lead. */
     final Host host;
@@ -20,45 +16,73 @@ abstract class PermitWaiter {
     /** Whether it can use a permit for any endpoint of the upstream that is chosen now. */
     final boolean flexible;
 
-    /** Whether it had no connection when it began to wait for a permit; written before, so safe for others to read. */
-    boolean destitute;
+    private final Owner owner;
 
-    /** When it began to wait for a permit; written before, so safe for others to read. */
-    long starvingSinceNanos;
+    /** Whether it is in line, or is being given a permit. */
+    private boolean waiting;
 
-    PermitWaiter(LoopPools loopPools, SharedUpstream shared, UpstreamObserver observer, Host host, boolean flexible) {
-        this.loopPools = loopPools;
-        this.shared = shared;
-        this.settings = shared.settings;
-        this.observer = observer;
-        this.host = host;
-        this.flexible = flexible;
+    private boolean connectionless; // when it began to wait; written before it is in line, so safe for others to read
+    private long sinceNanos; // the same
+
+    /** Who makes the connections. */
+    interface Owner {
+        /** Whether no connection takes requests, nor is one being made. */
+        boolean hasNoConnection();
+
+        /**
+         * There is the permit that was waited for, to be used or given back; called once after one was not to be had.
+         *
+         * @param granted to whom it may connect; another endpoint than its own only if it is flexible
+         */
+        void onPermit(Host granted);
     }
 
-    /** Whether no connection takes requests, nor is one being made. */
-    abstract boolean hasNone();
+    PermitWaiter(LoopResources resources, Host host, boolean flexible, Owner owner) {
+        this.resources = resources;
+        this.host = host;
+        this.flexible = flexible;
+        this.owner = owner;
+    }
 
-    /**
-     * It has the permit that it waited for, and uses it or gives it back; called once after one was not to be had.
-     *
-     * @param granted to whom it may connect; another endpoint than its own only if it is flexible
-     */
-    abstract void onPermit(Host granted);
+    /** Whether it is in line, or is being given a permit: it gets in line once. */
+    boolean isWaiting() {
+        return waiting;
+    }
 
-    /** Whether no connection is to be made any more. */
-    abstract boolean isClosed();
+    /** Sets whether it is in line; done by {@link Permits}, on its loop. */
+    void setWaiting(boolean waits) {
+        waiting = waits;
+    }
 
-    final long now() {
-        return loopPools.resources.wheel.nanoTime();
+    /** Takes note of what others ask of those in line; right before it is in line. */
+    void beginWait() {
+        connectionless = owner.hasNoConnection();
+        sinceNanos = resources.wheel.nanoTime();
+    }
+
+    /** Whether it had no connection when it began to wait. */
+    boolean hadNoConnection() {
+        return connectionless;
+    }
+
+    /** When it began to wait. */
+    long sinceNanos() {
+        return sinceNanos;
+    }
+
+    /** It has its permit, and is in line no more. */
+    void onPermit(Host granted) {
+        waiting = false;
+        owner.onPermit(granted);
     }
 
     /** Whether it had better connect to its own endpoint, and not only to others. */
-    final boolean wantsOwn() {
+    boolean wantsOwn() {
         return !flexible || host.isChosen();
     }
 
     /** Whether a permit for that endpoint is of use here. */
-    final boolean canUse(Host other) {
+    boolean canUse(Host other) {
         return flexible ? other.isChosen() : other == host;
     }
 }

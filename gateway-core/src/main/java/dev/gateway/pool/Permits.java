@@ -24,10 +24,10 @@ final class Permits {
     private final List<? extends Holder> loops;
 
     /** Those that have requests but may not connect; each at most once. */
-    private final Queue<PermitWaiter> starving = new ConcurrentLinkedQueue<>();
+    private final Queue<PermitWaiter> waiting = new ConcurrentLinkedQueue<>();
 
     /** How many of them have no connection at all. */
-    private final AtomicInteger destitute = new AtomicInteger();
+    private final AtomicInteger withoutConnection = new AtomicInteger();
 
     /** Whether event loops are being asked, one after the other, to give up what they do not use. */
     private final AtomicBoolean asking = new AtomicBoolean();
@@ -68,7 +68,7 @@ final class Permits {
     }
 
     private boolean isAwaited(Host host) {
-        for (PermitWaiter each : starving) {
+        for (PermitWaiter each : waiting) {
             if (each.canUse(host)) {
                 return true;
             }
@@ -77,43 +77,45 @@ final class Permits {
     }
 
     /**
-     * Takes the right to one more connection. If there is none, or others wait for one, the claimant is given it later
+     * Takes the right to one more connection. If there is none, or others wait for one, the waiter is given it later
      * by {@link PermitWaiter#onPermit}, and others are asked to give up a connection that they do not use.
      */
-    boolean tryAcquire(PermitWaiter claimant) {
-        if (claimant.wantsOwn() && tryAcquire(claimant.host)) {
+    boolean tryAcquire(PermitWaiter waiter) {
+        // First: others of its loop are asked on this stack, which may close a connection and bring it here again.
+        waiter.setWaiting(true);
+        if (waiter.wantsOwn() && tryAcquire(waiter.host)) {
+            waiter.setWaiting(false);
             return true;
         }
-        claimant.destitute = claimant.hasNone();
-        claimant.starvingSinceNanos = claimant.now();
-        if (claimant.destitute) {
-            destitute.incrementAndGet();
+        waiter.beginWait();
+        if (waiter.hadNoConnection()) {
+            withoutConnection.incrementAndGet();
         }
-        starving.add(claimant);
-        handOut(claimant.host); // somebody may have given one back before this one was in the queue
-        if (claimant.flexible) {
+        waiting.add(waiter);
+        handOut(waiter.host); // somebody may have given one back before this one was in the queue
+        if (waiter.flexible) {
             upstream.hosts().forEach(this::handOut);
         }
-        ask(claimant);
+        ask(waiter);
         return false;
     }
 
     /** Takes the right to a connection whatever the limit says; others give up what they do not use instead. */
-    void acquireBeyond(PermitWaiter claimant) {
-        claimant.host.connections().acquireBeyond();
-        if (isExceeded(claimant.host)) {
-            ask(claimant);
+    void acquireBeyond(PermitWaiter waiter) {
+        waiter.host.connections().acquireBeyond();
+        if (isExceeded(waiter.host)) {
+            ask(waiter);
         }
     }
 
     // Asking others
 
-    /** Asks event loops for as many connections as are wanted, the claimant's first, each only if those before had too few. */
-    private void ask(PermitWaiter claimant) {
+    /** Asks event loops for as many connections as are wanted, the waiter's first, each only if those before had too few. */
+    private void ask(PermitWaiter waiter) {
         if (asking.compareAndSet(false, true)) {
-            int wanted = Math.max(1, starving.size());
+            int wanted = Math.max(1, waiting.size());
             for (Holder each : loops) {
-                if (each.loop() == claimant.loopPools.resources.loop) {
+                if (each.loop() == waiter.resources.loop) {
                     wanted -= each.giveUp(wanted);
                 }
             }
@@ -137,7 +139,7 @@ final class Permits {
     private void askAgain() {
         if (askAgain && asking.compareAndSet(false, true)) {
             askAgain = false;
-            askNext(loops.iterator(), starving.size());
+            askNext(loops.iterator(), waiting.size());
         }
     }
 
@@ -151,7 +153,7 @@ final class Permits {
 
     /** Shares have changed: there may be permits that were not there before. */
     void onChoice() {
-        if (!starving.isEmpty()) {
+        if (!waiting.isEmpty()) {
             upstream.hosts().forEach(this::handOut);
         }
     }
@@ -162,11 +164,11 @@ final class Permits {
      * @param free an endpoint that there may be permits for
      */
     private void handOut(Host free) {
-        for (PermitWaiter next : starving) {
+        for (PermitWaiter next : waiting) {
             Host granted = acquireFor(next, free);
             if (granted != null) {
                 if (forget(next)) {
-                    next.loopPools.resources.loop.execute(
+                    next.resources.loop.execute(
                             () -> next.onPermit(granted)); // never on this stack, which may be its own
                 } else {
                     release(granted); // another thread was faster, and who came meanwhile may have found none
@@ -179,26 +181,24 @@ final class Permits {
         }
     }
 
-    private static @Nullable Host acquireFor(PermitWaiter claimant, Host free) {
-        if (claimant.wantsOwn() && claimant.host.connections().tryAcquire()) {
-            return claimant.host; // also if another's was given back, for it may be one that nobody's share covers
+    private static @Nullable Host acquireFor(PermitWaiter waiter, Host free) {
+        if (waiter.wantsOwn() && waiter.host.connections().tryAcquire()) {
+            return waiter.host; // also if another's was given back, for it may be one that nobody's share covers
         }
-        return claimant.host != free
-                        && claimant.canUse(free)
-                        && free.connections().tryAcquire()
-                ? free
-                : null;
+        return waiter.host != free && waiter.canUse(free) && free.connections().tryAcquire() ? free : null;
     }
 
-    /**
-     * Somebody who waits for a permit has no use for one any more.
-     *
-     * @return false if it is being given one already
-     */
-    boolean forget(PermitWaiter claimant) {
-        boolean removed = starving.remove(claimant);
-        if (removed && claimant.destitute) {
-            destitute.decrementAndGet();
+    /** Somebody who may be in line has no use for a permit any more, unless it is being given one already. */
+    void leave(PermitWaiter waiter) {
+        if (waiter.isWaiting() && forget(waiter)) {
+            waiter.setWaiting(false);
+        }
+    }
+
+    private boolean forget(PermitWaiter waiter) {
+        boolean removed = waiting.remove(waiter);
+        if (removed && waiter.hadNoConnection()) {
+            withoutConnection.decrementAndGet();
         }
         return removed;
     }
@@ -211,25 +211,25 @@ final class Permits {
      *
      * @param sinceNanos when the one here began to wait
      */
-    boolean isOwedToOthers(PermitWaiter claimant, long sinceNanos) {
-        if (destitute.get() > 0) {
-            for (PermitWaiter each : starving) {
-                if (each.destitute && each != claimant && isOfUse(claimant.host, each)) {
+    boolean isOwedToOthers(PermitWaiter waiter, long sinceNanos) {
+        if (withoutConnection.get() > 0) {
+            for (PermitWaiter each : waiting) {
+                if (each.hadNoConnection() && each != waiter && canUsePermit(waiter.host, each)) {
                     return true;
                 }
             }
         }
-        PermitWaiter first = starving.peek();
+        PermitWaiter first = waiting.peek();
         return first != null
-                && first != claimant
-                && isOfUse(claimant.host, first)
-                && sinceNanos - first.starvingSinceNanos > PATIENCE_NANOS;
+                && first != waiter
+                && canUsePermit(waiter.host, first)
+                && sinceNanos - first.sinceNanos() > PATIENCE_NANOS;
     }
 
     /** Whether anybody would rather have a connection to that endpoint's place than have it kept idle. */
     boolean isWanted(Host host) {
-        for (PermitWaiter each : starving) {
-            if (isOfUse(host, each)) {
+        for (PermitWaiter each : waiting) {
+            if (canUsePermit(host, each)) {
                 return true;
             }
         }
@@ -237,7 +237,7 @@ final class Permits {
     }
 
     /** Whether a permit for the endpoint, given back, is one that somebody in line can use. */
-    private static boolean isOfUse(Host host, PermitWaiter to) {
+    private static boolean canUsePermit(Host host, PermitWaiter to) {
         return to.canUse(host) || host.connections().isBeyondKept();
     }
 

@@ -46,7 +46,7 @@ abstract class PooledConnection {
     PooledConnection(Channel channel, EndpointPool pool) {
         this.channel = channel;
         this.pool = pool;
-        this.hop = pool.way.hop(channel);
+        this.hop = pool.endpoint.target.hop(channel);
     }
 
     /** Returns the protocol's handler, to be added last to the channel's pipeline. */

@@ -86,6 +86,11 @@ final class SharedUpstream {
         return before;
     }
 
+    /** Whether a request for an endpoint may go to others: not one that named it, and only if there are others. */
+    boolean isFlexible(Endpoint endpoint) {
+        return endpoint.index() != NamedByRequest.INDEX && upstream.hosts().size() > 1;
+    }
+
     /** Whether only a handshake can tell which protocol is spoken. */
     boolean isNegotiated() {
         return settings.protocol() == Protocol.AUTO && isSecured();

@@ -40,7 +40,7 @@ final class Siblings {
             EndpointPool pool = pool(i);
             if (pool != instead
                     && pool.takesFromOthers()
-                    && pool.host.requests().tryAcquire()) {
+                    && pool.endpoint.host.requests().tryAcquire()) {
                 turn++;
                 return pool;
             }
@@ -56,8 +56,8 @@ final class Siblings {
         turn++;
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool pool = pool(i);
-            if (pool.takesFromOthers() && !pool.host.isUnreached() && hasRoom(pool.host)) {
-                return pool.host;
+            if (pool.takesFromOthers() && !pool.endpoint.host.isUnreached() && hasRoom(pool.endpoint.host)) {
+                return pool.endpoint.host;
             }
         }
         return asked;
@@ -85,7 +85,7 @@ final class Siblings {
             EndpointPool to = pool(i);
             if (isFor(waiter, to)
                     && to.hasFree(waiter.demand)
-                    && to.host.requests().tryAcquire()) {
+                    && to.endpoint.host.requests().tryAcquire()) {
                 to.pending.receive(waiter);
                 return true;
             }
@@ -93,13 +93,13 @@ final class Siblings {
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool to = pool(i);
             if (isFor(waiter, to)
-                    && !to.host.isUnreached()
-                    && to.host.requests().tryAcquire()) {
+                    && !to.endpoint.host.isUnreached()
+                    && to.endpoint.host.requests().tryAcquire()) {
                 if (to.supply.reserve()) {
                     to.pending.receive(waiter);
                     return true;
                 }
-                to.host.requests().release();
+                to.endpoint.host.requests().release();
             }
         }
         return false;
@@ -115,7 +115,7 @@ final class Siblings {
             Waiter waiter = longestWaiting();
             if (waiter == null
                     || !free.hasFree(waiter.demand)
-                    || !free.host.requests().tryAcquire()) {
+                    || !free.endpoint.host.requests().tryAcquire()) {
                 return;
             }
             free.pending.receive(waiter);
@@ -135,11 +135,10 @@ final class Siblings {
 
     /** A pool in line for a permit has got one for another endpoint. */
     void onPermit(EndpointPool from, Host granted) {
-        from.supply.onLineLeft();
         Waiter waiter = from.pending.first();
         for (EndpointPool to : pools) {
-            if (to.host == granted && waiter != null && to.takesFromOthers()) {
-                to.host.requests().acquireBeyond(); // who has waited is not sent away again
+            if (to.endpoint.host == granted && waiter != null && to.takesFromOthers()) {
+                to.endpoint.host.requests().acquireBeyond(); // who has waited is not sent away again
                 to.supply.reserved();
                 to.pending.receive(waiter);
                 from.supply.meetDemand();
@@ -158,7 +157,7 @@ final class Siblings {
      */
     void onChoice() {
         for (EndpointPool pool : pools) {
-            if (pool.host.isChosen()) {
+            if (pool.endpoint.host.isChosen()) {
                 serveFrom(pool);
             } else {
                 pool.pending.copy().forEach(waiter -> {

@@ -18,7 +18,8 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     /** Where it goes, as far as is known while it waits. */
     DialTarget way;
 
-    private Tunnels tunnels;
+    private final UpstreamContext context;
+    private Owner owner;
     private final ResponseEvents events;
 
     /** Whether it counts against the limit of pending requests. */
@@ -30,59 +31,86 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     private @Nullable Dial dial;
     private @Nullable TcpClientStream stream;
 
+    /** The tunnels that it is one of; maybe others later. */
+    interface Owner {
+        /** It has waited for a permit for as long as it may. */
+        void onWaitedTooLong(TunnelOpening tunnel);
+
+        /** It has its connection. */
+        void onDialed(TunnelOpening tunnel, Channel channel);
+
+        void onDialFailed(TunnelOpening tunnel, Failure failure);
+
+        /** Nobody wants it any more. */
+        void onCancelled(TunnelOpening tunnel);
+
+        /** The exchange has ended; its connection may take a moment longer. */
+        void onOver();
+
+        /** Whether no connection is to be made any more. */
+        boolean isClosed();
+    }
+
     /** Limits the wait for a permit. */
     final Timer waitTimer = new Timer() {
         @Override
         protected void onExpired() {
-            tunnels.onWaitedTooLong(TunnelOpening.this);
+            owner.onWaitedTooLong(TunnelOpening.this);
         }
     };
 
     TunnelOpening(
-            Tunnels tunnels,
+            UpstreamContext context,
+            Owner owner,
             DialTarget way,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
-        this.tunnels = tunnels;
+        this.context = context;
+        this.owner = owner;
         this.way = way;
         this.preamble = preamble;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = tunnels.now();
+        this.sinceNanos = context.now();
     }
 
     /** Goes to another endpoint than it has waited for. */
-    void moveTo(Tunnels other, DialTarget there) {
-        tunnels = other;
+    void moveTo(Owner other, DialTarget there) {
+        owner = other;
         way = there;
         callback.onMoved(there.endpoint());
     }
 
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
-        dialedNanos = tunnels.now();
-        dial = new Dial(tunnels, way, Alpn.NONE, preamble, true, this);
+        dialedNanos = context.now();
+        dial = new Dial(context, way, Alpn.NONE, preamble, true, this);
         dial.start(turn);
     }
 
     @Override
     public void onDialed(Channel established, @Nullable String protocol) {
-        tunnels.onDialed(this, established);
+        owner.onDialed(this, established);
         TcpClientStream opened =
-                TcpClientStream.over(established, this, events, tunnels.observer, tunnels.loopPools.resources.wheel);
+                TcpClientStream.over(established, this, events, context.observer, context.resources.wheel);
         stream = opened;
         dial = null;
         preamble = null;
         answered = true;
-        callback.onDialed(tunnels.now() - dialedNanos);
+        callback.onDialed(context.now() - dialedNanos);
         callback.onOpened(opened, way.hop(established));
+    }
+
+    @Override
+    public boolean isClosed() {
+        return owner.isClosed();
     }
 
     @Override
     public void onDialFailed(Failure failure) {
         if (!answered) {
-            tunnels.onDialFailed(this, failure);
+            owner.onDialFailed(this, failure);
         }
     }
 
@@ -102,13 +130,13 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
             if (dial != null) {
                 dial.cancel();
             }
-            tunnels.onCancelled(this);
+            owner.onCancelled(this);
         }
     }
 
     @Override
     public void onOver() {
-        tunnels.onOver();
+        owner.onOver();
     }
 
     /** Closes the connection at once; whoever uses it is told why. */

@@ -5,15 +5,16 @@ import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -22,24 +23,31 @@ import org.jspecify.annotations.Nullable;
  * limit of connections leaves no room wait in their order, and go to whichever endpoint of the upstream has room first.
  * Confined to its loop.
  */
-final class Tunnels extends PermitWaiter {
-    private final LoopUpstream owner;
+final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
+    private final UpstreamContext context;
+    private final SharedUpstream shared;
+    private final UpstreamObserver observer;
+    private final Host host;
+    private final Function<Endpoint, Tunnels> siblings;
+    private final PermitWaiter permit;
     private final Set<TunnelOpening> waiting = new LinkedHashSet<>();
     private final Set<TunnelOpening> dialing = new LinkedHashSet<>();
     private final Set<TunnelOpening> open = new LinkedHashSet<>();
-    private boolean starving; // in the queue for a permit
     private boolean closed;
     private int turn;
 
-    Tunnels(LoopUpstream owner, Host host) {
-        super(
-                owner.loopPools,
-                owner.shared,
-                owner.observer,
-                host,
-                host.endpoint().index() != NamedByRequest.INDEX
-                        && owner.shared.upstream.hosts().size() > 1);
-        this.owner = owner;
+    /**
+     * Makes those to one endpoint, none yet.
+     *
+     * @param siblings those to other endpoints of the upstream on this loop
+     */
+    Tunnels(UpstreamContext context, Host host, Function<Endpoint, Tunnels> siblings) {
+        this.context = context;
+        this.shared = context.shared;
+        this.observer = context.observer;
+        this.host = host;
+        this.siblings = siblings;
+        this.permit = new PermitWaiter(context.resources, host, shared.isFlexible(host.endpoint()), this);
     }
 
     StreamOpener.Opening open(
@@ -50,7 +58,7 @@ final class Tunnels extends PermitWaiter {
                     DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        TunnelOpening tunnel = new TunnelOpening(this, way, preamble, events, callback);
+        TunnelOpening tunnel = new TunnelOpening(context, this, way, preamble, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();
@@ -61,21 +69,15 @@ final class Tunnels extends PermitWaiter {
                 return StreamOpener.Opening.DONE;
             }
             tunnel.counted = true;
-            if (settings.poolAcquireMillis() > 0) {
-                loopPools.resources.wheel.arm(tunnel.waitTimer, settings.poolAcquireMillis());
+            if (context.settings.poolAcquireMillis() > 0) {
+                context.resources.wheel.arm(tunnel.waitTimer, context.settings.poolAcquireMillis());
             }
         }
         return tunnel;
     }
 
     private void dial() {
-        while (!starving && !closed && !waiting.isEmpty()) {
-            // Others of this loop are asked on this stack, which may close a connection and free its permit.
-            starving = true;
-            if (!shared.permits.tryAcquire(this)) {
-                return;
-            }
-            starving = false;
+        while (!permit.isWaiting() && !closed && !waiting.isEmpty() && shared.permits.tryAcquire(permit)) {
             dialNext();
         }
     }
@@ -108,8 +110,8 @@ final class Tunnels extends PermitWaiter {
             tunnel.counted = false;
             shared.upstream.pendingRequests().release();
         }
-        if (starving && waiting.isEmpty() && shared.permits.forget(this)) {
-            starving = false;
+        if (waiting.isEmpty()) {
+            shared.permits.leave(permit);
         }
     }
 
@@ -121,11 +123,12 @@ final class Tunnels extends PermitWaiter {
 
     private void leave(TunnelOpening tunnel) {
         stopWaiting(tunnel);
-        observer.onPendingEnded(now() - tunnel.sinceNanos);
+        observer.onPendingEnded(context.now() - tunnel.sinceNanos);
         host.requests().release();
     }
 
-    void onWaitedTooLong(TunnelOpening tunnel) {
+    @Override
+    public void onWaitedTooLong(TunnelOpening tunnel) {
         observer.onPendingTimeout();
         fail(
                 tunnel,
@@ -133,7 +136,8 @@ final class Tunnels extends PermitWaiter {
                         Cause.PENDING_TIMEOUT, "no connection to " + tunnel.way.endpoint() + " became free in time"));
     }
 
-    void onCancelled(TunnelOpening tunnel) {
+    @Override
+    public void onCancelled(TunnelOpening tunnel) {
         boolean dialed = dialing.remove(tunnel);
         leave(tunnel);
         if (dialed) {
@@ -141,7 +145,8 @@ final class Tunnels extends PermitWaiter {
         }
     }
 
-    void onDialFailed(TunnelOpening tunnel, Failure failure) {
+    @Override
+    public void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
             shared.upstream.health().onTried(tunnel.way.endpoint(), false);
@@ -151,12 +156,13 @@ final class Tunnels extends PermitWaiter {
         shared.permits.release(host);
     }
 
-    void onDialed(TunnelOpening tunnel, Channel channel) {
+    @Override
+    public void onDialed(TunnelOpening tunnel, Channel channel) {
         boolean secure = shared.isSecured() || tunnel.way.isSecured();
         dialing.remove(tunnel);
         shared.upstream.health().onTried(tunnel.way.endpoint(), true);
         open.add(tunnel);
-        observer.onPendingEnded(now() - tunnel.sinceNanos);
+        observer.onPendingEnded(context.now() - tunnel.sinceNanos);
         observer.onOpened(HttpVersion.TCP, secure);
         channel.closeFuture().addListener(closed -> {
             open.remove(tunnel);
@@ -165,8 +171,8 @@ final class Tunnels extends PermitWaiter {
         });
     }
 
-    /** The exchange has ended; its connection may take a moment longer. */
-    void onOver() {
+    @Override
+    public void onOver() {
         host.requests().release();
     }
 
@@ -207,13 +213,12 @@ final class Tunnels extends PermitWaiter {
     }
 
     @Override
-    boolean hasNone() {
+    public boolean hasNoConnection() {
         return open.isEmpty() && dialing.isEmpty();
     }
 
     @Override
-    void onPermit(Host granted) {
-        starving = false;
+    public void onPermit(Host granted) {
         if (closed || waiting.isEmpty()) {
             shared.permits.release(granted);
         } else if (granted != host && !granted.isChosen()) { // it has left service since
@@ -223,14 +228,14 @@ final class Tunnels extends PermitWaiter {
             if (granted == host) {
                 dialNext();
             } else {
-                moveNext(owner.tunnels(granted.endpoint()));
+                moveNext(siblings.apply(granted.endpoint()));
             }
             dial();
         }
     }
 
     @Override
-    boolean isClosed() {
+    public boolean isClosed() {
         return closed;
     }
 }

@@ -40,7 +40,7 @@ final class Waiter implements StreamOpener.Opening {
         this.demand = demand;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = pool.now();
+        this.sinceNanos = pool.endpoint.now();
     }
 
     @Override

@@ -3,7 +3,6 @@ package dev.gateway.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
-import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.upstream.Host;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
@@ -128,13 +127,13 @@ class FewConnectionsTest extends PoolFixture {
         settings.maxConnections = 1;
         to(http1());
         SharedUpstream shared = new SharedUpstream(upstream, List.of());
-        Waiting first = new Waiting(shared);
-        Waiting second = new Waiting(shared);
-        Waiting third = new Waiting(shared);
-        assertThat(shared.permits.tryAcquire(first)).isTrue();
-        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        Waiting first = new Waiting();
+        Waiting second = new Waiting();
+        Waiting third = new Waiting();
+        assertThat(shared.permits.tryAcquire(first.permit)).isTrue();
+        assertThat(shared.permits.tryAcquire(second.permit)).isFalse();
         shared.permits.release(upstream.hosts().get(0));
-        assertThat(shared.permits.tryAcquire(third)).isFalse();
+        assertThat(shared.permits.tryAcquire(third.permit)).isFalse();
         second.awaitPermit();
         assertThat(third.permits).isEmpty();
         shared.permits.release(upstream.hosts().get(0));
@@ -148,30 +147,28 @@ class FewConnectionsTest extends PoolFixture {
         settings.maxConnections = 1;
         to(http1());
         SharedUpstream shared = new SharedUpstream(upstream, List.of());
-        Waiting first = new Waiting(shared);
-        Waiting second = new Waiting(shared);
-        assertThat(shared.permits.tryAcquire(first)).isTrue();
-        shared.permits.acquireBeyond(first);
-        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        Waiting first = new Waiting();
+        Waiting second = new Waiting();
+        assertThat(shared.permits.tryAcquire(first.permit)).isTrue();
+        shared.permits.acquireBeyond(first.permit);
+        assertThat(shared.permits.tryAcquire(second.permit)).isFalse();
         shared.permits.release(upstream.hosts().get(0));
-        assertThat(shared.permits.forget(second)).isTrue(); // it still waits
-        assertThat(shared.permits.tryAcquire(second)).isFalse();
+        shared.permits.leave(second.permit);
+        assertThat(second.permit.isWaiting()).isFalse(); // it was given none
+        assertThat(shared.permits.tryAcquire(second.permit)).isFalse();
         shared.permits.release(upstream.hosts().get(0));
         second.awaitPermit();
         shared.permits.release(upstream.hosts().get(0));
         assertThat(upstream.connections().taken()).isZero();
     }
 
-    private final class Waiting extends PermitWaiter {
+    private final class Waiting implements PermitWaiter.Owner {
+        final PermitWaiter permit;
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
 
-        Waiting(SharedUpstream shared) {
-            super(
-                    (LoopPools) pools.opener(0),
-                    shared,
-                    UpstreamObserver.NONE,
-                    upstream.hosts().get(0),
-                    false);
+        Waiting() {
+            permit = new PermitWaiter(
+                    ((LoopPools) pools.opener(0)).resources, upstream.hosts().get(0), false, this);
         }
 
         void awaitPermit() throws InterruptedException {
@@ -179,18 +176,13 @@ class FewConnectionsTest extends PoolFixture {
         }
 
         @Override
-        boolean hasNone() {
+        public boolean hasNoConnection() {
             return true;
         }
 
         @Override
-        void onPermit(Host granted) {
+        public void onPermit(Host granted) {
             permits.add(true);
-        }
-
-        @Override
-        boolean isClosed() {
-            return false;
         }
     }
 }

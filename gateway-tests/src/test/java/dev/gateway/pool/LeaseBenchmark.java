@@ -73,8 +73,10 @@ public class LeaseBenchmark {
         SharedUpstream shared =
                 new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
-        LoopUpstream owner = new LoopUpstream(pools, shared, UpstreamObserver.NONE);
-        EndpointPool made = new EndpointPool(owner, DialTarget.straight(endpoints.get(0)), true);
+        UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
+        LoopUpstream owner = new LoopUpstream(context);
+        EndpointPool made =
+                new EndpointPool(owner, new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true));
         IdleReaper lives = new IdleReaper(made, made.kept, connections);
         for (int i = 0; i < kept; i++) {
             Kept connection = new Kept(loop, made);
@@ -90,7 +92,10 @@ public class LeaseBenchmark {
     @Benchmark
     public ClientStream leaseAndReturn() {
         PooledConnection top = connections.top();
-        if (pool == null || sweep == null || !(top instanceof Kept connection) || !connection.isUsable(pool.now())) {
+        if (pool == null
+                || sweep == null
+                || !(top instanceof Kept connection)
+                || !connection.isUsable(pool.endpoint.now())) {
             throw new IllegalStateException("no connection");
         }
         ClientStream stream = connection.open(events);
@@ -98,7 +103,7 @@ public class LeaseBenchmark {
         connection.leased = false;
         connections.push(connection);
         sweep.onIdle(connection);
-        sweep.watch(connection, pool.now());
+        sweep.watch(connection, pool.endpoint.now());
         return stream;
     }
 
