@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.upstream.StreamOpener;
 
@@ -9,48 +10,72 @@ import dev.gateway.upstream.StreamOpener;
  * room for it; else it is closed. Confined to its pool's event loop.
  */
 final class CheckOpening implements StreamOpener.Opening, PendingConnection.Callback {
-    private final EndpointPool pool;
+    private final EndpointContext endpoint;
+    private final KeptConnections kept;
+    private final Owner owner;
     private final ResponseEvents events;
     private final StreamOpener.Callback callback;
     private final boolean permitted;
-    private final PendingConnection arrival;
+    private final PendingConnection pending;
     private boolean answered;
 
-    CheckOpening(EndpointPool pool, ResponseEvents events, StreamOpener.Callback callback) {
-        this.pool = pool;
+    /** The pool. */
+    interface Owner {
+        /** The endpoint has told, by a connection, what it speaks. */
+        void onKnown(HttpVersion version);
+
+        /** A connection is being made for a check within the limit: whoever waits here gets it afterwards. */
+        void onCheckDialing();
+
+        void onCheckDialEnded();
+
+        /** A connection could not be made. */
+        void onCheckFailed(Failure failure);
+    }
+
+    CheckOpening(
+            EndpointContext endpoint,
+            KeptConnections kept,
+            Owner owner,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
+        this.endpoint = endpoint;
+        this.kept = kept;
+        this.owner = owner;
         this.events = events;
         this.callback = callback;
-        this.permitted = pool.endpoint.shared.permits.tryAcquire(pool.endpoint.host);
+        this.permitted = endpoint.shared.permits.tryAcquire(endpoint.host);
         // The time of a check is short, and running out of it would be held against the endpoint.
-        this.arrival = new PendingConnection(pool, false, this);
+        this.pending = new PendingConnection(endpoint, kept, false, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
     void start(int turn) {
         if (permitted) {
-            pool.onCheckDialing();
+            owner.onCheckDialing();
         }
-        arrival.start(turn);
+        pending.start(turn);
     }
 
     @Override
     public void onArrived(PooledConnection connection, long nanos) {
+        owner.onKnown(connection.version());
         answered = true;
         if (permitted) {
-            pool.onCheckDialEnded();
+            owner.onCheckDialEnded();
         }
         connection.permitted = permitted;
         connection.retiring = !permitted;
-        pool.kept.admit(connection);
+        kept.admit(connection);
         callback.onDialed(nanos);
-        pool.openOn(connection, events, callback);
-        pool.kept.offer(connection);
+        callback.onOpened(kept.open(connection, events), connection.peer);
+        kept.offer(connection);
     }
 
     @Override
     public void onNotArrived(Failure failure) {
         answered = true;
-        pool.onDialFailed(failure);
+        owner.onCheckFailed(failure);
         end();
         callback.onOpenFailed(failure);
     }
@@ -59,16 +84,16 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     public void cancel() {
         if (!answered) {
             answered = true;
-            arrival.cancel();
+            pending.cancel();
             end();
         }
     }
 
     private void end() {
-        pool.endpoint.releaseRequests(1);
+        endpoint.releaseRequests(1);
         if (permitted) {
-            pool.onCheckDialEnded();
-            pool.endpoint.shared.permits.release(pool.endpoint.host);
+            owner.onCheckDialEnded();
+            endpoint.shared.permits.release(endpoint.host);
         }
     }
 }

@@ -118,7 +118,7 @@ final class ConnectionOpener {
 
     private void dial() {
         dialing++;
-        new PendingConnection(pool, true, pool).start(nextTurn());
+        new PendingConnection(pool.endpoint, pool.kept, true, pool).start(nextTurn());
     }
 
     /** Returns which of several addresses the next connection tries first. */

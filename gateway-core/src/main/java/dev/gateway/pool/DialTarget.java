@@ -67,10 +67,10 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
     }
 
     /** Returns what a connection was made to. */
-    DialedPeer hop(Channel established) {
-        SocketAddress peer = established.remoteAddress();
+    DialedPeer peer(Channel established) {
+        SocketAddress remote = established.remoteAddress();
         return new DialedPeer(
-                peer instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "",
+                remote instanceof InetSocketAddress tcp ? NetUtil.toSocketAddressString(tcp) : "",
                 parent == null ? "" : parent.toString());
     }
 

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The requests of one event loop for one endpoint, joined with connections: those there are, else new ones as far as the
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
-final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Owner {
+final class EndpointPool
+        implements PendingConnection.Callback, PermitWaiter.Owner, KeptConnections.Owner, CheckOpening.Owner {
     final EndpointContext endpoint;
     private final SharedUpstream shared;
     private final Host host;
@@ -37,7 +38,7 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
         this.host = endpoint.host;
         this.permit = new PermitWaiter(endpoint.resources, host, endpoint.flexible, this);
         HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
-        this.kept = new KeptConnections(this);
+        this.kept = new KeptConnections(endpoint, this);
         this.pending = new PendingRequests(this, owner.siblings);
         this.supply = new ConnectionOpener(this, shared, endpoint.http1Only || !shared.isNegotiated() ? known : null);
     }
@@ -82,7 +83,7 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
 
     /** Makes a connection for a check, which waits for nobody else's. */
     private StreamOpener.Opening openForCheck(ResponseEvents events, StreamOpener.Callback callback) {
-        CheckOpening check = new CheckOpening(this, events, callback);
+        CheckOpening check = new CheckOpening(endpoint, kept, this, events, callback);
         check.start(supply.nextTurn());
         return check;
     }
@@ -113,11 +114,12 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
 
     void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
         ClientStream stream = kept.open(connection, events);
-        callback.onOpened(stream, connection.hop);
+        callback.onOpened(stream, connection.peer);
     }
 
     /** There may be room for those who wait, here or for this endpoint's siblings. */
-    void serve() {
+    @Override
+    public void serve() {
         pending.serve();
         if (endpoint.flexible && pending.first() == null) {
             owner.siblings.serveFrom(this);
@@ -164,12 +166,13 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
         return supply.dialing() == 0 && kept.serving() == 0;
     }
 
-    /** A connection is being made for a check within the limit: whoever waits here gets it afterwards. */
-    void onCheckDialing() {
+    @Override
+    public void onCheckDialing() {
         checking++;
     }
 
-    void onCheckDialEnded() {
+    @Override
+    public void onCheckDialEnded() {
         checking--;
     }
 
@@ -192,7 +195,7 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
         if (supply.onDialEnded()) {
             endpoint.observer.onConnectFailed(failure.cause());
         } else {
-            onDialFailed(failure);
+            onCheckFailed(failure);
         }
         if (servesNone()) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
@@ -205,27 +208,54 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
         checkEmpty();
     }
 
-    /** A connection could not be made, for whomever. */
-    void onDialFailed(Failure failure) {
+    @Override
+    public void onCheckFailed(Failure failure) {
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
             shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
         endpoint.observer.onConnectFailed(failure.cause());
     }
 
-    /** The endpoint has told, by a connection, what it speaks. */
-    void onKnown(HttpVersion version) {
+    @Override
+    public void onKnown(HttpVersion version) {
         supply.onKnown(version);
     }
 
     @Override
     public void onArrived(PooledConnection connection, long nanos) {
+        onKnown(connection.version());
         supply.onDialEnded();
         kept.admit(connection);
         dialNanos = nanos;
         kept.offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
         supply.meetDemand();
+    }
+
+    @Override
+    public boolean yieldsToOthers() {
+        Waiter waiter = pending.first();
+        if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.sinceNanos)) {
+            return false;
+        }
+        supply.leaveLine(); // what is given up here is for others, so get in line again
+        return true;
+    }
+
+    @Override
+    public void onRetired() {
+        supply.meetDemand();
+    }
+
+    @Override
+    public void onClosed() {
+        supply.meetDemand();
+        checkEmpty();
+    }
+
+    @Override
+    public boolean multiplexes() {
+        return supply.multiplexes();
     }
 
     // The end
@@ -256,7 +286,8 @@ final class EndpointPool implements PendingConnection.Callback, PermitWaiter.Own
 
     // The rest
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return closed;
     }
 

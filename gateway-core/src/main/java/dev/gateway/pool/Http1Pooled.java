@@ -29,7 +29,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private final Timer doubt = new Timer() {
         @Override
         protected void onExpired() {
-            pool.kept.onRoom(Http1Pooled.this);
+            owner.onRoom(Http1Pooled.this);
         }
     };
 
@@ -37,16 +37,16 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private int served; // requests, after the first of which servers wait as long for another as for no first one
     private boolean leased;
 
-    Http1Pooled(Channel channel, EndpointPool pool) {
-        super(channel, pool);
-        this.openedNanos = pool.endpoint.now();
-        this.connection = new Http1ClientConnection(
-                this, pool.endpoint.observer, pool.endpoint.resources.wheel, settings(pool.endpoint.target));
+    Http1Pooled(Channel channel, EndpointContext endpoint, Owner owner) {
+        super(channel, endpoint, owner);
+        this.openedNanos = endpoint.now();
+        this.connection =
+                new Http1ClientConnection(this, endpoint.observer, endpoint.resources.wheel, settings(endpoint.target));
     }
 
-    private static Http1ClientSettings settings(DialTarget way) {
-        ParentProxy parent = way.parent();
-        return parent != null && way.forwards()
+    private static Http1ClientSettings settings(DialTarget target) {
+        ParentProxy parent = target.parent();
+        return parent != null && target.forwards()
                 ? Http1ClientSettings.proxy(
                         parent.toString(),
                         parent.credentials() == null
@@ -71,7 +71,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     }
 
     @Override
-    boolean takes(StreamKind demand) {
+    boolean takes(StreamKind kind) {
         return true;
     }
 
@@ -88,7 +88,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     long keepAliveMillis() {
-        return served == 0 ? pool.endpoint.idleTimeout.saidMillis() : keepAliveMillis;
+        return served == 0 ? endpoint.idleTimeout.saidMillis() : keepAliveMillis;
     }
 
     @Override
@@ -110,53 +110,53 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
         }
         if (served == 0) { // each response would contradict those of other servers behind the address
             if (peerKeepsMillis >= 0) {
-                pool.endpoint.idleTimeout.onSaid(peerKeepsMillis);
+                endpoint.idleTimeout.onSaid(peerKeepsMillis);
             } else {
-                pool.endpoint.idleTimeout.onSaidNothing();
+                endpoint.idleTimeout.onSaidNothing();
             }
         }
         served++;
-        pool.endpoint.idleTimeout.requests.onServed(served);
+        endpoint.idleTimeout.requests.onServed(served);
         endLease();
-        if (served >= pool.endpoint.idleTimeout.requests.most(pool.endpoint.now())) {
-            pool.kept.retire(this, CloseCause.MAX_REQUESTS);
-        } else if (pool.endpoint.idleTimeout.requests.isDoubtful(served)) {
-            idleSinceNanos = pool.endpoint.now();
-            pool.endpoint.resources.wheel.arm(doubt, DOUBT_MILLIS);
+        if (served >= endpoint.idleTimeout.requests.most(endpoint.now())) {
+            owner.retire(this, CloseCause.MAX_REQUESTS);
+        } else if (endpoint.idleTimeout.requests.isDoubtful(served)) {
+            idleSinceNanos = endpoint.now();
+            endpoint.resources.wheel.arm(doubt, DOUBT_MILLIS);
         } else {
-            pool.kept.onRoom(this);
+            owner.onRoom(this);
         }
     }
 
     @Override
     public void onClosed(Http1ClientConnection closed) {
         doubt.cancel();
-        if (served > 0 && !leased && !retiring && !pool.isClosed()) { // by the endpoint
-            long now = pool.endpoint.now();
+        if (served > 0 && !leased && !retiring && !owner.isClosed()) { // by the endpoint
+            long now = endpoint.now();
             if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {
                 onClosedSoon(now);
             } else {
-                pool.endpoint.idleTimeout.onClosed(idleSinceNanos, now);
+                endpoint.idleTimeout.onClosed(idleSinceNanos, now);
             }
         }
         endLease();
-        pool.kept.retire(this, closed.closeCause());
+        owner.retire(this, closed.closeCause());
     }
 
     @Override
     public void onStale(Http1ClientConnection closed) {
-        long now = pool.endpoint.now();
+        long now = endpoint.now();
         if (served > 0 && KeepAliveRequests.isSoon(now - idleSinceNanos)) {
             onClosedSoon(now);
         }
-        pool.kept.onStale(this);
+        owner.onStale(this);
     }
 
     private void onClosedSoon(long now) {
-        if (pool.endpoint.idleTimeout.requests.onClosed(served, openedNanos, now)) {
+        if (endpoint.idleTimeout.requests.onClosed(served, openedNanos, now)) {
             log.info(
                     "{} closes connections after {} requests without saying so: they are closed here from now on",
-                    pool.endpoint.target,
+                    endpoint.target,
                     served);
         }
     }
@@ -169,7 +169,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private void endLease() {
         if (leased) {
             leased = false;
-            pool.endpoint.releaseRequests(1);
+            endpoint.releaseRequests(1);
         }
     }
 }

@@ -14,15 +14,20 @@ import io.netty.channel.ChannelHandler;
 /** A connection of HTTP/2: room for as many streams as the peer allows. */
 final class Http2Pooled extends PooledConnection implements Http2ClientConnection.Listener {
     private final Http2ClientConnection connection;
-    private final PendingConnection arrival;
+    private final Runnable ready;
     private int streams; // that the pool knows of
     private boolean finishing;
 
-    Http2Pooled(Channel channel, EndpointPool pool, PendingConnection arrival) {
-        super(channel, pool);
-        this.arrival = arrival;
+    /**
+     * Makes one that speaks as soon as its handler is in the pipeline.
+     *
+     * @param ready told when streams may be opened, or may be once the peer allows some
+     */
+    Http2Pooled(Channel channel, EndpointContext endpoint, Owner owner, Runnable ready) {
+        super(channel, endpoint, owner);
+        this.ready = ready;
         this.connection = Http2ClientConnection.create(
-                this, pool.endpoint.observer, pool.endpoint.resources.wheel, Http2ClientSettings.DEFAULT);
+                this, endpoint.observer, endpoint.resources.wheel, Http2ClientSettings.DEFAULT);
     }
 
     @Override
@@ -41,8 +46,8 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
     }
 
     @Override
-    boolean takes(StreamKind demand) {
-        return demand != StreamKind.UPGRADE || connection.allowsExtendedConnect();
+    boolean takes(StreamKind kind) {
+        return kind != StreamKind.UPGRADE || connection.allowsExtendedConnect();
     }
 
     @Override
@@ -71,32 +76,32 @@ final class Http2Pooled extends PooledConnection implements Http2ClientConnectio
 
     @Override
     public void onReady() {
-        arrival.onReady();
+        ready.run();
     }
 
     @Override
     public void onCapacityChanged() {
-        arrival.onReady();
+        ready.run();
         countEnded(connection.activeStreams());
-        pool.kept.onRoom(this);
+        owner.onRoom(this);
     }
 
     @Override
     public void onGoingAway() {
-        pool.kept.onGoingAway(this);
+        owner.onGoingAway(this);
     }
 
     @Override
     public void onClosed() {
         countEnded(0);
-        pool.kept.retire(this, CloseCause.ENDPOINT);
+        owner.retire(this, CloseCause.ENDPOINT);
     }
 
     private void countEnded(int active) {
         if (streams > active) {
             int ended = streams - active;
             streams = active;
-            pool.endpoint.releaseRequests(ended);
+            endpoint.releaseRequests(ended);
         }
     }
 }

@@ -11,36 +11,36 @@ import java.util.concurrent.ThreadLocalRandom;
 final class IdleReaper extends Timer {
     private static final long NEVER = Long.MAX_VALUE / 2; // from now, so that it can be added to a clock
 
-    private final EndpointPool pool;
-    private final KeptConnections kept;
+    private final EndpointContext endpoint;
+    private final PooledConnection.Owner owner;
     private final PooledConnections connections;
     private long armedFor;
 
-    IdleReaper(EndpointPool pool, KeptConnections kept, PooledConnections connections) {
-        this.pool = pool;
-        this.kept = kept;
+    IdleReaper(EndpointContext endpoint, PooledConnection.Owner owner, PooledConnections connections) {
+        this.endpoint = endpoint;
+        this.owner = owner;
         this.connections = connections;
     }
 
     /** A connection's life begins. */
     void begin(PooledConnection connection) {
-        long nanos = pool.endpoint.settings.maxLifetimeMillis() * 1_000_000;
+        long nanos = endpoint.settings.maxLifetimeMillis() * 1_000_000;
         // Up to a tenth earlier, so that connections made together do not end together.
-        connection.expiresAtNanos = pool.endpoint.now()
+        connection.expiresAtNanos = endpoint.now()
                 + (nanos == 0 ? NEVER : nanos - ThreadLocalRandom.current().nextLong(nanos / 10 + 1));
     }
 
     /** A connection is idle from now on. */
     void onIdle(PooledConnection connection) {
-        connection.idleSinceNanos = pool.endpoint.now();
+        connection.idleSinceNanos = endpoint.now();
         connection.idleUntilNanos = connection.idleSinceNanos + idleNanos(connection);
     }
 
     private long idleNanos(PooledConnection connection) {
-        long millis = pool.endpoint.settings.idleMillis() == 0 ? Long.MAX_VALUE : pool.endpoint.settings.idleMillis();
+        long millis = endpoint.settings.idleMillis() == 0 ? Long.MAX_VALUE : endpoint.settings.idleMillis();
         millis = Math.min(millis, connection.keepAliveMillis());
         if (connection.version() == HttpVersion.HTTP_1_1) {
-            millis = Math.min(millis, pool.endpoint.idleTimeout.shownMillis(connection.idleSinceNanos));
+            millis = Math.min(millis, endpoint.idleTimeout.shownMillis(connection.idleSinceNanos));
         }
         return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
     }
@@ -52,13 +52,13 @@ final class IdleReaper extends Timer {
                 : connection.idleUntilNanos;
         if (!isArmed() || deadline - armedFor < 0) {
             armedFor = deadline;
-            pool.endpoint.resources.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
+            endpoint.resources.wheel.arm(this, Math.max(0, deadline - now) / 1_000_000);
         }
     }
 
     @Override
     protected void onExpired() {
-        long now = pool.endpoint.now();
+        long now = endpoint.now();
         connections.forEachAvailable(connection -> check(connection, now));
     }
 
@@ -70,6 +70,6 @@ final class IdleReaper extends Timer {
             watch(connection, now);
             return;
         }
-        kept.retire(connection, connection.whyUnusable(now));
+        owner.retire(connection, connection.whyUnusable(now));
     }
 }

@@ -14,25 +14,48 @@ import org.jspecify.annotations.Nullable;
  * The connections of a pool, from their arrival to their end: they are offered to requests, kept while idle, given up for
  * others, retired and closed. Part of the pool, confined to its event loop.
  */
-final class KeptConnections {
+final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owner {
     /** Who has been idle for so long is looked at before it is used: rare where requests are many, and long for a FIN. */
     private static final long LOOK_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final EndpointPool pool;
+    private final EndpointContext endpoint;
+    private final Owner owner;
     private final SharedUpstream shared;
     private final PooledConnections connections = new PooledConnections();
-    private final IdleReaper sweep;
+    private final IdleReaper reaper;
     private final AddressWatch addresses;
     private @Nullable CloseCause retired; // why nothing is kept
 
-    KeptConnections(EndpointPool pool) {
-        this.pool = pool;
-        this.shared = pool.endpoint.shared;
-        this.sweep = new IdleReaper(pool, this, connections);
-        this.addresses = new AddressWatch(pool, this);
+    /** The pool, whose requests use them. */
+    interface Owner {
+        /** There may be room for those who wait. */
+        void serve();
+
+        /** Whether a connection that has become idle is for others, though somebody waits here; called once for each. */
+        boolean yieldsToOthers();
+
+        /** One of them takes no new stream: whoever waited for room on it needs another. */
+        void onRetired();
+
+        void onClosed();
+
+        /** Whether a connection, if there is none, will serve all requests of this loop. */
+        boolean multiplexes();
+
+        /** Whether all of them are being closed. */
+        boolean isClosed();
     }
 
-    boolean isEmpty() {
+    KeptConnections(EndpointContext endpoint, Owner owner) {
+        this.endpoint = endpoint;
+        this.owner = owner;
+        this.shared = endpoint.shared;
+        this.reaper = new IdleReaper(endpoint, this, connections);
+        this.addresses = new AddressWatch(endpoint.resources, endpoint.target, this);
+    }
+
+    @Override
+    public boolean isEmpty() {
         return connections.isEmpty();
     }
 
@@ -48,7 +71,7 @@ final class KeptConnections {
     /** Returns the connection that a request had better use, null if none has room. */
     @Nullable
     PooledConnection takeUsable() {
-        long now = pool.endpoint.now();
+        long now = endpoint.now();
         PooledConnection connection;
         while ((connection = connections.top()) != null) {
             if (connection.room() <= 0) {
@@ -67,7 +90,7 @@ final class KeptConnections {
     private boolean isClosedByPeer(PooledConnection connection, long now) {
         return connection.isIdle()
                 && now - connection.idleSinceNanos >= LOOK_AFTER_NANOS
-                && pool.endpoint.resources.peerClose.hasCome(connection.channel);
+                && endpoint.resources.peerClose.hasCome(connection.channel);
     }
 
     /** Opens a stream on a connection that has room. */
@@ -82,22 +105,17 @@ final class KeptConnections {
 
     /** A connection was made, for whomever, and is one of these from now on. */
     void admit(PooledConnection connection) {
-        shared.upstream.health().onTried(pool.endpoint.target.endpoint(), true);
-        sweep.begin(connection);
+        shared.upstream.health().onTried(endpoint.target.endpoint(), true);
+        reaper.begin(connection);
         connections.add(connection);
         addresses.begin();
-        pool.endpoint.observer.onOpened(connection.version(), pool.endpoint.isSecured());
+        endpoint.observer.onOpened(connection.version(), endpoint.isSecured());
         connection.channel.closeFuture().addListener(closed -> onClosed(connection));
     }
 
-    /** The connection has room for a stream, maybe because one ended. */
-    void onRoom(PooledConnection connection) {
-        Waiter waiter = pool.pending.first();
-        if (waiter != null
-                && connection.permitted
-                && connection.isIdle()
-                && shared.permits.isOwedToOthers(pool.permit, waiter.sinceNanos)) {
-            pool.supply.leaveLine(); // what is given up here is for others, so get in line again
+    @Override
+    public void onRoom(PooledConnection connection) {
+        if (connection.permitted && connection.isIdle() && owner.yieldsToOthers()) {
             retire(connection, CloseCause.LIMIT);
         } else {
             offer(connection);
@@ -108,9 +126,9 @@ final class KeptConnections {
         if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
             connections.push(connection);
             if (connection.isIdle()) {
-                sweep.onIdle(connection); // may be leased at once all the same
+                reaper.onIdle(connection); // may be leased at once all the same
             }
-            pool.serve();
+            owner.serve();
         }
         if (connection.isIdle()) {
             onIdle(connection);
@@ -118,8 +136,8 @@ final class KeptConnections {
     }
 
     private void onIdle(PooledConnection connection) {
-        long now = pool.endpoint.now();
-        sweep.onIdle(connection);
+        long now = endpoint.now();
+        reaper.onIdle(connection);
         if (retired != null) {
             retire(connection, retired);
         } else if (mustGiveUp()) {
@@ -129,7 +147,7 @@ final class KeptConnections {
         } else {
             connection.onKept();
             countIdle(connection, true);
-            sweep.watch(connection, now);
+            reaper.watch(connection, now);
         }
     }
 
@@ -137,24 +155,22 @@ final class KeptConnections {
         if (connection.countedIdle != idle) {
             connection.countedIdle = idle;
             if (idle) {
-                pool.endpoint.observer.onIdle(connection.version());
+                endpoint.observer.onIdle(connection.version());
             } else {
-                pool.endpoint.observer.onIdleEnded(connection.version());
+                endpoint.observer.onIdleEnded(connection.version());
             }
         }
     }
 
-    /** The peer lets the connection take no new stream. */
-    void onGoingAway(PooledConnection connection) {
+    @Override
+    public void onGoingAway(PooledConnection connection) {
         retire(connection, CloseCause.ENDPOINT);
-        pool.supply.meetDemand(); // who waited for room on it
+        owner.onRetired();
     }
 
-    /**
-     * The endpoint has closed a connection that was kept for it, and a request was lost by that. Those that have been idle for
-     * longer are likely to be closed, too: another attempt would only be lost again.
-     */
-    void onStale(PooledConnection lost) {
+    /** Those that have been idle for longer are likely to be closed, too: another attempt would only be lost again. */
+    @Override
+    public void onStale(PooledConnection lost) {
         connections.forEachAvailable(each -> {
             if (each.isIdle() && each.idleSinceNanos - lost.idleSinceNanos <= 0) {
                 retire(each, CloseCause.ENDPOINT);
@@ -162,8 +178,8 @@ final class KeptConnections {
         });
     }
 
-    /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
-    void retire(PooledConnection connection, CloseCause cause) {
+    @Override
+    public void retire(PooledConnection connection, CloseCause cause) {
         connection.closesFor(cause);
         if (!connection.retiring) {
             connection.retiring = true;
@@ -173,8 +189,12 @@ final class KeptConnections {
         connection.finish();
     }
 
-    /** Lets connections to some addresses take no new stream. */
-    void retireTo(Predicate<InetAddress> former) {
+    /** Lets connections to former addresses take no new stream. */
+    @Override
+    public void onAddresses(Predicate<InetAddress> former) {
+        if (owner.isClosed()) {
+            return;
+        }
         connections.forEach(connection -> {
             if (!connection.retiring
                     && connection.channel.remoteAddress() instanceof InetSocketAddress peer
@@ -182,19 +202,18 @@ final class KeptConnections {
                 retire(connection, CloseCause.ADDRESS);
             }
         });
-        pool.supply.meetDemand(); // who waited for room on them
+        owner.onRetired();
     }
 
     private void onClosed(PooledConnection connection) {
         connection.retiring = true;
         connections.remove(connection);
         if (connection.permitted) {
-            shared.permits.release(pool.endpoint.host);
+            shared.permits.release(endpoint.host);
         }
         countIdle(connection, false);
-        pool.endpoint.observer.onClosed(connection.version(), pool.endpoint.isSecured(), connection.closeCause());
-        pool.supply.meetDemand();
-        pool.checkEmpty();
+        endpoint.observer.onClosed(connection.version(), endpoint.isSecured(), connection.closeCause());
+        owner.onClosed();
     }
 
     /** Closes the connection that has been idle for longest, if others need it; returns whether it did. */
@@ -213,10 +232,9 @@ final class KeptConnections {
 
     /** Whether an idle connection is more than this pool may keep. */
     private boolean mustGiveUp() {
-        return shared.permits.isWanted(pool.endpoint.host)
-                || pool.endpoint.resources.room.isAwaited()
-                || (shared.permits.isExceeded(pool.endpoint.host)
-                        && !(connections.serving() == 1 && pool.supply.multiplexes()));
+        return shared.permits.isWanted(endpoint.host)
+                || endpoint.resources.room.isAwaited()
+                || (shared.permits.isExceeded(endpoint.host) && !(connections.serving() == 1 && owner.multiplexes()));
     }
 
     /** Keeps no connection any longer than it is used. */
@@ -230,6 +248,11 @@ final class KeptConnections {
         retired = null;
     }
 
+    @Override
+    public boolean isClosed() {
+        return owner.isClosed();
+    }
+
     /** Ends all at once; their streams are told why. */
     void end(Failure failure) {
         retired = CloseCause.DRAIN;
@@ -237,7 +260,7 @@ final class KeptConnections {
             connection.closesFor(CloseCause.DRAIN);
             connection.end(failure);
         });
-        sweep.cancel();
+        reaper.cancel();
         addresses.cancel();
     }
 }

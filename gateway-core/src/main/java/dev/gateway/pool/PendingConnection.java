@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class PendingConnection implements Dial.Callback {
     private static final long MIN_READY_MILLIS = 1000;
 
-    private final EndpointPool pool;
+    private final EndpointContext endpoint;
+    private final PooledConnection.Owner owner;
     private final Callback callback;
     private final Dial dial;
     private final long begunNanos;
@@ -47,19 +48,16 @@ final class PendingConnection implements Dial.Callback {
     /**
      * Prepares a connection.
      *
+     * @param owner where it will be kept
      * @param patient whether to wait for a file descriptor if there is none
      */
-    PendingConnection(EndpointPool pool, boolean patient, Callback callback) {
-        this.pool = pool;
+    PendingConnection(EndpointContext endpoint, PooledConnection.Owner owner, boolean patient, Callback callback) {
+        this.endpoint = endpoint;
+        this.owner = owner;
         this.callback = callback;
-        this.begunNanos = pool.endpoint.now();
+        this.begunNanos = endpoint.now();
         this.dial = new Dial(
-                pool.endpoint,
-                pool.endpoint.target,
-                pool.endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED,
-                null,
-                patient,
-                this);
+                endpoint, endpoint.target, endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED, null, patient, this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
@@ -81,7 +79,7 @@ final class PendingConnection implements Dial.Callback {
 
     @Override
     public boolean isClosed() {
-        return pool.isClosed();
+        return owner.isClosed();
     }
 
     @Override
@@ -96,17 +94,17 @@ final class PendingConnection implements Dial.Callback {
     @Override
     public void onDialed(Channel established, @Nullable String protocol) {
         channel = established;
-        boolean http2 = "h2".equals(protocol) || pool.endpoint.settings.protocol() == Protocol.H2C;
-        if (!http2 && pool.endpoint.settings.protocol() == Protocol.H2) {
+        boolean http2 = "h2".equals(protocol) || endpoint.settings.protocol() == Protocol.H2C;
+        if (!http2 && endpoint.settings.protocol() == Protocol.H2) {
             fail(Cause.TLS_FAILED, "the endpoint does not offer h2");
             return;
         }
-        PooledConnection arrived =
-                http2 ? new Http2Pooled(established, pool, this) : new Http1Pooled(established, pool);
+        PooledConnection arrived = http2
+                ? new Http2Pooled(established, endpoint, owner, this::onReady)
+                : new Http1Pooled(established, endpoint, owner);
         connection = arrived;
         if (http2) {
-            pool.endpoint.resources.wheel.arm(
-                    readyTimer, Math.max(MIN_READY_MILLIS, pool.endpoint.settings.connectMillis()));
+            endpoint.resources.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, endpoint.settings.connectMillis()));
             established
                     .closeFuture()
                     .addListener(closed -> fail(Cause.CONNECT_FAILED, "closed before it sent HTTP/2 settings"));
@@ -118,19 +116,18 @@ final class PendingConnection implements Dial.Callback {
     }
 
     /** Streams may be opened on the connection, or may be once the endpoint allows some. */
-    void onReady() {
+    private void onReady() {
         if (!done && connection != null && connection.room() > 0) {
             done = true;
             readyTimer.cancel();
-            pool.onKnown(connection.version());
-            callback.onArrived(connection, pool.endpoint.now() - begunNanos);
+            callback.onArrived(connection, endpoint.now() - begunNanos);
         }
     }
 
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onNotArrived(DialFailure.of(cause, pool.endpoint.target + ": " + detail));
+            callback.onNotArrived(DialFailure.of(cause, endpoint.target + ": " + detail));
         }
     }
 }

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class PooledConnection {
     final Channel channel;
-    final EndpointPool pool;
-    final DialedPeer hop;
+    final EndpointContext endpoint;
+    final Owner owner;
+    final DialedPeer peer;
 
     /** Its position among the pool's available connections, -1 if it is not among them. */
     int slot = -1;
@@ -43,10 +44,29 @@ abstract class PooledConnection {
 
     private @Nullable CloseCause closeCause;
 
-    PooledConnection(Channel channel, EndpointPool pool) {
+    /** Where it is kept. */
+    interface Owner {
+        /** The connection has room for a stream, maybe because one ended. */
+        void onRoom(PooledConnection connection);
+
+        /** The peer lets the connection take no new stream. */
+        void onGoingAway(PooledConnection connection);
+
+        /** The endpoint has closed the connection that was kept for it, and a request was lost by that. */
+        void onStale(PooledConnection connection);
+
+        /** Lets the connection take no new stream, and closes it now or when its last stream has ended. */
+        void retire(PooledConnection connection, CloseCause cause);
+
+        /** Whether all of them are being closed. */
+        boolean isClosed();
+    }
+
+    PooledConnection(Channel channel, EndpointContext endpoint, Owner owner) {
         this.channel = channel;
-        this.pool = pool;
-        this.hop = pool.endpoint.target.hop(channel);
+        this.endpoint = endpoint;
+        this.owner = owner;
+        this.peer = endpoint.target.peer(channel);
     }
 
     /** Returns the protocol's handler, to be added last to the channel's pipeline. */
@@ -57,8 +77,8 @@ abstract class PooledConnection {
     /** Returns how many more streams may be opened now. */
     abstract int room();
 
-    /** Whether a stream can do what is demanded of it. */
-    abstract boolean takes(StreamKind demand);
+    /** Whether its streams can be of that kind. */
+    abstract boolean takes(StreamKind kind);
 
     /** Opens a stream; only while there is room. */
     abstract ClientStream open(ResponseEvents events);

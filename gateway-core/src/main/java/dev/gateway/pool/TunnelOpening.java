@@ -99,7 +99,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         preamble = null;
         answered = true;
         callback.onDialed(context.now() - dialedNanos);
-        callback.onOpened(opened, way.hop(established));
+        callback.onOpened(opened, way.peer(established));
     }
 
     @Override

@@ -55,7 +55,7 @@ public class LeaseBenchmark {
     private final PooledConnections connections = new PooledConnections();
     private final ResponseEvents events = new NoEvents();
     private @Nullable EndpointPool pool;
-    private @Nullable IdleReaper sweep;
+    private @Nullable IdleReaper reaper;
 
     @Setup
     @SuppressWarnings("NullAway") // nothing is resolved or dialed
@@ -75,25 +75,25 @@ public class LeaseBenchmark {
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
         LoopUpstream owner = new LoopUpstream(context);
-        EndpointPool made =
-                new EndpointPool(owner, new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true));
-        IdleReaper lives = new IdleReaper(made, made.kept, connections);
+        EndpointContext endpoint = new EndpointContext(context, DialTarget.straight(endpoints.get(0)), true);
+        EndpointPool made = new EndpointPool(owner, endpoint);
+        IdleReaper lives = new IdleReaper(endpoint, made.kept, connections);
         for (int i = 0; i < kept; i++) {
-            Kept connection = new Kept(loop, made);
+            Kept connection = new Kept(loop, endpoint, made.kept);
             lives.begin(connection);
             lives.onIdle(connection);
             connections.add(connection);
             connections.push(connection);
         }
         pool = made;
-        sweep = lives;
+        reaper = lives;
     }
 
     @Benchmark
     public ClientStream leaseAndReturn() {
         PooledConnection top = connections.top();
         if (pool == null
-                || sweep == null
+                || reaper == null
                 || !(top instanceof Kept connection)
                 || !connection.isUsable(pool.endpoint.now())) {
             throw new IllegalStateException("no connection");
@@ -102,8 +102,8 @@ public class LeaseBenchmark {
         connections.withdraw(connection);
         connection.leased = false;
         connections.push(connection);
-        sweep.onIdle(connection);
-        sweep.watch(connection, pool.endpoint.now());
+        reaper.onIdle(connection);
+        reaper.watch(connection, pool.endpoint.now());
         return stream;
     }
 
@@ -116,8 +116,8 @@ public class LeaseBenchmark {
     private static final class Kept extends PooledConnection implements ClientStream {
         private boolean leased;
 
-        private Kept(Channel channel, EndpointPool pool) {
-            super(channel, pool);
+        private Kept(Channel channel, EndpointContext endpoint, Owner owner) {
+            super(channel, endpoint, owner);
         }
 
         @Override
