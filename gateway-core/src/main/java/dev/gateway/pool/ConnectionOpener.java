@@ -1,6 +1,7 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.HttpVersion;
+import dev.gateway.upstream.Host;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -12,18 +13,39 @@ final class ConnectionOpener {
     /** How many requests one connection being made is expected to serve if it speaks HTTP/2. */
     private static final int STREAMS_EXPECTED = 100;
 
-    private final EndpointPool pool;
     private final SharedUpstream shared;
+    private final Host host;
+    private final PermitWaiter permit;
+    private final Owner owner;
     private int dialing;
     private boolean reserved; // it has a permit for a request that is about to wait here
     private int late; // of those being made, have been held against the endpoint already
     private int addressTurn = ThreadLocalRandom.current().nextInt(); // each loop begins at another address
     private @Nullable HttpVersion known; // of what the endpoint speaks
 
-    ConnectionOpener(EndpointPool pool, SharedUpstream shared, @Nullable HttpVersion known) {
-        this.pool = pool;
-        this.shared = shared;
-        this.known = known;
+    /** The pool that the connections are for. */
+    interface Owner {
+        /** Returns how many requests wait for a connection. */
+        int pendingRequests();
+
+        /** Whether some connection takes requests, now or when one has ended. */
+        boolean hasServing();
+
+        /** Whether no connection is wanted any more. */
+        boolean isClosed();
+
+        /** Makes a connection; the turn says which of several addresses is tried first. */
+        void dial(int turn);
+    }
+
+    ConnectionOpener(EndpointContext endpoint, PermitWaiter permit, Owner owner) {
+        this.shared = endpoint.shared;
+        this.host = endpoint.host;
+        this.permit = permit;
+        this.owner = owner;
+        if (endpoint.http1Only || !shared.isNegotiated()) {
+            this.known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
+        }
     }
 
     /** Returns how many connections are being made. */
@@ -51,16 +73,21 @@ final class ConnectionOpener {
         return known == null ? shared.expectsHttp2() : known == HttpVersion.HTTP_2;
     }
 
+    /** Whether no connection takes requests, nor is one being made for them. */
+    boolean servesNone() {
+        return dialing == 0 && !owner.hasServing();
+    }
+
     /**
      * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
      * idle, and that one's room for further streams is of no use here.
      */
     private boolean mayGoBeyond() {
-        return pool.servesNone() && multiplexes();
+        return servesNone() && multiplexes();
     }
 
     private boolean isNeeded() {
-        return !pool.isClosed() && pool.pending.size() > expected() && !(dialing > 0 && mayMultiplex());
+        return !owner.isClosed() && owner.pendingRequests() > expected() && !(dialing > 0 && mayMultiplex());
     }
 
     /** Makes what is needed, or gets in line for it. */
@@ -68,10 +95,10 @@ final class ConnectionOpener {
         if (mayGoBeyond()) {
             leaveLine();
         }
-        while (!pool.permit.isWaiting() && isNeeded()) {
+        while (!permit.isWaiting() && isNeeded()) {
             if (mayGoBeyond()) {
-                shared.permits.acquireBeyond(pool.permit);
-            } else if (!shared.permits.tryAcquire(pool.permit)) {
+                shared.permits.acquireBeyond(permit);
+            } else if (!shared.permits.tryAcquire(permit)) {
                 return;
             }
             dial();
@@ -80,8 +107,7 @@ final class ConnectionOpener {
 
     /** Whether a request that waits here now waits for a permit, which may be long. */
     boolean waitsForPermit() {
-        return isNeeded()
-                && (pool.permit.isWaiting() || !(mayGoBeyond() || shared.permits.isAvailable(pool.endpoint.host)));
+        return isNeeded() && (permit.isWaiting() || !(mayGoBeyond() || shared.permits.isAvailable(host)));
     }
 
     /**
@@ -90,14 +116,12 @@ final class ConnectionOpener {
      * @return whether it can have one without waiting for a permit; {@link #dialReserved} follows once it waits here
      */
     boolean reserve() {
-        if (pool.pending.size() < expected()) {
+        if (owner.pendingRequests() < expected()) {
             return true;
         }
         if (mayGoBeyond()) {
-            shared.permits.acquireBeyond(pool.permit);
-        } else if (pool.permit.isWaiting()
-                || (expected() > 0 && mayMultiplex())
-                || !shared.permits.tryAcquire(pool.endpoint.host)) {
+            shared.permits.acquireBeyond(permit);
+        } else if (permit.isWaiting() || (expected() > 0 && mayMultiplex()) || !shared.permits.tryAcquire(host)) {
             return false;
         }
         reserved = true;
@@ -118,7 +142,7 @@ final class ConnectionOpener {
 
     private void dial() {
         dialing++;
-        new PendingConnection(pool.endpoint, pool.kept, true, pool).start(nextTurn());
+        owner.dial(nextTurn());
     }
 
     /** Returns which of several addresses the next connection tries first. */
@@ -128,7 +152,7 @@ final class ConnectionOpener {
 
     /** Has no place in the line for a permit from here on, unless it is being given one. */
     void leaveLine() {
-        shared.permits.leave(pool.permit);
+        shared.permits.leave(permit);
     }
 
     /** It has the permit that it waited for. */
@@ -137,7 +161,7 @@ final class ConnectionOpener {
             dial();
             meetDemand();
         } else {
-            shared.permits.release(pool.endpoint.host);
+            shared.permits.release(host);
         }
     }
 

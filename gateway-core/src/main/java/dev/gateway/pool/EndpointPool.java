@@ -15,15 +15,21 @@ import org.jspecify.annotations.Nullable;
  * upstream's limit allows; meanwhile they wait in their order. Confined to its loop.
  */
 final class EndpointPool
-        implements PendingConnection.Callback, PermitWaiter.Owner, KeptConnections.Owner, CheckOpening.Owner {
+        implements PermitWaiter.Owner,
+                ConnectionOpener.Owner,
+                PendingConnection.Callback,
+                PendingRequests.Owner,
+                KeptConnections.Owner,
+                CheckOpening.Owner {
     final EndpointContext endpoint;
     private final SharedUpstream shared;
     private final Host host;
-    final PermitWaiter permit;
+    private final PermitWaiter permit;
     final KeptConnections kept;
     final PendingRequests pending;
-    final ConnectionOpener supply;
-    private final LoopUpstream owner;
+    final ConnectionOpener opener;
+    private final Others others;
+    private final Owner owner;
 
     private long dialNanos; // of the connection that has just been made, while it is first offered
     private int opening; // calls of open that have not returned
@@ -31,27 +37,62 @@ final class EndpointPool
     private boolean closed;
     private @Nullable EndpointPool http1; // for what HTTP/2 does not allow
 
-    EndpointPool(LoopUpstream owner, EndpointContext endpoint) {
+    /** The pools for all endpoints of the upstream on this loop; asked by a pool whose requests may go to any of them. */
+    interface Others {
+        /** Returns another pool whose endpoint may have one more request, which it has then; null if there is none. */
+        @Nullable
+        EndpointPool acquireRequest(EndpointPool instead);
+
+        /** Whether none has a connection that takes requests, nor is one being made. */
+        boolean haveNoConnection();
+
+        /**
+         * Finds room for a waiting request at another endpoint: a connection that is free, else one that may be made.
+         *
+         * @return whether there was some; the request has been answered then, or waits there
+         */
+        boolean move(Waiter waiter);
+
+        /** So many more requests wait at a pool that nothing is being made for. */
+        void onWithoutDial(int change);
+
+        /** A pool has nobody who waits for what is free there: others may have. */
+        void serveFrom(EndpointPool free);
+
+        /** A pool in line for a permit has got one for another endpoint. */
+        void onPermit(EndpointPool from, Host granted);
+    }
+
+    /** Who has made it. */
+    interface Owner {
+        /** Returns a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
+        EndpointPool addHttp1(DialTarget target);
+
+        /** A pool has no connection and no request any more. */
+        void onEmpty(EndpointPool pool);
+    }
+
+    EndpointPool(EndpointContext endpoint, Others others, Owner owner) {
+        this.others = others;
         this.owner = owner;
         this.endpoint = endpoint;
         this.shared = endpoint.shared;
         this.host = endpoint.host;
         this.permit = new PermitWaiter(endpoint.resources, host, endpoint.flexible, this);
-        HttpVersion known = shared.isHttp2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1;
         this.kept = new KeptConnections(endpoint, this);
-        this.pending = new PendingRequests(this, owner.siblings);
-        this.supply = new ConnectionOpener(this, shared, endpoint.http1Only || !shared.isNegotiated() ? known : null);
+        this.opener = new ConnectionOpener(endpoint, permit, this);
+        this.pending = new PendingRequests(endpoint, opener, this);
     }
 
-    StreamOpener.Opening open(StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
+    StreamOpener.Opening open(StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
         if (closed) {
             callback.onOpenFailed(removed());
             return StreamOpener.Opening.DONE;
         }
-        if (demand == StreamKind.CHECK) {
+        if (kind == StreamKind.CHECK) {
             host.requests().acquireBeyond();
         } else if (!host.requests().tryAcquire()) {
-            EndpointPool other = endpoint.flexible ? owner.siblings.acquireRequest(this) : null;
+            EndpointPool other = endpoint.flexible ? others.acquireRequest(this) : null;
             if (other == null) {
                 endpoint.observer.onPendingOverflow();
                 callback.onOpenFailed(PendingRequests.notAgain(
@@ -59,21 +100,21 @@ final class EndpointPool
                 return StreamOpener.Opening.DONE;
             }
             callback.onMoved(other.endpoint.target.endpoint());
-            return other.openCounted(demand, events, callback);
+            return other.openCounted(kind, events, callback);
         }
-        return openCounted(demand, events, callback);
+        return openCounted(kind, events, callback);
     }
 
-    private StreamOpener.Opening openCounted(StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
+    private StreamOpener.Opening openCounted(StreamKind kind, ResponseEvents events, StreamOpener.Callback callback) {
         opening++;
         StreamOpener.Opening answer = StreamOpener.Opening.DONE;
         PooledConnection connection = kept.takeUsable();
-        if (connection != null && connection.takes(demand)) {
+        if (connection != null && connection.takes(kind)) {
             openOn(connection, events, callback);
-        } else if (demand == StreamKind.CHECK) {
+        } else if (kind == StreamKind.CHECK) {
             answer = openForCheck(events, callback);
         } else {
-            Waiter waiter = new Waiter(this, demand, events, callback);
+            Waiter waiter = new Waiter(pending, kind, events, callback, endpoint.now());
             answer = connection == null ? pending.enqueue(waiter) : openByHttp1(waiter);
         }
         opening--;
@@ -84,7 +125,7 @@ final class EndpointPool
     /** Makes a connection for a check, which waits for nobody else's. */
     private StreamOpener.Opening openForCheck(ResponseEvents events, StreamOpener.Callback callback) {
         CheckOpening check = new CheckOpening(endpoint, kept, this, events, callback);
-        check.start(supply.nextTurn());
+        check.start(opener.nextTurn());
         return check;
     }
 
@@ -103,7 +144,7 @@ final class EndpointPool
     }
 
     private StreamOpener.Opening adopt(Waiter waiter) {
-        waiter.pool = this;
+        waiter.owner = pending;
         PooledConnection connection = kept.takeUsable();
         if (connection == null) {
             return pending.enqueue(waiter);
@@ -112,7 +153,7 @@ final class EndpointPool
         return StreamOpener.Opening.DONE;
     }
 
-    void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
+    private void openOn(PooledConnection connection, ResponseEvents events, StreamOpener.Callback callback) {
         ClientStream stream = kept.open(connection, events);
         callback.onOpened(stream, connection.peer);
     }
@@ -122,16 +163,16 @@ final class EndpointPool
     public void serve() {
         pending.serve();
         if (endpoint.flexible && pending.first() == null) {
-            owner.siblings.serveFrom(this);
+            others.serveFrom(this);
         }
     }
 
-    /** Answers somebody who has waited. */
-    void serve(Waiter waiter, PooledConnection connection) {
+    @Override
+    public void serve(Waiter waiter, PooledConnection connection) {
         if (dialNanos != 0) {
             waiter.callback.onDialed(dialNanos);
         }
-        if (connection.takes(waiter.demand)) {
+        if (connection.takes(waiter.kind)) {
             openOn(connection, waiter.events, waiter.callback);
         } else {
             openByHttp1(waiter);
@@ -146,24 +187,59 @@ final class EndpointPool
     }
 
     /** Whether there is a connection with room, and nobody waits for it. */
-    boolean hasFree(StreamKind demand) {
+    boolean hasFree(StreamKind kind) {
         if (pending.first() != null) {
             return false;
         }
         PooledConnection connection = kept.takeUsable();
-        return connection != null && connection.takes(demand);
+        return connection != null && connection.takes(kind);
+    }
+
+    @Override
+    public @Nullable PooledConnection takeUsable() {
+        return kept.takeUsable();
+    }
+
+    @Override
+    public boolean move(Waiter waiter) {
+        return others.move(waiter);
+    }
+
+    @Override
+    public void onWithoutDial(int change) {
+        others.onWithoutDial(change);
+    }
+
+    @Override
+    public void onLeft() {
+        checkEmpty();
     }
 
     // Making connections
 
     @Override
+    public int pendingRequests() {
+        return pending.size();
+    }
+
+    @Override
+    public boolean hasServing() {
+        return kept.serving() > 0;
+    }
+
+    @Override
+    public void dial(int turn) {
+        new PendingConnection(endpoint, kept, true, this).start(turn);
+    }
+
+    @Override
     public boolean hasNoConnection() {
-        return checking == 0 && (endpoint.flexible ? owner.siblings.haveNone() : servesNone());
+        return checking == 0 && (endpoint.flexible ? others.haveNoConnection() : servesNone());
     }
 
     /** Whether no connection takes requests, nor is one being made for them. */
     boolean servesNone() {
-        return supply.dialing() == 0 && kept.serving() == 0;
+        return opener.servesNone();
     }
 
     @Override
@@ -179,20 +255,20 @@ final class EndpointPool
     @Override
     public void onPermit(Host granted) {
         if (granted == host) {
-            supply.onPermit();
+            opener.onPermit();
         } else {
-            owner.siblings.onPermit(this, granted);
+            others.onPermit(this, granted);
         }
     }
 
     /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
     void onHttp2Known() {
-        supply.meetDemand();
+        opener.meetDemand();
     }
 
     @Override
     public void onNotArrived(Failure failure) {
-        if (supply.onDialEnded()) {
+        if (opener.onDialEnded()) {
             endpoint.observer.onConnectFailed(failure.cause());
         } else {
             onCheckFailed(failure);
@@ -204,7 +280,7 @@ final class EndpointPool
             pending.failFirst(failure);
         }
         shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
-        supply.meetDemand();
+        opener.meetDemand();
         checkEmpty();
     }
 
@@ -218,18 +294,18 @@ final class EndpointPool
 
     @Override
     public void onKnown(HttpVersion version) {
-        supply.onKnown(version);
+        opener.onKnown(version);
     }
 
     @Override
     public void onArrived(PooledConnection connection, long nanos) {
         onKnown(connection.version());
-        supply.onDialEnded();
+        opener.onDialEnded();
         kept.admit(connection);
         dialNanos = nanos;
         kept.offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
-        supply.meetDemand();
+        opener.meetDemand();
     }
 
     @Override
@@ -238,31 +314,31 @@ final class EndpointPool
         if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.sinceNanos)) {
             return false;
         }
-        supply.leaveLine(); // what is given up here is for others, so get in line again
+        opener.leaveLine(); // what is given up here is for others, so get in line again
         return true;
     }
 
     @Override
     public void onRetired() {
-        supply.meetDemand();
+        opener.meetDemand();
     }
 
     @Override
     public void onClosed() {
-        supply.meetDemand();
+        opener.meetDemand();
         checkEmpty();
     }
 
     @Override
     public boolean multiplexes() {
-        return supply.multiplexes();
+        return opener.multiplexes();
     }
 
     // The end
 
     /** Tells the owner if nothing is left here. */
-    void checkEmpty() {
-        if (opening == 0 && kept.isEmpty() && supply.dialing() == 0 && pending.first() == null) {
+    private void checkEmpty() {
+        if (opening == 0 && kept.isEmpty() && opener.dialing() == 0 && pending.first() == null) {
             owner.onEmpty(this);
         }
     }
@@ -270,7 +346,7 @@ final class EndpointPool
     /** Returns what was spoken to the endpoint last, or is all that is to be; null if that is not known yet. */
     @Nullable
     HttpVersion known() {
-        return supply.known();
+        return opener.known();
     }
 
     /** Ends everything at once. */
@@ -303,6 +379,6 @@ final class EndpointPool
     }
 
     PoolCounts counts() {
-        return kept.counts(supply.dialing(), pending.size());
+        return kept.counts(opener.dialing(), pending.size());
     }
 }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * One event loop's connections of one upstream: a pool for each of its endpoints, for the endpoints that requests named
  * lately, and its tunnels. Confined to its loop.
  */
-final class LoopUpstream implements SharedUpstream.Loop {
+final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     /** Named endpoints whose connections are kept; the one that was not asked for longest makes room. */
     static final int MAX_NAMED = 256;
 
@@ -35,7 +35,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
     private final SharedUpstream shared;
     private final List<EndpointPool> pools = new ArrayList<>(); // those of its own endpoints first, in their order
     private final Map<Host, EndpointPool> own = new HashMap<>();
-    final Siblings siblings;
+    private final Siblings siblings;
     private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
     private boolean retired;
@@ -45,7 +45,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
         this.shared = context.shared;
         this.siblings = new Siblings(shared.permits);
         for (Host host : shared.upstream.hosts()) {
-            EndpointPool pool = new EndpointPool(this, endpoint(DialTarget.straight(host.endpoint()), false));
+            EndpointPool pool = new EndpointPool(endpoint(DialTarget.straight(host.endpoint()), false), siblings, this);
             pools.add(pool);
             own.put(host, pool);
             siblings.add(pool);
@@ -106,7 +106,7 @@ final class LoopUpstream implements SharedUpstream.Loop {
                 named.remove(eldest.endpoint.target);
                 eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
             }
-            pool = new EndpointPool(this, endpoint(way, false));
+            pool = new EndpointPool(endpoint(way, false), siblings, this);
             pools.add(pool);
             named.put(way, pool);
             if (retired) {
@@ -151,9 +151,9 @@ final class LoopUpstream implements SharedUpstream.Loop {
         return new LoopView(List.copyOf(own.values()), named.size(), others, tunnelCounts());
     }
 
-    /** Makes a further pool for an endpoint, to which only HTTP/1.1 is spoken. */
-    EndpointPool addHttp1(DialTarget way) {
-        EndpointPool pool = new EndpointPool(this, endpoint(way, true));
+    @Override
+    public EndpointPool addHttp1(DialTarget way) {
+        EndpointPool pool = new EndpointPool(endpoint(way, true), siblings, this);
         pools.add(pool);
         if (retired || shared.upstream.health().isDraining(way.endpoint())) {
             pool.kept.retireAll(CloseCause.DRAIN);
@@ -171,8 +171,8 @@ final class LoopUpstream implements SharedUpstream.Loop {
         return false;
     }
 
-    /** A pool has no connection and no request any more. */
-    void onEmpty(EndpointPool pool) {
+    @Override
+    public void onEmpty(EndpointPool pool) {
         if (pool.endpoint.target.endpoint().index() == NamedByRequest.INDEX) {
             named.remove(pool.endpoint.target, pool);
             pools.remove(pool);

@@ -11,19 +11,38 @@ import org.jspecify.annotations.Nullable;
  * The requests of a pool that wait for a connection, in their order, and how long they may: for one that is being made, or
  * for a permit. Who waits too long looks for room at another endpoint first. Part of the pool, confined to its event loop.
  */
-final class PendingRequests {
+final class PendingRequests implements Waiter.Owner {
     /** What part of the time for connecting a request waits at one endpoint while others have room; a lost SYN fits in. */
     private static final int PATIENCE_DIVISOR = 4;
 
-    private final EndpointPool pool;
-    private final SharedUpstream shared;
-    private final Siblings siblings;
+    private final EndpointContext endpoint;
+    private final ConnectionOpener opener;
+    private final Owner owner;
     private final WaitQueue waiters = new WaitQueue();
 
-    PendingRequests(EndpointPool pool, Siblings siblings) {
-        this.pool = pool;
-        this.shared = pool.endpoint.shared;
-        this.siblings = siblings;
+    /** The pool, and those of other endpoints behind it. */
+    interface Owner {
+        /** Returns the connection that a request had better use, null if none has room. */
+        @Nullable
+        PooledConnection takeUsable();
+
+        /** Answers somebody who has waited. */
+        void serve(Waiter waiter, PooledConnection connection);
+
+        /** Finds room for somebody who waits at another endpoint; returns whether there was some. */
+        boolean move(Waiter waiter);
+
+        /** So many more requests wait here that nothing is being made for. */
+        void onWithoutDial(int change);
+
+        /** Somebody waits no more. */
+        void onLeft();
+    }
+
+    PendingRequests(EndpointContext endpoint, ConnectionOpener opener, Owner owner) {
+        this.endpoint = endpoint;
+        this.opener = opener;
+        this.owner = owner;
     }
 
     int size() {
@@ -38,7 +57,7 @@ final class PendingRequests {
     /** Returns who has waited for longest if more wait than will be served by connections being made, or null. */
     @Nullable
     Waiter firstWithoutDial() {
-        return waiters.size() > pool.supply.expected() ? waiters.first() : null;
+        return waiters.size() > opener.expected() ? waiters.first() : null;
     }
 
     /** Returns those who wait now, for a loop in which others may come and go. */
@@ -48,11 +67,11 @@ final class PendingRequests {
 
     StreamOpener.Opening enqueue(Waiter waiter) {
         waiters.add(waiter);
-        pool.endpoint.observer.onPending();
-        if (pool.endpoint.flexible && isWorseThanOthers() && siblings.move(waiter)) {
+        endpoint.observer.onPending();
+        if (endpoint.flexible && isWorseThanOthers() && owner.move(waiter)) {
             return waiter;
         }
-        pool.supply.meetDemand();
+        opener.meetDemand();
         if (waiter.queued) {
             limit(waiter);
         }
@@ -61,13 +80,13 @@ final class PendingRequests {
 
     /** Whether whoever waits here had better look for room elsewhere. */
     private boolean isWorseThanOthers() {
-        return pool.supply.waitsForPermit()
-                || (pool.endpoint.host.isUnreached() && pool.supply.dialing() > 0)
-                || !pool.endpoint.host.isChosen();
+        return opener.waitsForPermit()
+                || (endpoint.host.isUnreached() && opener.dialing() > 0)
+                || !endpoint.host.isChosen();
     }
 
     private boolean moveElsewhere(Waiter waiter) {
-        return pool.endpoint.flexible && siblings.move(waiter);
+        return endpoint.flexible && owner.move(waiter);
     }
 
     /**
@@ -75,33 +94,31 @@ final class PendingRequests {
      * permit before its time is over waits for its connection from there on.
      */
     private void limit(Waiter waiter) {
-        if (waiters.size() <= pool.supply.expected()) {
+        if (waiters.size() <= opener.expected()) {
             if (patienceMillis() > 0) {
-                pool.endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
+                endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
             }
             return;
         }
-        if (!shared.upstream.pendingRequests().tryAcquire()) {
-            pool.endpoint.observer.onPendingOverflow();
+        if (!endpoint.shared.upstream.pendingRequests().tryAcquire()) {
+            endpoint.observer.onPendingOverflow();
             fail(
                     waiter,
-                    notAgain(
-                            Cause.PENDING_OVERFLOW,
-                            "too many requests wait for a connection to " + pool.endpoint.target));
+                    notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
         waiter.counted = true;
-        if (pool.endpoint.flexible) {
-            siblings.onPending(1);
+        if (endpoint.flexible) {
+            owner.onWithoutDial(1);
         }
-        if (pool.endpoint.settings.poolAcquireMillis() > 0) {
-            pool.endpoint.resources.wheel.arm(waiter.timer, pool.endpoint.settings.poolAcquireMillis());
+        if (endpoint.settings.poolAcquireMillis() > 0) {
+            endpoint.resources.wheel.arm(waiter.timer, endpoint.settings.poolAcquireMillis());
         }
     }
 
     /** How long a request waits for a connection that is being made before it looks for another endpoint. */
     private long patienceMillis() {
-        return pool.endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
+        return endpoint.settings.connectMillis() / PATIENCE_DIVISOR;
     }
 
     /** Waiting again, at this endpoint or another, would only make it worse. */
@@ -109,62 +126,63 @@ final class PendingRequests {
         return Failure.of(cause, RetrySafety.NEVER, detail);
     }
 
-    void onCancelled(Waiter waiter) {
+    @Override
+    public void onCancelled(Waiter waiter) {
         leave(waiter);
-        pool.endpoint.releaseRequests(1);
+        endpoint.releaseRequests(1);
     }
 
-    void onExpired(Waiter waiter) {
+    @Override
+    public void onExpired(Waiter waiter) {
         onLate();
         onCancelled(waiter);
     }
 
     /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        boolean isOurs = pool.endpoint.resources.room
-                .isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
-        if (pool.supply.dialing() > 0 && !isOurs && pool.supply.onLate()) {
-            shared.upstream.health().onTried(pool.endpoint.target.endpoint(), false);
+        boolean isOurs =
+                endpoint.resources.room
+                        .isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
+        if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
+            endpoint.shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
     }
 
-    void onWaited(Waiter waiter) {
-        if (!waiter.counted && pool.supply.dialing() > 0) {
+    @Override
+    public void onWaited(Waiter waiter) {
+        if (!waiter.counted && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                pool.endpoint.resources.wheel.arm(
-                        waiter.timer, patienceMillis()); // what is being made tells when it fails
+                endpoint.resources.wheel.arm(waiter.timer, patienceMillis()); // what is being made tells when it fails
             }
         } else if (!waiter.counted) { // what was being made for it has failed
             if (!moveElsewhere(waiter) && waiter.queued) {
                 limit(waiter);
             }
-        } else if (waiters.isAmongFirst(waiter, pool.supply.expected())) { // it has had its permit in time
+        } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has had its permit in time
             stopCounting(waiter);
             if (patienceMillis() > 0) {
-                pool.endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
+                endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
             }
         } else {
-            pool.endpoint.observer.onPendingTimeout();
+            endpoint.observer.onPendingTimeout();
             fail(
                     waiter,
-                    notAgain(
-                            Cause.PENDING_TIMEOUT,
-                            "no connection to " + pool.endpoint.target + " became free in time"));
+                    notAgain(Cause.PENDING_TIMEOUT, "no connection to " + endpoint.target + " became free in time"));
         }
     }
 
     private void leave(Waiter waiter) {
-        pool.endpoint.observer.onPendingEnded(pool.endpoint.now() - waiter.sinceNanos);
+        endpoint.observer.onPendingEnded(endpoint.now() - waiter.sinceNanos);
         letGo(waiter);
     }
 
     private void stopCounting(Waiter waiter) {
         if (waiter.counted) {
             waiter.counted = false;
-            shared.upstream.pendingRequests().release();
-            if (pool.endpoint.flexible) {
-                siblings.onPending(-1);
+            endpoint.shared.upstream.pendingRequests().release();
+            if (endpoint.flexible) {
+                owner.onWithoutDial(-1);
             }
         }
     }
@@ -174,20 +192,24 @@ final class PendingRequests {
         waiter.timer.cancel();
         stopCounting(waiter);
         if (waiters.first() == null) {
-            pool.supply.leaveLine(); // or connections would be closed for us that we do not need
+            opener.leaveLine(); // or connections would be closed for us that we do not need
         }
-        pool.checkEmpty();
+        owner.onLeft();
+    }
+
+    @Override
+    public void onMoved(Waiter waiter) {
+        letGo(waiter);
+        endpoint.releaseRequests(1);
     }
 
     /** Takes a waiting request over from another endpoint's pool; it counts as one in flight here already. */
     void receive(Waiter waiter) {
-        EndpointPool from = waiter.pool;
-        from.pending.letGo(waiter);
-        from.endpoint.releaseRequests(1);
-        waiter.pool = pool;
+        waiter.owner.onMoved(waiter);
+        waiter.owner = this;
         waiters.add(waiter);
-        waiter.callback.onMoved(pool.endpoint.target.endpoint());
-        pool.supply.dialReserved();
+        waiter.callback.onMoved(endpoint.target.endpoint());
+        opener.dialReserved();
         if (waiter.queued) {
             serve();
         }
@@ -198,7 +220,7 @@ final class PendingRequests {
 
     private void fail(Waiter waiter, Failure failure) {
         leave(waiter);
-        pool.endpoint.releaseRequests(1);
+        endpoint.releaseRequests(1);
         waiter.callback.onOpenFailed(failure);
     }
 
@@ -222,9 +244,9 @@ final class PendingRequests {
     void serve() {
         Waiter waiter;
         PooledConnection connection;
-        while ((waiter = waiters.first()) != null && (connection = pool.kept.takeUsable()) != null) {
+        while ((waiter = waiters.first()) != null && (connection = owner.takeUsable()) != null) {
             leave(waiter);
-            pool.serve(waiter, connection);
+            owner.serve(waiter, connection);
         }
     }
 }

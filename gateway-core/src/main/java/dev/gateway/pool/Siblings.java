@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The pools of one event loop for the endpoints of one upstream: a request that must wait for one of them waits for all, and
  * takes what is free first. So an endpoint that hangs holds up the requests it has, and no others. Confined to its loop.
  */
-final class Siblings {
+final class Siblings implements EndpointPool.Others {
     private final Permits permits;
     private final List<EndpointPool> pools = new ArrayList<>();
     private int turn; // of who is asked first
@@ -23,19 +23,18 @@ final class Siblings {
         pools.add(pool);
     }
 
-    /** A request waits at one of them, and nothing is being made for it; or it does not any more. */
-    void onPending(int change) {
+    @Override
+    public void onWithoutDial(int change) {
         pending += change;
     }
 
-    /** Whether none has a connection that takes requests, nor is one being made. */
-    boolean haveNone() {
+    @Override
+    public boolean haveNoConnection() {
         return pools.stream().allMatch(EndpointPool::servesNone);
     }
 
-    /** Returns another pool whose endpoint may have one more request, which it has then; null if there is none. */
-    @Nullable
-    EndpointPool acquireRequest(EndpointPool instead) {
+    @Override
+    public @Nullable EndpointPool acquireRequest(EndpointPool instead) {
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool pool = pool(i);
             if (pool != instead
@@ -71,12 +70,8 @@ final class Siblings {
         return pools.get(Math.floorMod(turn + offset, pools.size()));
     }
 
-    /**
-     * Finds room for a waiting request at another endpoint: a connection that is free, else one that may be made.
-     *
-     * @return whether there was some; the request has been answered then, or waits there
-     */
-    boolean move(Waiter waiter) {
+    @Override
+    public boolean move(Waiter waiter) {
         if (pools.size() < 2) {
             return false;
         }
@@ -84,7 +79,7 @@ final class Siblings {
         for (int i = 0; i < pools.size(); i++) {
             EndpointPool to = pool(i);
             if (isFor(waiter, to)
-                    && to.hasFree(waiter.demand)
+                    && to.hasFree(waiter.kind)
                     && to.endpoint.host.requests().tryAcquire()) {
                 to.pending.receive(waiter);
                 return true;
@@ -95,7 +90,7 @@ final class Siblings {
             if (isFor(waiter, to)
                     && !to.endpoint.host.isUnreached()
                     && to.endpoint.host.requests().tryAcquire()) {
-                if (to.supply.reserve()) {
+                if (to.opener.reserve()) {
                     to.pending.receive(waiter);
                     return true;
                 }
@@ -106,15 +101,15 @@ final class Siblings {
     }
 
     private static boolean isFor(Waiter waiter, EndpointPool to) {
-        return to != waiter.pool && to.takesFromOthers();
+        return to.pending != waiter.owner && to.takesFromOthers();
     }
 
-    /** A pool has nobody who waits for what is free there: others may have. */
-    void serveFrom(EndpointPool free) {
+    @Override
+    public void serveFrom(EndpointPool free) {
         while (pending > 0 && free.takesFromOthers()) {
             Waiter waiter = longestWaiting();
             if (waiter == null
-                    || !free.hasFree(waiter.demand)
+                    || !free.hasFree(waiter.kind)
                     || !free.endpoint.host.requests().tryAcquire()) {
                 return;
             }
@@ -133,21 +128,21 @@ final class Siblings {
         return longest;
     }
 
-    /** A pool in line for a permit has got one for another endpoint. */
-    void onPermit(EndpointPool from, Host granted) {
+    @Override
+    public void onPermit(EndpointPool from, Host granted) {
         Waiter waiter = from.pending.first();
         for (EndpointPool to : pools) {
             if (to.endpoint.host == granted && waiter != null && to.takesFromOthers()) {
                 to.endpoint.host.requests().acquireBeyond(); // who has waited is not sent away again
-                to.supply.reserved();
+                to.opener.reserved();
                 to.pending.receive(waiter);
-                from.supply.meetDemand();
+                from.opener.meetDemand();
                 return;
             }
         }
         permits.release(granted);
         if (!granted.isChosen()) { // it has left service meanwhile, so nobody is given the same again
-            from.supply.meetDemand();
+            from.opener.meetDemand();
         }
     }
 
@@ -161,7 +156,7 @@ final class Siblings {
                 serveFrom(pool);
             } else {
                 pool.pending.copy().forEach(waiter -> {
-                    if (waiter.queued && waiter.pool == pool) {
+                    if (waiter.queued && waiter.owner == pool.pending) {
                         move(waiter);
                     }
                 });

@@ -8,19 +8,34 @@ import org.jspecify.annotations.Nullable;
 
 /** A request that waits for a connection; in its pool's queue until it is answered or given up. */
 final class Waiter implements StreamOpener.Opening {
-    final StreamKind demand;
+    final StreamKind kind;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
     final long sinceNanos;
 
     /** Where it waits. */
-    EndpointPool pool;
+    Owner owner;
+
+    /** Those who wait with it. */
+    interface Owner {
+        /** It has waited for as long as its timer was armed for. */
+        void onWaited(Waiter waiter);
+
+        /** Its request has no more time. */
+        void onExpired(Waiter waiter);
+
+        /** Its request has been given up. */
+        void onCancelled(Waiter waiter);
+
+        /** It waits elsewhere from now on. */
+        void onMoved(Waiter waiter);
+    }
 
     /** Limits the wait. */
     final Timer timer = new Timer() {
         @Override
         protected void onExpired() {
-            pool.pending.onWaited(Waiter.this);
+            owner.onWaited(Waiter.this);
         }
     };
 
@@ -35,25 +50,25 @@ final class Waiter implements StreamOpener.Opening {
     /** Whether it counts against the limit of pending requests. */
     boolean counted;
 
-    Waiter(EndpointPool pool, StreamKind demand, ResponseEvents events, StreamOpener.Callback callback) {
-        this.pool = pool;
-        this.demand = demand;
+    Waiter(Owner owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
+        this.owner = owner;
+        this.kind = kind;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = pool.endpoint.now();
+        this.sinceNanos = sinceNanos;
     }
 
     @Override
     public void expire() {
         if (queued) {
-            pool.pending.onExpired(this);
+            owner.onExpired(this);
         }
     }
 
     @Override
     public void cancel() {
         if (queued) {
-            pool.pending.onCancelled(this);
+            owner.onCancelled(this);
         }
     }
 }
