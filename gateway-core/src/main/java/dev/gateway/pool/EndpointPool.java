@@ -311,7 +311,7 @@ final class EndpointPool
     @Override
     public boolean yieldsToOthers() {
         Waiter waiter = pending.first();
-        if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.sinceNanos)) {
+        if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.connectionWait.sinceNanos)) {
             return false;
         }
         opener.leaveLine(); // what is given up here is for others, so get in line again

@@ -96,23 +96,18 @@ final class PendingRequests implements Waiter.Owner {
     private void limit(Waiter waiter) {
         if (waiters.size() <= opener.expected()) {
             if (patienceMillis() > 0) {
-                endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
+                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
             return;
         }
-        if (!endpoint.shared.upstream.pendingRequests().tryAcquire()) {
-            endpoint.observer.onPendingOverflow();
+        if (!waiter.connectionWait.beginForPermit(endpoint)) {
             fail(
                     waiter,
                     notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
-        waiter.counted = true;
         if (endpoint.flexible) {
             owner.onWithoutDial(1);
-        }
-        if (endpoint.settings.poolAcquireMillis() > 0) {
-            endpoint.resources.wheel.arm(waiter.timer, endpoint.settings.poolAcquireMillis());
         }
     }
 
@@ -150,19 +145,20 @@ final class PendingRequests implements Waiter.Owner {
 
     @Override
     public void onWaited(Waiter waiter) {
-        if (!waiter.counted && opener.dialing() > 0) {
+        if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                endpoint.resources.wheel.arm(waiter.timer, patienceMillis()); // what is being made tells when it fails
+                endpoint.resources.wheel.arm(
+                        waiter.connectionWait, patienceMillis()); // what is being made tells when it fails
             }
-        } else if (!waiter.counted) { // what was being made for it has failed
+        } else if (!waiter.connectionWait.isForPermit()) { // what was being made for it has failed
             if (!moveElsewhere(waiter) && waiter.queued) {
                 limit(waiter);
             }
         } else if (waiters.isAmongFirst(waiter, opener.expected())) { // it has had its permit in time
-            stopCounting(waiter);
+            endForPermit(waiter);
             if (patienceMillis() > 0) {
-                endpoint.resources.wheel.arm(waiter.timer, patienceMillis());
+                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
         } else {
             endpoint.observer.onPendingTimeout();
@@ -173,24 +169,20 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     private void leave(Waiter waiter) {
-        endpoint.observer.onPendingEnded(endpoint.now() - waiter.sinceNanos);
+        endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos);
         letGo(waiter);
     }
 
-    private void stopCounting(Waiter waiter) {
-        if (waiter.counted) {
-            waiter.counted = false;
-            endpoint.shared.upstream.pendingRequests().release();
-            if (endpoint.flexible) {
-                owner.onWithoutDial(-1);
-            }
+    private void endForPermit(Waiter waiter) {
+        if (waiter.connectionWait.endForPermit(endpoint) && endpoint.flexible) {
+            owner.onWithoutDial(-1);
         }
     }
 
     private void letGo(Waiter waiter) {
         waiters.remove(waiter);
-        waiter.timer.cancel();
-        stopCounting(waiter);
+        waiter.connectionWait.cancel();
+        endForPermit(waiter);
         if (waiters.first() == null) {
             opener.leaveLine(); // or connections would be closed for us that we do not need
         }

@@ -121,7 +121,8 @@ final class Siblings implements EndpointPool.Others {
         Waiter longest = null;
         for (EndpointPool pool : pools) {
             Waiter first = pool.pending.firstWithoutDial();
-            if (first != null && (longest == null || first.sinceNanos - longest.sinceNanos < 0)) {
+            if (first != null
+                    && (longest == null || first.connectionWait.sinceNanos - longest.connectionWait.sinceNanos < 0)) {
                 longest = first;
             }
         }

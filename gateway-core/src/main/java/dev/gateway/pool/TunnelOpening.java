@@ -4,7 +4,6 @@ import dev.gateway.net.tls.ClientTls.Alpn;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import dev.gateway.tcp.TcpClientStream;
-import dev.gateway.time.Timer;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.StreamOpener;
 import io.netty.channel.Channel;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** A tunnel's connection, from the request for one to its end. Confined to the event loop of its {@link Tunnels}. */
 final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpClientStream.Listener {
     final StreamOpener.Callback callback;
-    final long sinceNanos;
+    final ConnectionWait connectionWait;
 
     /** Where it goes, as far as is known while it waits. */
     DialTarget way;
@@ -21,9 +20,6 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     private final UpstreamContext context;
     private Owner owner;
     private final ResponseEvents events;
-
-    /** Whether it counts against the limit of pending requests. */
-    boolean counted;
 
     private long dialedNanos; // when its dial began
     private boolean answered;
@@ -51,14 +47,6 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         boolean isClosed();
     }
 
-    /** Limits the wait for a permit. */
-    final Timer waitTimer = new Timer() {
-        @Override
-        protected void onExpired() {
-            owner.onWaitedTooLong(TunnelOpening.this);
-        }
-    };
-
     TunnelOpening(
             UpstreamContext context,
             Owner owner,
@@ -72,7 +60,12 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         this.preamble = preamble;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = context.now();
+        this.connectionWait = new ConnectionWait(context.now()) {
+            @Override
+            protected void onExpired() {
+                TunnelOpening.this.owner.onWaitedTooLong(TunnelOpening.this);
+            }
+        };
     }
 
     /** Goes to another endpoint than it has waited for. */

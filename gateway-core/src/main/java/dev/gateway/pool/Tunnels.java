@@ -62,16 +62,9 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         observer.onPending();
         waiting.add(tunnel);
         dial();
-        if (waiting.contains(tunnel)) {
-            if (!shared.upstream.pendingRequests().tryAcquire()) {
-                observer.onPendingOverflow();
-                fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
-                return StreamOpener.Opening.DONE;
-            }
-            tunnel.counted = true;
-            if (context.settings.poolAcquireMillis() > 0) {
-                context.resources.wheel.arm(tunnel.waitTimer, context.settings.poolAcquireMillis());
-            }
+        if (waiting.contains(tunnel) && !tunnel.connectionWait.beginForPermit(context)) {
+            fail(tunnel, DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests wait for a connection"));
+            return StreamOpener.Opening.DONE;
         }
         return tunnel;
     }
@@ -105,11 +98,8 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
 
     private void stopWaiting(TunnelOpening tunnel) {
         waiting.remove(tunnel);
-        tunnel.waitTimer.cancel();
-        if (tunnel.counted) {
-            tunnel.counted = false;
-            shared.upstream.pendingRequests().release();
-        }
+        tunnel.connectionWait.cancel();
+        tunnel.connectionWait.endForPermit(context);
         if (waiting.isEmpty()) {
             shared.permits.leave(permit);
         }
@@ -123,7 +113,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
 
     private void leave(TunnelOpening tunnel) {
         stopWaiting(tunnel);
-        observer.onPendingEnded(context.now() - tunnel.sinceNanos);
+        observer.onPendingEnded(context.now() - tunnel.connectionWait.sinceNanos);
         host.requests().release();
     }
 
@@ -162,7 +152,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         dialing.remove(tunnel);
         shared.upstream.health().onTried(tunnel.way.endpoint(), true);
         open.add(tunnel);
-        observer.onPendingEnded(context.now() - tunnel.sinceNanos);
+        observer.onPendingEnded(context.now() - tunnel.connectionWait.sinceNanos);
         observer.onOpened(HttpVersion.TCP, secure);
         channel.closeFuture().addListener(closed -> {
             open.remove(tunnel);

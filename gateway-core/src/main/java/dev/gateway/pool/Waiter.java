@@ -1,7 +1,6 @@
 package dev.gateway.pool;
 
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.time.Timer;
 import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.StreamOpener;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +10,7 @@ final class Waiter implements StreamOpener.Opening {
     final StreamKind kind;
     final ResponseEvents events;
     final StreamOpener.Callback callback;
-    final long sinceNanos;
+    final ConnectionWait connectionWait;
 
     /** Where it waits. */
     Owner owner;
@@ -31,14 +30,6 @@ final class Waiter implements StreamOpener.Opening {
         void onMoved(Waiter waiter);
     }
 
-    /** Limits the wait. */
-    final Timer timer = new Timer() {
-        @Override
-        protected void onExpired() {
-            owner.onWaited(Waiter.this);
-        }
-    };
-
     @Nullable
     Waiter before;
 
@@ -47,15 +38,17 @@ final class Waiter implements StreamOpener.Opening {
 
     boolean queued;
 
-    /** Whether it counts against the limit of pending requests. */
-    boolean counted;
-
     Waiter(Owner owner, StreamKind kind, ResponseEvents events, StreamOpener.Callback callback, long sinceNanos) {
         this.owner = owner;
         this.kind = kind;
         this.events = events;
         this.callback = callback;
-        this.sinceNanos = sinceNanos;
+        this.connectionWait = new ConnectionWait(sinceNanos) {
+            @Override
+            protected void onExpired() {
+                Waiter.this.owner.onWaited(Waiter.this);
+            }
+        };
     }
 
     @Override
