@@ -64,8 +64,9 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         if (permitted) {
             owner.onCheckDialEnded();
         }
-        connection.permitted = permitted;
-        connection.retiring = !permitted;
+        if (!permitted) {
+            connection.onWithoutPermit();
+        }
         kept.admit(connection);
         callback.onDialed(nanos);
         callback.onOpened(kept.open(connection, events), connection.peer);

@@ -131,7 +131,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     @Override
     public void onClosed(Http1ClientConnection closed) {
         doubt.cancel();
-        if (served > 0 && !leased && !retiring && !owner.isClosed()) { // by the endpoint
+        if (served > 0 && !leased && isServing() && !owner.isClosed()) { // by the endpoint
             long now = endpoint.now();
             if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {
                 onClosedSoon(now);

@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.pool.PooledConnection.State;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.CloseCause;
 import dev.gateway.stream.Failure;
@@ -95,7 +96,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
 
     /** Opens a stream on a connection that has room. */
     ClientStream open(PooledConnection connection, ResponseEvents events) {
-        countIdle(connection, false);
+        if (connection.state() == State.KEPT_IDLE) {
+            move(connection, State.ACTIVE);
+        }
         ClientStream stream = connection.open(events);
         if (connection.room() <= 0) {
             connections.withdraw(connection);
@@ -115,7 +118,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
 
     @Override
     public void onRoom(PooledConnection connection) {
-        if (connection.permitted && connection.isIdle() && owner.yieldsToOthers()) {
+        if (connection.isPermitted() && connection.isIdle() && owner.yieldsToOthers()) {
             retire(connection, CloseCause.LIMIT);
         } else {
             offer(connection);
@@ -123,7 +126,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     void offer(PooledConnection connection) {
-        if (!connection.retiring && connection.slot < 0 && connection.room() > 0) {
+        if (connection.isServing() && !connection.isAvailable() && connection.room() > 0) {
             connections.push(connection);
             if (connection.isIdle()) {
                 reaper.onIdle(connection); // may be leased at once all the same
@@ -146,19 +149,17 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             retire(connection, connection.whyUnusable(now));
         } else {
             connection.onKept();
-            countIdle(connection, true);
+            move(connection, State.KEPT_IDLE);
             reaper.watch(connection, now);
         }
     }
 
-    private void countIdle(PooledConnection connection, boolean idle) {
-        if (connection.countedIdle != idle) {
-            connection.countedIdle = idle;
-            if (idle) {
-                endpoint.observer.onIdle(connection.version());
-            } else {
-                endpoint.observer.onIdleEnded(connection.version());
-            }
+    private void move(PooledConnection connection, State next) {
+        State before = connection.moveTo(next);
+        if (before != next && next == State.KEPT_IDLE) {
+            endpoint.observer.onIdle(connection.version());
+        } else if (before != next && before == State.KEPT_IDLE) {
+            endpoint.observer.onIdleEnded(connection.version());
         }
     }
 
@@ -181,10 +182,9 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     @Override
     public void retire(PooledConnection connection, CloseCause cause) {
         connection.closesFor(cause);
-        if (!connection.retiring) {
-            connection.retiring = true;
+        if (connection.isServing()) {
             connections.withdraw(connection);
-            countIdle(connection, false);
+            move(connection, State.RETIRING);
         }
         connection.finish();
     }
@@ -196,7 +196,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
             return;
         }
         connections.forEach(connection -> {
-            if (!connection.retiring
+            if (connection.isServing()
                     && connection.channel.remoteAddress() instanceof InetSocketAddress peer
                     && former.test(peer.getAddress())) {
                 retire(connection, CloseCause.ADDRESS);
@@ -206,12 +206,11 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     }
 
     private void onClosed(PooledConnection connection) {
-        connection.retiring = true;
+        move(connection, State.CLOSED);
         connections.remove(connection);
-        if (connection.permitted) {
+        if (connection.isPermitted()) {
             shared.permits.release(endpoint.host);
         }
-        countIdle(connection, false);
         endpoint.observer.onClosed(connection.version(), endpoint.isSecured(), connection.closeCause());
         owner.onClosed();
     }

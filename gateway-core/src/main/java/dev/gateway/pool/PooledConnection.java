@@ -24,6 +24,8 @@ abstract class PooledConnection {
     /** Its position among the pool's available connections, -1 if it is not among them. */
     int slot = -1;
 
+    private State state = State.ACTIVE;
+
     /** When it must no longer be used though nothing is wrong with it, by the wheel's clock. */
     long expiresAtNanos;
 
@@ -33,16 +35,23 @@ abstract class PooledConnection {
     /** When it is closed unless it is used again; counts only while it is idle. */
     long idleUntilNanos;
 
-    /** Whether it has a permit of the upstream's limit, which it gives back when it is closed. */
-    boolean permitted = true;
-
-    /** Counted as idle by the observer. */
-    boolean countedIdle;
-
-    /** Takes no new stream, and is closed as soon as it is idle. */
-    boolean retiring;
+    private boolean permitted = true;
 
     private @Nullable CloseCause closeCause;
+
+    /** What becomes of it. */
+    enum State {
+        /** Takes streams, and has some or is about to. */
+        ACTIVE,
+
+        /** Has no stream, and is kept for later ones; the observer counts it as idle. */
+        KEPT_IDLE,
+
+        /** Takes no new stream, and is closed as soon as it has none. */
+        RETIRING,
+
+        CLOSED
+    }
 
     /** Where it is kept. */
     interface Owner {
@@ -100,6 +109,38 @@ abstract class PooledConnection {
         return Long.MAX_VALUE;
     }
 
+    final State state() {
+        return state;
+    }
+
+    /** Goes on to another state; returns the one before. */
+    final State moveTo(State next) {
+        State before = state;
+        state = next;
+        return before;
+    }
+
+    /** Whether it takes streams, now or when one has ended. */
+    final boolean isServing() {
+        return state == State.ACTIVE || state == State.KEPT_IDLE;
+    }
+
+    /** Whether it is among the pool's available connections. */
+    final boolean isAvailable() {
+        return slot >= 0;
+    }
+
+    /** It was made without a permit, for one stream: it takes no other. */
+    final void onWithoutPermit() {
+        permitted = false;
+        state = State.RETIRING;
+    }
+
+    /** Whether it has a permit of the upstream's limit, which is given back when it is closed. */
+    final boolean isPermitted() {
+        return permitted;
+    }
+
     /** It is to be closed, or is closed, for this reason, unless there was another one before. */
     final void closesFor(CloseCause cause) {
         if (closeCause == null) {
@@ -122,6 +163,6 @@ abstract class PooledConnection {
 
     /** Whether a stream may be opened on it at that time. */
     final boolean isUsable(long now) {
-        return !retiring && expiresAtNanos - now > 0 && channel.isActive() && (!isIdle() || idleUntilNanos - now > 0);
+        return isServing() && expiresAtNanos - now > 0 && channel.isActive() && (!isIdle() || idleUntilNanos - now > 0);
     }
 }

@@ -43,7 +43,7 @@ final class PooledConnections {
     int serving() {
         int count = 0;
         for (int i = 0; i < allCount; i++) {
-            if (!all[i].retiring) {
+            if (all[i].isServing()) {
                 count++;
             }
         }
