@@ -30,7 +30,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         void onCheckDialEnded();
 
         /** A connection could not be made. */
-        void onCheckFailed(Failure failure);
+        void recordDialFailure(Failure failure);
     }
 
     CheckOpening(
@@ -58,7 +58,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     }
 
     @Override
-    public void onArrived(PooledConnection connection, long nanos) {
+    public void onConnected(PooledConnection connection, long nanos) {
         owner.onKnown(connection.version());
         answered = true;
         if (permitted) {
@@ -74,9 +74,9 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
     }
 
     @Override
-    public void onNotArrived(Failure failure) {
+    public void onConnectFailed(Failure failure) {
         answered = true;
-        owner.onCheckFailed(failure);
+        owner.recordDialFailure(failure);
         end();
         callback.onOpenFailed(failure);
     }

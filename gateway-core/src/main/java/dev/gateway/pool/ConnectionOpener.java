@@ -82,7 +82,7 @@ final class ConnectionOpener {
      * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
      * idle, and that one's room for further streams is of no use here.
      */
-    private boolean mayGoBeyond() {
+    private boolean mayExceedLimit() {
         return servesNone() && multiplexes();
     }
 
@@ -91,12 +91,12 @@ final class ConnectionOpener {
     }
 
     /** Makes what is needed, or gets in line for it. */
-    void meetDemand() {
-        if (mayGoBeyond()) {
-            leaveLine();
+    void openNeeded() {
+        if (mayExceedLimit()) {
+            leaveQueue();
         }
         while (!permit.isWaiting() && isNeeded()) {
-            if (mayGoBeyond()) {
+            if (mayExceedLimit()) {
                 shared.permits.acquireBeyond(permit);
             } else if (!shared.permits.tryAcquire(permit)) {
                 return;
@@ -107,7 +107,7 @@ final class ConnectionOpener {
 
     /** Whether a request that waits here now waits for a permit, which may be long. */
     boolean waitsForPermit() {
-        return isNeeded() && (permit.isWaiting() || !(mayGoBeyond() || shared.permits.isAvailable(host)));
+        return isNeeded() && (permit.isWaiting() || !(mayExceedLimit() || shared.permits.isAvailable(host)));
     }
 
     /**
@@ -119,7 +119,7 @@ final class ConnectionOpener {
         if (owner.pendingRequests() < expected()) {
             return true;
         }
-        if (mayGoBeyond()) {
+        if (mayExceedLimit()) {
             shared.permits.acquireBeyond(permit);
         } else if (permit.isWaiting() || (expected() > 0 && mayMultiplex()) || !shared.permits.tryAcquire(host)) {
             return false;
@@ -151,7 +151,7 @@ final class ConnectionOpener {
     }
 
     /** Has no place in the line for a permit from here on, unless it is being given one. */
-    void leaveLine() {
+    void leaveQueue() {
         shared.permits.leave(permit);
     }
 
@@ -159,7 +159,7 @@ final class ConnectionOpener {
     void onPermit() {
         if (isNeeded()) {
             dial();
-            meetDemand();
+            openNeeded();
         } else {
             shared.permits.release(host);
         }

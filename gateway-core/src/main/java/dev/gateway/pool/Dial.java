@@ -38,20 +38,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private final UpstreamContext context;
-    private final DialTarget way;
+    private final DialTarget target;
     private final Endpoint endpoint;
     private final Alpn alpn;
     private final @Nullable ClientPreamble preamble;
     private final Callback callback;
     private final DialRoom.Claim claim;
-    private final boolean patient;
-    private @Nullable HappyEyeballs race;
+    private final boolean waitsForDescriptor;
+    private @Nullable HappyEyeballs happyEyeballs;
     private int turn;
     private long claimedNanos;
     private long startNanos;
     private long connectedNanos;
     private long tlsNanos;
-    private boolean securing; // the TLS handshake goes on
+    private boolean handshaking; // the TLS handshake goes on
     private boolean done;
     private @Nullable Channel channel;
     private @Nullable String protocol;
@@ -86,21 +86,21 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
      * Prepares a connection.
      *
      * @param preamble what the endpoint is told, if the upstream wants that, or a parent; null for nothing
-     * @param patient whether to wait for a file descriptor if there is none
+     * @param waitsForDescriptor whether to wait for a file descriptor if there is none
      */
     Dial(
             UpstreamContext context,
-            DialTarget way,
+            DialTarget target,
             Alpn alpn,
             @Nullable ClientPreamble preamble,
-            boolean patient,
+            boolean waitsForDescriptor,
             Callback callback) {
         this.context = context;
-        this.way = way;
-        this.endpoint = way.endpoint();
+        this.target = target;
+        this.endpoint = target.endpoint();
         this.alpn = alpn;
         this.preamble = preamble;
-        this.patient = patient;
+        this.waitsForDescriptor = waitsForDescriptor;
         this.callback = callback;
         this.claim = context.resources.room.claim(this::onRoom);
     }
@@ -118,7 +118,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     /** Waits for a file descriptor if there is none, at most as long as connecting may take. */
     private void claim() {
-        if (!patient) {
+        if (!waitsForDescriptor) {
             claim.beginAtOnce();
             return;
         }
@@ -147,19 +147,19 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void connect() {
-        if (way.isSocketFile()) {
-            connectToFile(way.socketFile());
+        if (target.isSocketFile()) {
+            connectToFile(target.socketFile());
             return;
         }
         UpstreamSettings settings = context.settings;
         DialSettings dialSettings = settings.dialSettings();
-        AddressPolicy policy = way.parent() == null
+        AddressPolicy policy = target.parent() == null
                 ? dialSettings.addresses()
                 : dialSettings.parents().addresses();
-        HappyEyeballs.Course course = new HappyEyeballs.Course(
-                way.host(), way.port(), way.isRequested(), policy, turn, settings.connectMillis());
-        race = new HappyEyeballs(context.resources, course, this);
-        race.start();
+        HappyEyeballs.ConnectTarget connectTarget = new HappyEyeballs.ConnectTarget(
+                target.host(), target.port(), target.isRequested(), policy, turn, settings.connectMillis());
+        happyEyeballs = new HappyEyeballs(context.resources, connectTarget, this);
+        happyEyeballs.start();
     }
 
     private void connectToFile(Path socket) {
@@ -189,12 +189,12 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
     @Override
     public void onFailed(Cause cause, String detail) {
-        if (patient && cause == Cause.OVERLOAD && context.resources.room.isFull() && !done) {
+        if (waitsForDescriptor && cause == Cause.OVERLOAD && context.resources.room.isFull() && !done) {
             claim(); // another event loop has taken the descriptor meanwhile
             return;
         }
         // That a parent must not be dialed is the configuration's fault, not the client's.
-        fail(way.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
+        fail(target.parent() != null && cause == Cause.POLICY_ADDRESS ? Cause.CONNECT_FAILED : cause, detail);
     }
 
     @Override
@@ -219,19 +219,19 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     private void establish(Channel connected) {
         connectedNanos = now();
         connected.pipeline().addLast(new ByteCounter(context.observer, context.resources.wheel), steps);
-        introduce(connected);
-        if (way.parent() != null && context.settings.connectMillis() > 0) {
+        sendProxyHeader(connected);
+        if (target.parent() != null && context.settings.connectMillis() > 0) {
             long left = context.settings.connectMillis() - (connectedNanos - startNanos) / 1_000_000;
             context.resources.wheel.arm(parentTimer, Math.max(1, left));
         }
-        ClientTls tls = context.shared.tls(way);
+        ClientTls tls = context.shared.tls(target);
         if (tls == null) {
             onSecured();
         } else {
-            String name = way.isSocketFile() ? "localhost" : way.host();
-            securing = true;
-            addBeforeSteps(
-                    tls.newHandler(connected.alloc(), name, way.port(), way.parent() == null ? alpn : Alpn.HTTP1));
+            String name = target.isSocketFile() ? "localhost" : target.host();
+            handshaking = true;
+            addBeforeSteps(tls.newHandler(
+                    connected.alloc(), name, target.port(), target.parent() == null ? alpn : Alpn.HTTP1));
         }
     }
 
@@ -241,8 +241,8 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     private void onSecured() {
-        ParentProxy parent = way.parent();
-        if (parent == null || !way.isThrough()) {
+        ParentProxy parent = target.parent();
+        if (parent == null || !target.isThrough()) {
             finish();
             return;
         }
@@ -271,7 +271,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
     }
 
     /** Tells the endpoint of the client, before anything else. */
-    private void introduce(Channel connected) {
+    private void sendProxyHeader(Channel connected) {
         if (preamble != null) {
             InetSocketAddress client = preamble.client().socketAddress();
             InetSocketAddress local = preamble.local();
@@ -295,7 +295,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 callback.onDialed(connected, protocol);
             } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
                 connected.close();
-                callback.onDialFailed(DialFailure.of(Cause.CONNECT_FAILED, way + ": " + DialFailure.describe(e)));
+                callback.onDialFailed(DialFailure.of(Cause.CONNECT_FAILED, target + ": " + DialFailure.describe(e)));
             }
         }
     }
@@ -304,7 +304,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         context.resources.requireLoop();
         if (!done) {
             cancel();
-            callback.onDialFailed(DialFailure.of(cause, way + ": " + detail));
+            callback.onDialFailed(DialFailure.of(cause, target + ": " + detail));
         }
     }
 
@@ -314,8 +314,8 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             done = true;
             parentTimer.cancel();
             claim.withdraw();
-            if (race != null) {
-                race.cancel();
+            if (happyEyeballs != null) {
+                happyEyeballs.cancel();
             }
             if (channel != null) {
                 channel.close();
@@ -334,7 +334,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             if (event instanceof SslHandshakeCompletionEvent handshake && !done) {
                 if (handshake.isSuccess()) {
                     SslHandler handler = ctx.pipeline().get(SslHandler.class);
-                    securing = false;
+                    handshaking = false;
                     protocol = handler.applicationProtocol();
                     tlsNanos = now() - connectedNanos;
                     onSecured();
@@ -343,7 +343,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
                 } else {
                     fail(Cause.TLS_FAILED, DialFailure.describe(handshake.cause()));
                 }
-            } else if (securing && event instanceof ChannelInputShutdownEvent) {
+            } else if (handshaking && event instanceof ChannelInputShutdownEvent) {
                 fail(Cause.TLS_FAILED, "closed the connection during the handshake");
             }
         }
@@ -356,7 +356,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            fail(securing ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, DialFailure.describe(cause));
+            fail(handshaking ? Cause.TLS_FAILED : Cause.CONNECT_FAILED, DialFailure.describe(cause));
         }
     }
 }

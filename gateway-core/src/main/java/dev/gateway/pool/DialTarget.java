@@ -23,15 +23,15 @@ import org.jspecify.annotations.Nullable;
 record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwards) {
     private static final String UNIX = "unix:";
 
-    /** Returns the way to an endpoint that is one of its upstream's own. */
+    /** Returns the target for an endpoint that is one of its upstream's own. */
     static DialTarget straight(Endpoint endpoint) {
         return new DialTarget(endpoint, null, false);
     }
 
-    /** Returns the way to where a request leads. */
-    static DialTarget to(Endpoint endpoint, StreamKind demand, ParentProxies parents) {
+    /** Returns the target for an endpoint that a request names. */
+    static DialTarget to(Endpoint endpoint, StreamKind kind, ParentProxies parents) {
         ParentProxy parent = parents.parentOf(endpoint.host(), endpoint.port());
-        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && demand != StreamKind.TUNNEL);
+        return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && kind != StreamKind.TUNNEL);
     }
 
     /** Whether the parent has to connect on before the connection is of use. */

@@ -21,7 +21,7 @@ final class EndpointContext extends UpstreamContext {
         super(upstream.resources, upstream.shared, upstream.observer);
         this.target = target;
         this.host = shared.upstream.host(target.endpoint());
-        this.idleTimeout = shared.keepAlive(target.endpoint());
+        this.idleTimeout = shared.idleTimeout(target.endpoint());
         this.http1Only = http1Only;
         this.flexible = !http1Only && shared.isFlexible(target.endpoint());
     }

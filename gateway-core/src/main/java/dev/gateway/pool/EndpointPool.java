@@ -95,7 +95,7 @@ final class EndpointPool
             EndpointPool other = endpoint.flexible ? others.acquireRequest(this) : null;
             if (other == null) {
                 endpoint.observer.onPendingOverflow();
-                callback.onOpenFailed(PendingRequests.notAgain(
+                callback.onOpenFailed(PendingRequests.noRetry(
                         Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
                 return StreamOpener.Opening.DONE;
             }
@@ -263,15 +263,15 @@ final class EndpointPool
 
     /** HTTP/2 was spoken where only a handshake could tell: who has no connection may be able to do without a permit. */
     void onHttp2Known() {
-        opener.meetDemand();
+        opener.openNeeded();
     }
 
     @Override
-    public void onNotArrived(Failure failure) {
+    public void onConnectFailed(Failure failure) {
         if (opener.onDialEnded()) {
             endpoint.observer.onConnectFailed(failure.cause());
         } else {
-            onCheckFailed(failure);
+            recordDialFailure(failure);
         }
         if (servesNone()) {
             // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
@@ -280,12 +280,12 @@ final class EndpointPool
             pending.failFirst(failure);
         }
         shared.permits.release(host); // not before, or the next attempt would begin for those who are told here
-        opener.meetDemand();
+        opener.openNeeded();
         checkEmpty();
     }
 
     @Override
-    public void onCheckFailed(Failure failure) {
+    public void recordDialFailure(Failure failure) {
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
             shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
@@ -298,14 +298,14 @@ final class EndpointPool
     }
 
     @Override
-    public void onArrived(PooledConnection connection, long nanos) {
+    public void onConnected(PooledConnection connection, long nanos) {
         onKnown(connection.version());
         opener.onDialEnded();
         kept.admit(connection);
         dialNanos = nanos;
         kept.offer(connection); // it serves at least once before it is given up for others
         dialNanos = 0;
-        opener.meetDemand();
+        opener.openNeeded();
     }
 
     @Override
@@ -314,18 +314,18 @@ final class EndpointPool
         if (waiter == null || !shared.permits.isOwedToOthers(permit, waiter.connectionWait.sinceNanos)) {
             return false;
         }
-        opener.leaveLine(); // what is given up here is for others, so get in line again
+        opener.leaveQueue(); // what is given up here is for others, so get in line again
         return true;
     }
 
     @Override
-    public void onRetired() {
-        opener.meetDemand();
+    public void onRoomLost() {
+        opener.openNeeded();
     }
 
     @Override
     public void onClosed() {
-        opener.meetDemand();
+        opener.openNeeded();
         checkEmpty();
     }
 

@@ -34,18 +34,18 @@ final class HappyEyeballs {
     private static final int MAX_ATTEMPTS = 8;
 
     private final LoopResources resources;
-    private final Course course;
+    private final ConnectTarget target;
     private final Callback callback;
     private final Deque<InetAddress> ipv6 = new ArrayDeque<>(4);
     private final Deque<InetAddress> ipv4 = new ArrayDeque<>(4);
-    private final List<Runner> running = new ArrayList<>(2);
+    private final List<Attempt> underway = new ArrayList<>(2);
     private final List<String> failures = new ArrayList<>(2);
-    private boolean isShort; // an attempt failed for want of something of our own
+    private boolean lacksResources; // an attempt failed for want of something of our own
     private boolean ipv6Answered;
     private boolean ipv4Answered;
     private boolean ipv4Next; // the families take turns
     private boolean begun;
-    private boolean repeated; // see Runner
+    private boolean repeated; // see Attempt
     private boolean done;
     private int attempts;
     private long startNanos;
@@ -63,7 +63,7 @@ final class HappyEyeballs {
     private final Timer totalTimer = new Timer() {
         @Override
         protected void onExpired() {
-            running.forEach(runner -> failures.add(runner + ": no answer in " + course.connectMillis + " ms"));
+            underway.forEach(attempt -> failures.add(attempt + ": no answer in " + target.connectMillis + " ms"));
             fail(Cause.CONNECT_TIMEOUT);
         }
     };
@@ -76,7 +76,7 @@ final class HappyEyeballs {
      * @param turn which of several addresses of a family is the first
      * @param connectMillis for all attempts together, from the first on; 0 for no limit but the kernel's
      */
-    record Course(
+    record ConnectTarget(
             String host, int port, boolean requested, @Nullable AddressPolicy policy, int turn, long connectMillis) {}
 
     /** Told the outcome, maybe before {@link HappyEyeballs#start} returns. */
@@ -92,16 +92,16 @@ final class HappyEyeballs {
         void onFailed(Cause cause, String detail);
     }
 
-    HappyEyeballs(LoopResources resources, Course course, Callback callback) {
+    HappyEyeballs(LoopResources resources, ConnectTarget target, Callback callback) {
         this.resources = resources;
-        this.course = course;
+        this.target = target;
         this.callback = callback;
     }
 
     void start() {
-        Resolver.Answers answers = course.requested
-                ? resources.resolver.resolveExactly(resources.loop, course.host)
-                : resources.resolver.resolve(resources.loop, course.host);
+        Resolver.Answers answers = target.requested
+                ? resources.resolver.resolveExactly(resources.loop, target.host)
+                : resources.resolver.resolve(resources.loop, target.host);
         answers.ipv6().addListener((Future<List<InetAddress>> answer) -> {
             ipv6Answered = true;
             onAnswer(ipv6, answer);
@@ -117,7 +117,7 @@ final class HappyEyeballs {
         done = true;
         nextTimer.cancel();
         totalTimer.cancel();
-        List.copyOf(running).forEach(Runner::close);
+        List.copyOf(underway).forEach(Attempt::close);
     }
 
     private void onAnswer(Deque<InetAddress> family, Future<List<InetAddress>> answer) {
@@ -127,7 +127,7 @@ final class HappyEyeballs {
         if (answer.isSuccess()) {
             List<InetAddress> found = answer.getNow();
             for (int i = 0; i < Math.min(found.size(), MAX_ATTEMPTS); i++) {
-                family.add(found.get(Math.floorMod(course.turn + i, found.size())));
+                family.add(found.get(Math.floorMod(target.turn + i, found.size())));
             }
         } else if (attempts == 0) {
             String failure = DialFailure.describe(answer.cause());
@@ -148,15 +148,15 @@ final class HappyEyeballs {
         nextTimer.cancel();
         while (attempts < MAX_ATTEMPTS && !(ipv6.isEmpty() && ipv4.isEmpty())) {
             InetAddress address = next();
-            String reason = course.policy == null ? null : course.policy.refuse(course.host, address, course.port);
+            String reason = target.policy == null ? null : target.policy.refuse(target.host, address, target.port);
             if (reason == null) {
                 run(address);
                 return;
             }
             refusal = reason;
         }
-        if (running.isEmpty() && ipv6Answered && ipv4Answered) {
-            Cause failed = isShort ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
+        if (underway.isEmpty() && ipv6Answered && ipv4Answered) {
+            Cause failed = lacksResources ? Cause.OVERLOAD : Cause.CONNECT_FAILED;
             fail(attempts > 0 ? failed : refusal != null ? Cause.POLICY_ADDRESS : Cause.DNS_FAILED);
         }
     }
@@ -171,37 +171,37 @@ final class HappyEyeballs {
         if (attempts++ == 0) {
             failures.clear(); // of names
             startNanos = resources.wheel.nanoTime();
-            if (course.connectMillis > 0) {
-                resources.wheel.arm(totalTimer, course.connectMillis);
+            if (target.connectMillis > 0) {
+                resources.wheel.arm(totalTimer, target.connectMillis);
             }
         }
         resources.wheel.arm(nextTimer, lead());
-        Runner runner = new Runner(address);
-        running.add(runner);
-        runner.run();
+        Attempt attempt = new Attempt(address);
+        underway.add(attempt);
+        attempt.run();
     }
 
     /** How long an attempt made now is alone; where little time is given, every address has its share of it. */
     private long lead() {
-        if (course.connectMillis == 0) {
+        if (target.connectMillis == 0) {
             return ATTEMPT_DELAY_MILLIS;
         }
-        long left = course.connectMillis - (resources.wheel.nanoTime() - startNanos) / 1_000_000;
+        long left = target.connectMillis - (resources.wheel.nanoTime() - startNanos) / 1_000_000;
         int others = ipv6.size() + ipv4.size() + (ipv6Answered && ipv4Answered ? 0 : 1);
         return Math.min(ATTEMPT_DELAY_MILLIS, left / (others + 1));
     }
 
-    private void onLost(Runner runner, Throwable cause) {
-        running.remove(runner);
+    private void onLost(Attempt attempt, Throwable cause) {
+        underway.remove(attempt);
         if (done) {
             return;
         }
-        if (runner.spoilt && !repeated) {
+        if (attempt.spoilt && !repeated) {
             repeated = true;
-            run(runner.address);
+            run(attempt.address);
         } else {
-            isShort |= Shortage.isOurs(cause, runner.address);
-            failures.add(runner + ": " + DialFailure.describe(cause));
+            lacksResources |= Shortage.isOurs(cause, attempt.address);
+            failures.add(attempt + ": " + DialFailure.describe(cause));
             runNext();
         }
     }
@@ -213,7 +213,7 @@ final class HappyEyeballs {
     }
 
     /** One attempt. */
-    private final class Runner extends ChannelInboundHandlerAdapter {
+    private final class Attempt extends ChannelInboundHandlerAdapter {
         final InetAddress address;
         private @Nullable Channel channel;
 
@@ -223,12 +223,12 @@ final class HappyEyeballs {
          */
         boolean spoilt;
 
-        Runner(InetAddress address) {
+        Attempt(InetAddress address) {
             this.address = address;
         }
 
         void run() {
-            InetSocketAddress remote = new InetSocketAddress(address, course.port);
+            InetSocketAddress remote = new InetSocketAddress(address, target.port);
             channel = resources.transport.connect(resources.loop, remote, 0, this, cause -> onLost(this, cause));
         }
 
@@ -240,7 +240,7 @@ final class HappyEyeballs {
 
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
-            running.remove(this);
+            underway.remove(this);
             if (done) {
                 ctx.close();
                 return;

@@ -26,7 +26,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private long keepAliveMillis = Long.MAX_VALUE;
 
     /** Runs while nobody uses it because it may be closed right now. */
-    private final Timer doubt = new Timer() {
+    private final Timer doubtTimer = new Timer() {
         @Override
         protected void onExpired() {
             owner.onRoom(Http1Pooled.this);
@@ -122,7 +122,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
             owner.retire(this, CloseCause.MAX_REQUESTS);
         } else if (endpoint.idleTimeout.requests.isDoubtful(served)) {
             idleSinceNanos = endpoint.now();
-            endpoint.resources.wheel.arm(doubt, DOUBT_MILLIS);
+            endpoint.resources.wheel.arm(doubtTimer, DOUBT_MILLIS);
         } else {
             owner.onRoom(this);
         }
@@ -130,7 +130,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
 
     @Override
     public void onClosed(Http1ClientConnection closed) {
-        doubt.cancel();
+        doubtTimer.cancel();
         if (served > 0 && !leased && isServing() && !owner.isClosed()) { // by the endpoint
             long now = endpoint.now();
             if (KeepAliveRequests.isSoon(now - idleSinceNanos)) {

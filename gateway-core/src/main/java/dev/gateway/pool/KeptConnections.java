@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a pool, from their arrival to their end: they are offered to requests, kept while idle, given up for
- * others, retired and closed. Part of the pool, confined to its event loop.
+ * The connections of a pool, from when they are made to their end: they are offered to requests, kept while idle, given
+ * up for others, retired and closed. Part of the pool, confined to its event loop.
  */
 final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owner {
     /** Who has been idle for so long is looked at before it is used: rare where requests are many, and long for a FIN. */
@@ -36,7 +36,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         boolean yieldsToOthers();
 
         /** One of them takes no new stream: whoever waited for room on it needs another. */
-        void onRetired();
+        void onRoomLost();
 
         void onClosed();
 
@@ -166,7 +166,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
     @Override
     public void onGoingAway(PooledConnection connection) {
         retire(connection, CloseCause.ENDPOINT);
-        owner.onRetired();
+        owner.onRoomLost();
     }
 
     /** Those that have been idle for longer are likely to be closed, too: another attempt would only be lost again. */
@@ -202,7 +202,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
                 retire(connection, CloseCause.ADDRESS);
             }
         });
-        owner.onRetired();
+        owner.onRoomLost();
     }
 
     private void onClosed(PooledConnection connection) {

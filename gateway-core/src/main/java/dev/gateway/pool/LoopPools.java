@@ -99,7 +99,7 @@ final class LoopPools implements StreamOpener {
     public Opening open(
             Upstream upstream,
             Endpoint endpoint,
-            StreamKind demand,
+            StreamKind kind,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             Callback callback) {
@@ -108,6 +108,6 @@ final class LoopPools implements StreamOpener {
             callback.onOpenFailed(Failure.of(Cause.DRAIN, "the upstream " + upstream + " has been removed"));
             return Opening.DONE;
         }
-        return known.open(endpoint, demand, preamble, events, callback);
+        return known.open(endpoint, kind, preamble, events, callback);
     }
 }

@@ -58,13 +58,13 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
 
     StreamOpener.Opening open(
             Endpoint endpoint,
-            StreamKind demand,
+            StreamKind kind,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         if (endpoint.index() != NamedByRequest.INDEX) {
-            if (demand != StreamKind.TUNNEL) {
-                return pool(endpoint).open(demand, events, callback);
+            if (kind != StreamKind.TUNNEL) {
+                return pool(endpoint).open(kind, events, callback);
             }
             Endpoint free = siblings.withRoom(shared.upstream.host(endpoint)).endpoint();
             if (!free.equals(endpoint)) {
@@ -73,15 +73,15 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             return tunnels(free).open(DialTarget.straight(free), preamble, events, callback);
         }
         DialSettings dialSettings = shared.settings.dialSettings();
-        DialTarget way = DialTarget.to(endpoint, demand, dialSettings.parents());
-        String refusal = way.parent() == null ? null : dialSettings.refuseByParent(endpoint.host(), endpoint.port());
+        DialTarget target = DialTarget.to(endpoint, kind, dialSettings.parents());
+        String refusal = target.parent() == null ? null : dialSettings.refuseByParent(endpoint.host(), endpoint.port());
         if (refusal != null) {
             callback.onOpenFailed(DialFailure.of(Cause.POLICY_ADDRESS, endpoint + ": " + refusal));
             return StreamOpener.Opening.DONE;
         }
-        return demand == StreamKind.TUNNEL
-                ? tunnels(endpoint).open(way, preamble, events, callback)
-                : named(way).open(demand, events, callback);
+        return kind == StreamKind.TUNNEL
+                ? tunnels(endpoint).open(target, preamble, events, callback)
+                : named(target).open(kind, events, callback);
     }
 
     private EndpointPool pool(Endpoint endpoint) {
@@ -98,17 +98,17 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         return tunnels.values().stream().map(Tunnels::counts).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
-    private EndpointPool named(DialTarget way) {
-        EndpointPool pool = named.get(way);
+    private EndpointPool named(DialTarget target) {
+        EndpointPool pool = named.get(target);
         if (pool == null) {
             if (named.size() == MAX_NAMED) {
                 EndpointPool eldest = named.values().iterator().next();
                 named.remove(eldest.endpoint.target);
                 eldest.kept.retireAll(CloseCause.LIMIT); // what it has is closed as soon as it is idle
             }
-            pool = new EndpointPool(endpoint(way, false), siblings, this);
+            pool = new EndpointPool(endpoint(target, false), siblings, this);
             pools.add(pool);
-            named.put(way, pool);
+            named.put(target, pool);
             if (retired) {
                 pool.kept.retireAll(CloseCause.DRAIN);
             }
@@ -152,10 +152,10 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     }
 
     @Override
-    public EndpointPool addHttp1(DialTarget way) {
-        EndpointPool pool = new EndpointPool(endpoint(way, true), siblings, this);
+    public EndpointPool addHttp1(DialTarget target) {
+        EndpointPool pool = new EndpointPool(endpoint(target, true), siblings, this);
         pools.add(pool);
-        if (retired || shared.upstream.health().isDraining(way.endpoint())) {
+        if (retired || shared.upstream.health().isDraining(target.endpoint())) {
             pool.kept.retireAll(CloseCause.DRAIN);
         }
         return pool;

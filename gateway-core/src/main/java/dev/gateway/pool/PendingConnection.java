@@ -39,25 +39,31 @@ final class PendingConnection implements Dial.Callback {
          *
          * @param nanos that it took
          */
-        void onArrived(PooledConnection connection, long nanos);
+        void onConnected(PooledConnection connection, long nanos);
 
         /** There is no connection to be had. */
-        void onNotArrived(Failure failure);
+        void onConnectFailed(Failure failure);
     }
 
     /**
      * Prepares a connection.
      *
      * @param owner where it will be kept
-     * @param patient whether to wait for a file descriptor if there is none
+     * @param waitsForDescriptor whether to wait for a file descriptor if there is none
      */
-    PendingConnection(EndpointContext endpoint, PooledConnection.Owner owner, boolean patient, Callback callback) {
+    PendingConnection(
+            EndpointContext endpoint, PooledConnection.Owner owner, boolean waitsForDescriptor, Callback callback) {
         this.endpoint = endpoint;
         this.owner = owner;
         this.callback = callback;
         this.begunNanos = endpoint.now();
         this.dial = new Dial(
-                endpoint, endpoint.target, endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED, null, patient, this);
+                endpoint,
+                endpoint.target,
+                endpoint.http1Only ? Alpn.HTTP1 : Alpn.CONFIGURED,
+                null,
+                waitsForDescriptor,
+                this);
     }
 
     /** Begins; the turn says which of several addresses is tried first. */
@@ -87,7 +93,7 @@ final class PendingConnection implements Dial.Callback {
         if (!done) {
             done = true;
             readyTimer.cancel();
-            callback.onNotArrived(failure);
+            callback.onConnectFailed(failure);
         }
     }
 
@@ -99,17 +105,17 @@ final class PendingConnection implements Dial.Callback {
             fail(Cause.TLS_FAILED, "the endpoint does not offer h2");
             return;
         }
-        PooledConnection arrived = http2
+        PooledConnection pooled = http2
                 ? new Http2Pooled(established, endpoint, owner, this::onReady)
                 : new Http1Pooled(established, endpoint, owner);
-        connection = arrived;
+        connection = pooled;
         if (http2) {
             endpoint.resources.wheel.arm(readyTimer, Math.max(MIN_READY_MILLIS, endpoint.settings.connectMillis()));
             established
                     .closeFuture()
                     .addListener(closed -> fail(Cause.CONNECT_FAILED, "closed before it sent HTTP/2 settings"));
         }
-        established.pipeline().addLast(arrived.handler());
+        established.pipeline().addLast(pooled.handler());
         if (!http2) {
             onReady();
         }
@@ -120,14 +126,14 @@ final class PendingConnection implements Dial.Callback {
         if (!done && connection != null && connection.room() > 0) {
             done = true;
             readyTimer.cancel();
-            callback.onArrived(connection, endpoint.now() - begunNanos);
+            callback.onConnected(connection, endpoint.now() - begunNanos);
         }
     }
 
     private void fail(Cause cause, String detail) {
         if (!done) {
             cancel();
-            callback.onNotArrived(DialFailure.of(cause, endpoint.target + ": " + detail));
+            callback.onConnectFailed(DialFailure.of(cause, endpoint.target + ": " + detail));
         }
     }
 }

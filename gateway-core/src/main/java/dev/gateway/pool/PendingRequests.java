@@ -71,7 +71,7 @@ final class PendingRequests implements Waiter.Owner {
         if (endpoint.flexible && isWorseThanOthers() && owner.move(waiter)) {
             return waiter;
         }
-        opener.meetDemand();
+        opener.openNeeded();
         if (waiter.queued) {
             limit(waiter);
         }
@@ -103,7 +103,7 @@ final class PendingRequests implements Waiter.Owner {
         if (!waiter.connectionWait.beginForPermit(endpoint)) {
             fail(
                     waiter,
-                    notAgain(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
+                    noRetry(Cause.PENDING_OVERFLOW, "too many requests wait for a connection to " + endpoint.target));
             return;
         }
         if (endpoint.flexible) {
@@ -117,7 +117,7 @@ final class PendingRequests implements Waiter.Owner {
     }
 
     /** Waiting again, at this endpoint or another, would only make it worse. */
-    static Failure notAgain(Cause cause, String detail) {
+    static Failure noRetry(Cause cause, String detail) {
         return Failure.of(cause, RetrySafety.NEVER, detail);
     }
 
@@ -164,13 +164,13 @@ final class PendingRequests implements Waiter.Owner {
             endpoint.observer.onPendingTimeout();
             fail(
                     waiter,
-                    notAgain(Cause.PENDING_TIMEOUT, "no connection to " + endpoint.target + " became free in time"));
+                    noRetry(Cause.PENDING_TIMEOUT, "no connection to " + endpoint.target + " became free in time"));
         }
     }
 
     private void leave(Waiter waiter) {
         endpoint.observer.onPendingEnded(endpoint.now() - waiter.connectionWait.sinceNanos);
-        letGo(waiter);
+        remove(waiter);
     }
 
     private void endForPermit(Waiter waiter) {
@@ -179,19 +179,19 @@ final class PendingRequests implements Waiter.Owner {
         }
     }
 
-    private void letGo(Waiter waiter) {
+    private void remove(Waiter waiter) {
         waiters.remove(waiter);
         waiter.connectionWait.cancel();
         endForPermit(waiter);
         if (waiters.first() == null) {
-            opener.leaveLine(); // or connections would be closed for us that we do not need
+            opener.leaveQueue(); // or connections would be closed for us that we do not need
         }
         owner.onLeft();
     }
 
     @Override
     public void onMoved(Waiter waiter) {
-        letGo(waiter);
+        remove(waiter);
         endpoint.releaseRequests(1);
     }
 

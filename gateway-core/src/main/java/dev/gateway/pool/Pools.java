@@ -59,7 +59,7 @@ public final class Pools implements AutoCloseable {
         rooms.forEach(each -> each.join(rooms));
     }
 
-    /** Returns the back door of an event loop, to be used on it only. */
+    /** Returns what opens streams to upstreams on an event loop; to be used on it only. */
     public StreamOpener opener(int loop) {
         return loops.get(loop);
     }
@@ -71,7 +71,7 @@ public final class Pools implements AutoCloseable {
      * @throws GeneralSecurityException if its TLS settings are not usable
      */
     public void add(Upstream upstream) throws IOException, GeneralSecurityException {
-        SharedUpstream shared = new SharedUpstream(upstream, formers(upstream));
+        SharedUpstream shared = new SharedUpstream(upstream, predecessors(upstream));
         upstreams.put(upstream, shared);
         for (int i = 0; i < loops.size(); i++) {
             LoopPools pools = loops.get(i);
@@ -81,7 +81,7 @@ public final class Pools implements AutoCloseable {
     }
 
     /** Returns those of that name, of which generations that drain have some. */
-    private List<SharedUpstream> formers(Upstream upstream) {
+    private List<SharedUpstream> predecessors(Upstream upstream) {
         return upstreams.values().stream()
                 .filter(each -> each.upstream.name().equals(upstream.name()))
                 .toList();

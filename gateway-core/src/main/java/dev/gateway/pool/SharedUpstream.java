@@ -23,11 +23,11 @@ final class SharedUpstream {
     final Upstream upstream;
     final UpstreamSettings settings;
     final Permits permits;
-    private volatile UpstreamTls securing; // renewed, never added or taken away
+    private volatile UpstreamTls tls; // renewed, never added or taken away
 
     private volatile boolean http2Seen;
 
-    private final Map<Endpoint.Address, LearnedIdleTimeout> keepAlives =
+    private final Map<Endpoint.Address, LearnedIdleTimeout> idleTimeouts =
             new HashMap<>(); // complete before others see it
 
     private final List<Loop> loops = new CopyOnWriteArrayList<>();
@@ -44,35 +44,36 @@ final class SharedUpstream {
     /**
      * Reads the upstream's certificates.
      *
-     * @param formers upstreams of that name so far, whose endpoints are as patient as they were
+     * @param predecessors upstreams of that name so far, whose endpoints are as patient as they were
      */
-    SharedUpstream(Upstream upstream, List<SharedUpstream> formers) throws IOException, GeneralSecurityException {
+    SharedUpstream(Upstream upstream, List<SharedUpstream> predecessors) throws IOException, GeneralSecurityException {
         this.upstream = upstream;
         this.settings = upstream.settings();
         this.permits = new Permits(upstream, loops);
-        this.securing = UpstreamTls.of(settings);
-        formers.forEach(former -> former.keepAlives.forEach(keepAlives::putIfAbsent));
+        this.tls = UpstreamTls.of(settings);
+        predecessors.forEach(predecessor -> predecessor.idleTimeouts.forEach(idleTimeouts::putIfAbsent));
         List<Endpoint.Address> own =
                 upstream.endpoints().stream().map(Endpoint::address).toList();
-        keepAlives.keySet().retainAll(own);
+        idleTimeouts.keySet().retainAll(own);
         upstream.health().onChoice(chosen -> onChoice());
-        own.forEach(address -> keepAlives.computeIfAbsent(address, unknown -> new LearnedIdleTimeout()));
+        own.forEach(address -> idleTimeouts.computeIfAbsent(address, unknown -> new LearnedIdleTimeout()));
     }
 
     /** Returns what is known of an endpoint's idle timeout; of one that requests name, nothing that others know. */
-    LearnedIdleTimeout keepAlive(Endpoint endpoint) {
-        LearnedIdleTimeout known = endpoint.index() == NamedByRequest.INDEX ? null : keepAlives.get(endpoint.address());
+    LearnedIdleTimeout idleTimeout(Endpoint endpoint) {
+        LearnedIdleTimeout known =
+                endpoint.index() == NamedByRequest.INDEX ? null : idleTimeouts.get(endpoint.address());
         return known == null ? new LearnedIdleTimeout() : known;
     }
 
     /** Returns what secures a connection that is made now, null for cleartext; not to be kept. */
     @Nullable
-    ClientTls tls(DialTarget way) {
-        return securing.of(way.parent());
+    ClientTls tls(DialTarget target) {
+        return tls.of(target.parent());
     }
 
     List<X509Certificate> certificates() {
-        return securing.certificates();
+        return tls.certificates();
     }
 
     boolean isSecured() {
@@ -81,8 +82,8 @@ final class SharedUpstream {
 
     /** Reads certificates again; returns what was used before, to be closed. */
     UpstreamTls renewTls() throws IOException, GeneralSecurityException {
-        UpstreamTls before = securing;
-        securing = UpstreamTls.of(settings);
+        UpstreamTls before = tls;
+        tls = UpstreamTls.of(settings);
         return before;
     }
 
@@ -134,6 +135,6 @@ final class SharedUpstream {
     }
 
     void close() {
-        securing.close();
+        tls.close();
     }
 }

@@ -137,13 +137,13 @@ final class Siblings implements EndpointPool.Others {
                 to.endpoint.host.requests().acquireBeyond(); // who has waited is not sent away again
                 to.opener.reserved();
                 to.pending.receive(waiter);
-                from.opener.meetDemand();
+                from.opener.openNeeded();
                 return;
             }
         }
         permits.release(granted);
         if (!granted.isChosen()) { // it has left service meanwhile, so nobody is given the same again
-            from.opener.meetDemand();
+            from.opener.openNeeded();
         }
     }
 

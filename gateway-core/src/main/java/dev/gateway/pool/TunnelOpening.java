@@ -15,7 +15,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     final ConnectionWait connectionWait;
 
     /** Where it goes, as far as is known while it waits. */
-    DialTarget way;
+    DialTarget target;
 
     private final UpstreamContext context;
     private Owner owner;
@@ -50,13 +50,13 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     TunnelOpening(
             UpstreamContext context,
             Owner owner,
-            DialTarget way,
+            DialTarget target,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
         this.context = context;
         this.owner = owner;
-        this.way = way;
+        this.target = target;
         this.preamble = preamble;
         this.events = events;
         this.callback = callback;
@@ -71,14 +71,14 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
     /** Goes to another endpoint than it has waited for. */
     void moveTo(Owner other, DialTarget there) {
         owner = other;
-        way = there;
+        target = there;
         callback.onMoved(there.endpoint());
     }
 
     /** Has the permit that it takes; the turn says which of several addresses is tried first. */
     void dial(int turn) {
         dialedNanos = context.now();
-        dial = new Dial(context, way, Alpn.NONE, preamble, true, this);
+        dial = new Dial(context, target, Alpn.NONE, preamble, true, this);
         dial.start(turn);
     }
 
@@ -92,7 +92,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         preamble = null;
         answered = true;
         callback.onDialed(context.now() - dialedNanos);
-        callback.onOpened(opened, way.peer(established));
+        callback.onOpened(opened, target.peer(established));
     }
 
     @Override

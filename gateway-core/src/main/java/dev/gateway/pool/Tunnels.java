@@ -51,14 +51,17 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     }
 
     StreamOpener.Opening open(
-            DialTarget way, @Nullable ClientPreamble preamble, ResponseEvents events, StreamOpener.Callback callback) {
+            DialTarget target,
+            @Nullable ClientPreamble preamble,
+            ResponseEvents events,
+            StreamOpener.Callback callback) {
         if (!host.requests().tryAcquire()) {
             observer.onPendingOverflow();
             callback.onOpenFailed(
                     DialFailure.of(Cause.PENDING_OVERFLOW, "too many requests in flight to " + shared.upstream));
             return StreamOpener.Opening.DONE;
         }
-        TunnelOpening tunnel = new TunnelOpening(context, this, way, preamble, events, callback);
+        TunnelOpening tunnel = new TunnelOpening(context, this, target, preamble, events, callback);
         observer.onPending();
         waiting.add(tunnel);
         dial();
@@ -123,7 +126,8 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         fail(
                 tunnel,
                 DialFailure.of(
-                        Cause.PENDING_TIMEOUT, "no connection to " + tunnel.way.endpoint() + " became free in time"));
+                        Cause.PENDING_TIMEOUT,
+                        "no connection to " + tunnel.target.endpoint() + " became free in time"));
     }
 
     @Override
@@ -139,7 +143,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     public void onDialFailed(TunnelOpening tunnel, Failure failure) {
         dialing.remove(tunnel);
         if (failure.cause() != Cause.OVERLOAD) { // that is ours, not the endpoint's
-            shared.upstream.health().onTried(tunnel.way.endpoint(), false);
+            shared.upstream.health().onTried(tunnel.target.endpoint(), false);
         }
         observer.onConnectFailed(failure.cause());
         fail(tunnel, failure);
@@ -148,9 +152,9 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
 
     @Override
     public void onDialed(TunnelOpening tunnel, Channel channel) {
-        boolean secure = shared.isSecured() || tunnel.way.isSecured();
+        boolean secure = shared.isSecured() || tunnel.target.isSecured();
         dialing.remove(tunnel);
-        shared.upstream.health().onTried(tunnel.way.endpoint(), true);
+        shared.upstream.health().onTried(tunnel.target.endpoint(), true);
         open.add(tunnel);
         observer.onPendingEnded(context.now() - tunnel.connectionWait.sinceNanos);
         observer.onOpened(HttpVersion.TCP, secure);
@@ -176,12 +180,12 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
     void close(Predicate<Endpoint> gone) {
         for (Set<TunnelOpening> each : List.of(waiting, dialing, open)) {
             for (TunnelOpening tunnel : List.copyOf(each)) {
-                if (gone.test(tunnel.way.endpoint())) {
+                if (gone.test(tunnel.target.endpoint())) {
                     end(
                             tunnel,
                             Failure.of(
                                     Cause.DRAIN,
-                                    tunnel.way.endpoint() + " of the upstream " + shared.upstream
+                                    tunnel.target.endpoint() + " of the upstream " + shared.upstream
                                             + " has been removed"));
                 }
             }

@@ -219,7 +219,9 @@ class HappyEyeballsTest {
             }
         };
         loop.submit(() -> new HappyEyeballs(
-                                resources, new HappyEyeballs.Course("127.77.0.1", port, false, null, 0, 0), clumsy)
+                                resources,
+                                new HappyEyeballs.ConnectTarget("127.77.0.1", port, false, null, 0, 0),
+                                clumsy)
                         .start())
                 .sync();
         assertThat(failed.get(20, TimeUnit.SECONDS)).isEqualTo("CONNECT_FAILED no room for TLS");
@@ -317,7 +319,7 @@ class HappyEyeballsTest {
 
         HappyEyeballs race(String host, int port, long connectMillis) {
             return new HappyEyeballs(
-                    resources, new HappyEyeballs.Course(host, port, false, this, 0, connectMillis), this);
+                    resources, new HappyEyeballs.ConnectTarget(host, port, false, this, 0, connectMillis), this);
         }
 
         @Override

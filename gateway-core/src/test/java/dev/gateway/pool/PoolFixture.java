@@ -236,14 +236,14 @@ abstract class PoolFixture {
         return get(path, StreamKind.CHECK);
     }
 
-    private Reply get(String path, StreamKind demand) {
+    private Reply get(String path, StreamKind kind) {
         return Reply.get(
                 pools.opener(0),
                 transport.loops().get(0),
                 upstream,
                 upstream.endpoints().get(0),
                 path,
-                demand);
+                kind);
     }
 
     /** Asks an endpoint that the request names. */

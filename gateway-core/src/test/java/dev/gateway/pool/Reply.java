@@ -43,9 +43,9 @@ final class Reply implements ResponseEvents, StreamOpener.Callback {
     }
 
     static Reply get(
-            StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, StreamKind demand) {
+            StreamOpener opener, EventLoop loop, Upstream upstream, Endpoint endpoint, String path, StreamKind kind) {
         Reply reply = new Reply(loop, path);
-        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, demand, null, reply, reply));
+        loop.execute(() -> reply.opening = opener.open(upstream, endpoint, kind, null, reply, reply));
         return reply;
     }
 

@@ -136,7 +136,7 @@ public class LeaseBenchmark {
         }
 
         @Override
-        boolean takes(StreamKind demand) {
+        boolean takes(StreamKind kind) {
             return true;
         }
 
