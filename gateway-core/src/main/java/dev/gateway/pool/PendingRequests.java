@@ -135,9 +135,8 @@ final class PendingRequests implements Waiter.Owner {
 
     /** A connection that is being made takes too long for somebody who waits for it. */
     private void onLate() {
-        boolean isOurs =
-                endpoint.resources.room
-                        .isAwaitedHere(); // for want of a file descriptor, which is not the endpoint's fault
+        // For want of a file descriptor is not the endpoint's fault.
+        boolean isOurs = endpoint.resources.room.isAwaitedHere();
         if (opener.dialing() > 0 && !isOurs && opener.onLate()) {
             endpoint.shared.upstream.health().onTried(endpoint.target.endpoint(), false);
         }
