@@ -22,7 +22,7 @@ public final class HealthChecks {
     /**
      * Makes it, with nothing to ask.
      *
-     * @param opener the back door of an event loop
+     * @param opener opens streams on an event loop
      * @param wheel the timers of the same loop
      * @param observers find who counts answers, on the same loop
      */

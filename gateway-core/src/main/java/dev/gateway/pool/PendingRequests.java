@@ -147,8 +147,8 @@ final class PendingRequests implements Waiter.Owner {
         if (!waiter.connectionWait.isForPermit() && opener.dialing() > 0) {
             onLate();
             if (!moveElsewhere(waiter) && waiter.queued) {
-                endpoint.resources.wheel.arm(
-                        waiter.connectionWait, patienceMillis()); // what is being made tells when it fails
+                // What is being made tells when it fails.
+                endpoint.resources.wheel.arm(waiter.connectionWait, patienceMillis());
             }
         } else if (!waiter.connectionWait.isForPermit()) { // what was being made for it has failed
             if (!moveElsewhere(waiter) && waiter.queued) {

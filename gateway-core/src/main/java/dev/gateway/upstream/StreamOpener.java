@@ -6,7 +6,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The back door: opens streams to endpoints from one event loop. Called on that loop only. */
+/** Opens streams to endpoints, on kept connections or new ones, from one event loop. Called on that loop only. */
 public interface StreamOpener {
     /**
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method
@@ -18,7 +18,7 @@ public interface StreamOpener {
     Opening open(
             Upstream upstream,
             Endpoint endpoint,
-            StreamKind demand,
+            StreamKind kind,
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             Callback callback);
@@ -41,9 +41,9 @@ public interface StreamOpener {
         /**
          * The stream is there and takes its head now.
          *
-         * @param hop what its connection was made to
+         * @param peer what its connection was made to
          */
-        void onOpened(ClientStream stream, DialedPeer hop);
+        void onOpened(ClientStream stream, DialedPeer peer);
 
         /** No stream could be opened; nothing was sent. */
         void onOpenFailed(Failure failure);
