@@ -70,7 +70,7 @@ final class UpgradeRequest {
         }
         int at = fields.find(FieldName.UPGRADE, 0);
         AsciiString only = fields.value(at).toLowerCase();
-        boolean one = fields.find(FieldName.UPGRADE, at + 1) < 0 && isToken(only);
+        boolean one = fields.find(FieldName.UPGRADE, at + 1) < 0 && Ascii.isToken(only);
         return one && !only.equals(H2C) ? only : null;
     }
 
@@ -82,14 +82,5 @@ final class UpgradeRequest {
         }
         AsciiString key = fields.value(at);
         return WebSocketKey.isValid(key) ? key : null;
-    }
-
-    private static boolean isToken(AsciiString text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (!Ascii.isToken(text.byteAt(i))) {
-                return false;
-            }
-        }
-        return !text.isEmpty();
     }
 }

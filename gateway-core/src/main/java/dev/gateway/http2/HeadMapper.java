@@ -24,14 +24,14 @@ final class HeadMapper {
         if (headers.status() != null) {
             return ":status in a request";
         }
-        if (method == null || !isToken(method)) {
+        if (method == null || !Ascii.isToken(method)) {
             return "no valid :method";
         }
         if (last && headers.contentLength() > 0) {
             return "a content-length and no body";
         }
         boolean connect = method.contentEquals(Method.CONNECT.name());
-        if (headers.protocol() != null && !(connect && isToken(headers.protocol()))) {
+        if (headers.protocol() != null && !(connect && Ascii.isToken(headers.protocol()))) {
             return ":protocol where it is not allowed";
         }
         String problem = connect && headers.protocol() == null ? connectProblem(headers) : targetProblem(headers);
@@ -69,15 +69,6 @@ final class HeadMapper {
             return "neither :authority nor host";
         }
         return null;
-    }
-
-    private static boolean isToken(AsciiString text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (!Ascii.isToken(text.byteAt(i))) {
-                return false;
-            }
-        }
-        return !text.isEmpty();
     }
 
     /**

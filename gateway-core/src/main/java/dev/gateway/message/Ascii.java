@@ -33,6 +33,16 @@ public final class Ascii {
         return b >= 0 && TOKEN[b];
     }
 
+    /** Whether the text is a token: not empty, and of such bytes only. */
+    public static boolean isToken(AsciiString text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (!isToken(text.byteAt(i))) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+
     /** Whether the byte may stand in a field value: VCHAR, SP, HTAB or obs-text (RFC 9110, section 5.5). */
     public static boolean isFieldValue(byte b) {
         return b >= ' ' ? b != 0x7f : b < 0 || b == '\t';
