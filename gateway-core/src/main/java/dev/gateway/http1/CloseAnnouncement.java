@@ -35,7 +35,7 @@ final class CloseAnnouncement extends Timer {
     @Override
     protected void onExpired() {
         old = true;
-        discourage();
+        announceClose();
         if (connection.isIdle()) {
             connection.waitForRequest();
         }
@@ -57,7 +57,7 @@ final class CloseAnnouncement extends Timer {
     }
 
     /** Takes leave with the next response; not at once, as a client that was told it may ask again may be about to. */
-    void discourage() {
+    void announceClose() {
         said = true;
     }
 

@@ -564,8 +564,8 @@ public final class Http1ServerConnection extends Http1Connection implements Drai
     // ---- ending from our side ----
 
     @Override
-    public void discourage() {
-        leave.discourage();
+    public void announceClose() {
+        leave.announceClose();
     }
 
     @Override

@@ -32,7 +32,7 @@ final class GoingAway extends Timer {
     }
 
     /** Tells a client to take what it asks next elsewhere; one that has asked nothing yet may ask once. */
-    void discourage() {
+    void announceClose() {
         if (!begun && connection.isOpen()) {
             begun = true;
             if (hasRequests()) {

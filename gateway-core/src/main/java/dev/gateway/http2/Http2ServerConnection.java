@@ -317,8 +317,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     }
 
     @Override
-    public void discourage() {
-        goingAway.discourage();
+    public void announceClose() {
+        goingAway.announceClose();
     }
 
     @Override

@@ -251,8 +251,8 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         protocol = next;
         if (owner.isDraining()) {
             next.drain();
-        } else if (owner.isDiscouraging()) {
-            next.discourage();
+        } else if (owner.isCloseAnnounced()) {
+            next.announceClose();
         }
     }
 
@@ -272,9 +272,9 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
     }
 
     @Override
-    public void discourage() {
+    public void announceClose() {
         if (protocol != null) {
-            protocol.discourage();
+            protocol.announceClose();
         }
     }
 

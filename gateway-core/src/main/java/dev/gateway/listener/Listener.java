@@ -144,9 +144,9 @@ public final class Listener {
         }
     }
 
-    /** Goes on accepting, but lets every client take what it asks next elsewhere. Returns when all know. */
-    public void discourage() {
-        LoopConnections.onEach(loops, LoopConnections::discourage);
+    /** Announces to every client that its connection closes, but goes on accepting. Returns when all connections know. */
+    public void announceClose() {
+        LoopConnections.onEach(loops, LoopConnections::announceClose);
     }
 
     /**

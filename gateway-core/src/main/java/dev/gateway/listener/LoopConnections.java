@@ -20,7 +20,7 @@ final class LoopConnections {
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
     private ListenerSettingsRef terms;
-    private boolean discouraging;
+    private boolean closeAnnounced;
     private @Nullable CompletableFuture<Void> drained;
 
     LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit, RefusalLog refusals) {
@@ -114,14 +114,14 @@ final class LoopConnections {
         refusals.onGivenWay(terms.settings.name());
     }
 
-    boolean isDiscouraging() {
-        return discouraging;
+    boolean isCloseAnnounced() {
+        return closeAnnounced;
     }
 
-    /** Lets clients go elsewhere, also those that are accepted from here on. */
-    void discourage() {
-        discouraging = true;
-        List.copyOf(connections).forEach(Connection::discourage);
+    /** Announces to clients that their connections close, also to those that are accepted from here on. */
+    void announceClose() {
+        closeAnnounced = true;
+        List.copyOf(connections).forEach(Connection::announceClose);
     }
 
     boolean isDraining() {

@@ -11,10 +11,11 @@ public interface Drainable {
     long FIRST_REQUEST_MILLIS = 1_000;
 
     /**
-     * Lets the client take what it asks next elsewhere, but closes nothing that may be about to ask: HTTP/1.1 answers the
-     * next request with {@code Connection: close}, HTTP/2 sends GOAWAY in two steps. May come before {@link #drain}.
+     * Announces to the client that the connection closes, so that it takes what it asks next elsewhere. Closes nothing that
+     * may be about to ask: HTTP/1.1 answers the next request with {@code Connection: close}, HTTP/2 sends GOAWAY in two
+     * steps. May come before {@link #drain}.
      */
-    default void discourage() {}
+    default void announceClose() {}
 
     /**
      * Takes no new work, finishes what runs, then closes: HTTP/1.1 answers with {@code Connection: close}, HTTP/2 sends

@@ -67,7 +67,7 @@ public final class Lifecycle {
         log.info(acceptMillis == 0 ? "Draining" : "Draining: accepting for {} ms more", acceptMillis);
         try {
             if (acceptFor > 0) {
-                listeners.discourage();
+                listeners.announceClose();
             }
             TimeUnit.NANOSECONDS.sleep(acceptFor);
         } catch (InterruptedException e) {

@@ -176,7 +176,7 @@ public final class Listeners {
 
     /** Closes listening sockets when nobody who has reached them waits any more. */
     void closeSockets(List<Listener> gone, long nanos) {
-        gone.forEach(Listener::discourage);
+        gone.forEach(Listener::announceClose);
         gone.forEach(Listener::giveWay);
         gone.forEach(Listener::turnAway);
         acceptRest(gone, Math.min(REST_NANOS, nanos / 4));
@@ -291,9 +291,9 @@ public final class Listeners {
         return all().stream().mapToInt(Listener::connections).sum();
     }
 
-    /** Lets clients take what they ask next elsewhere, before it is too late. */
-    void discourage() {
-        serving.forEach(each -> each.listener().discourage());
+    /** Announces to clients that their connections close, so that they take what they ask next elsewhere in time. */
+    void announceClose() {
+        serving.forEach(each -> each.listener().announceClose());
     }
 
     /**
@@ -301,12 +301,12 @@ public final class Listeners {
      * left. The admin listener goes on.
      *
      * @param nanos how long all of it may take
-     * @param toldNanos how long ago clients were told by {@link #discourage}
+     * @param toldNanos how long ago clients were told by {@link #announceClose}
      */
     void drain(long nanos, long toldNanos) {
         long start = System.nanoTime();
         List<Listener> all = all();
-        all.forEach(Listener::discourage);
+        all.forEach(Listener::announceClose);
         if (all.stream().filter(Listener::giveWay).count() > 0) {
             pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
         }

@@ -258,11 +258,11 @@ class Http1ServerLimitsTest {
     }
 
     @Test
-    void aDiscouragedConnectionStillServesWhoWasToldThatItPersists() {
+    void aConnectionThatAnnouncesItsCloseStillServesWhoWasToldThatItPersists() {
         client.answer = request -> {};
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
-        client.connection.discourage();
+        client.connection.announceClose();
         client.last().stream.data(Buffers.of(new byte[] {'o', 'k'}), true);
         client.last().stream.flush();
         assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", client.sent());

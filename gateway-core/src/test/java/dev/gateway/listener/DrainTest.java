@@ -128,13 +128,13 @@ class DrainTest {
     // Before it is too late.
 
     @Test
-    void aDiscouragedConnectionServesItsNextRequestAsItsLast() throws Exception {
+    void aConnectionThatAnnouncesItsCloseServesItsNextRequestAsItsLast() throws Exception {
         Listener listener = rig.listen();
         try (Socket kept = ListenerRig.connect(listener);
                 Socket idle = ListenerRig.connect(listener)) {
             Clients.exchange(kept, "/");
             Clients.exchange(idle, "/");
-            listener.discourage();
+            listener.announceClose();
             Clients.send(kept, Clients.get("/"));
             assertThat(Clients.rest(kept)).startsWith("HTTP/1.1 200 ").contains("Connection: close");
             try (Socket late = ListenerRig.connect(listener)) {
@@ -149,7 +149,7 @@ class DrainTest {
     }
 
     @Test
-    void aDiscouragedHttp2ConnectionIsToldToGoAwayAfterItsFirstRequest() throws Exception {
+    void anHttp2ClientIsToldToGoAwayAfterItsFirstRequestOnceTheCloseIsAnnounced() throws Exception {
         Listener listener = rig.listen();
         try (Socket kept = ListenerRig.connect(listener);
                 Socket silent = ListenerRig.connect(listener)) {
@@ -159,7 +159,7 @@ class DrainTest {
             Clients.preface(silent);
             Clients.frames(silent, Clients.SETTINGS);
             ListenerRig.awaitConnections(listener, 2);
-            listener.discourage();
+            listener.announceClose();
             Clients.frames(kept, Clients.GOAWAY);
             Clients.frames(kept, Clients.GOAWAY);
             assertThat(kept.getInputStream().read()).isNegative();
@@ -171,14 +171,14 @@ class DrainTest {
     }
 
     @Test
-    void aDiscouragedConnectionThatAsksNothingHoldsNothingUp() throws Exception {
+    void aConnectionThatAnnouncesItsCloseAndIsAskedNothingHoldsNothingUp() throws Exception {
         Listener listener = rig.listen();
         try (Socket silent = ListenerRig.connect(listener);
                 Socket multiplexed = ListenerRig.connect(listener)) {
             Clients.preface(multiplexed);
             Clients.frames(multiplexed, Clients.SETTINGS);
             ListenerRig.awaitConnections(listener, 2);
-            listener.discourage();
+            listener.announceClose();
             assertEnds(drain(listener));
             assertThat(Clients.rest(silent)).isEmpty();
         }
