@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientFin {
     private final boolean halfClose; // none gives up
-    private final @Nullable IdleTasks lull = IdleTasks.ofThisLoop();
+    private final @Nullable IdleTasks idleTasks = IdleTasks.ofThisLoop();
     private int lastRead; // turn of the loop
 
     ClientFin(boolean halfClose) {
@@ -19,14 +19,14 @@ final class ClientFin {
 
     /** Bytes have come. */
     void onRead() {
-        if (lull != null) {
-            lastRead = lull.turn();
+        if (idleTasks != null) {
+            lastRead = idleTasks.turn();
         }
     }
 
     /** Whether the FIN that has just come says that the client does not want the response any more. */
     boolean isAbort() {
-        boolean cameWithBytes = lull != null && lull.turn() == lastRead;
+        boolean cameWithBytes = idleTasks != null && idleTasks.turn() == lastRead;
         return !halfClose && !cameWithBytes;
     }
 }

@@ -12,14 +12,20 @@ final class ClientTimeouts extends Timer {
     /** How long a connection that has become old is kept while idle. */
     private static final long LAST_REQUEST_MILLIS = 5_000;
 
-    private final Http1ServerConnection connection;
+    private final Owner owner;
     private final TimerWheel timers;
     private final Http1ServerSettings settings;
 
-    ClientTimeouts(Http1ServerConnection connection, TimerWheel timers, Http1ServerSettings settings) {
-        this.connection = connection;
+    ClientTimeouts(Owner owner, TimerWheel timers, Http1ServerSettings settings) {
+        this.owner = owner;
         this.timers = timers;
         this.settings = settings;
+    }
+
+    /** Whose client it is. */
+    interface Owner {
+        /** The client has not sent in time what it was waited for. */
+        void onClientSilent();
     }
 
     void waitForRequest() {
@@ -52,6 +58,6 @@ final class ClientTimeouts extends Timer {
 
     @Override
     protected void onExpired() {
-        connection.onClientSilent();
+        owner.onClientSilent();
     }
 }

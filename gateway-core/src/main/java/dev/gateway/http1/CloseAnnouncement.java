@@ -8,22 +8,39 @@ import dev.gateway.time.TimerWheel;
  * request at all. Part of the connection; the timer is for those that have become old. Confined to its event loop.
  */
 final class CloseAnnouncement extends Timer {
-    private final Http1ServerConnection connection;
+    private final Owner owner;
     private final TimerWheel timers;
-    private boolean said; // with the next response, which is the last
-    private boolean draining; // takes no further request
-    private boolean old;
-    private boolean drainTold;
+    private State state = State.OPEN;
 
-    CloseAnnouncement(Http1ServerConnection connection, TimerWheel timers) {
-        this.connection = connection;
+    /** How near the connection is to its end. It only goes down this list, and may leave some out. */
+    private enum State {
+        /** Takes one request after the other. */
+        OPEN,
+        /** The next response says that it is the last. Until its request comes, nothing closes. */
+        CLOSE_AFTER_RESPONSE,
+        /** The same, but the connection is old, and waits only a few seconds for that request. */
+        OLD,
+        /** Takes no further request: something was wrong with the one that has come. */
+        LAST_REQUEST,
+        /** Takes no further request, and what runs was told so. */
+        DRAINING
+    }
+
+    CloseAnnouncement(Owner owner, TimerWheel timers) {
+        this.owner = owner;
         this.timers = timers;
+    }
+
+    /** Whose connection it is. */
+    interface Owner {
+        /** The connection has become old. Its next request may be on its way, so it is only closed once it has been idle. */
+        void onOld();
     }
 
     /**
      * The connection has begun.
      *
-     * @param maxAgeMillis after which it takes leave, 0 for never
+     * @param maxAgeMillis after which it is old, 0 for never
      */
     void begin(long maxAgeMillis) {
         if (maxAgeMillis > 0) {
@@ -31,55 +48,52 @@ final class CloseAnnouncement extends Timer {
         }
     }
 
-    /** It is old. Its next request may be on its way, so it is only closed once it has been idle for a while. */
     @Override
     protected void onExpired() {
-        old = true;
-        announceClose();
-        if (connection.isIdle()) {
-            connection.waitForRequest();
+        advance(State.OLD);
+        owner.onOld();
+    }
+
+    private void advance(State next) {
+        if (next.compareTo(state) > 0) {
+            state = next;
         }
     }
 
     /** Whether the connection is old, and need not be kept for long. */
     boolean isOld() {
-        return old;
+        return state == State.OLD;
     }
 
     /** Whether no further request is taken. */
+    boolean isLastRequest() {
+        return state.compareTo(State.LAST_REQUEST) >= 0;
+    }
+
+    /** Whether what runs is to know that the connection ends. */
     boolean isDraining() {
-        return draining;
+        return state == State.DRAINING;
     }
 
     /** Whether a response that begins now may let the connection persist. */
     boolean mayPersist() {
-        return !said && !draining;
+        return state == State.OPEN;
     }
 
-    /** Takes leave with the next response; not at once, as a client that was told it may ask again may be about to. */
-    void announceClose() {
-        said = true;
+    /** Closes after the next response; not at once, as a client that was told it may ask again may be about to. */
+    void closeAfterResponse() {
+        advance(State.CLOSE_AFTER_RESPONSE);
     }
 
     /** Takes no further request; something is wrong with the one that has come. */
     void takeNoMore() {
-        draining = true;
+        advance(State.LAST_REQUEST);
     }
 
-    /** Takes no further request, and closes as soon as none runs. */
-    void drain() {
-        if (!drainTold) {
-            drainTold = true;
-            draining = true;
-            connection.closeIfIdle();
-            connection.tellDraining();
-        }
-    }
-
-    /** A request has come, and has to know if the connection drains. */
-    void onRequest() {
-        if (drainTold) {
-            connection.tellDraining();
-        }
+    /** Takes no further request; returns false if it was draining before. */
+    boolean drain() {
+        boolean begins = state != State.DRAINING;
+        advance(State.DRAINING);
+        return begins;
     }
 }

@@ -23,16 +23,15 @@ import org.jspecify.annotations.Nullable;
  * An upstream HTTP/1 connection: one exchange at a time, kept in between by whoever made it, who is its {@link
  * Listener}. The last handler of its channel, confined to its event loop.
  */
-public final class Http1ClientConnection extends Http1Connection {
-    /** Its peer, if that forwards requests. */
-    final Http1ClientSettings.@Nullable Proxy proxy;
-
+public final class Http1ClientConnection extends Http1ClientStream.Carrier {
     private final Listener listener;
-    private final ResponseInput input;
+    private final Http1ClientSettings settings;
     private final ChannelFutureListener headSent = this::onHeadSent;
 
+    @SuppressWarnings("NullAway.Init")
+    private ResponseInput input; // set when the handler is added, before anything else happens
+
     private @Nullable Http1ClientStream stream; // the exchange that has not ended in both directions
-    private @Nullable ResponseEvents touched; // who is to be told at read-complete
     private boolean kept; // idle for a while, so that the peer may be closing it when it is used
     private boolean requestReceived; // the head was handed to the kernel, so the peer may have acted on it
     private boolean dirty; // written and not flushed
@@ -45,10 +44,9 @@ public final class Http1ClientConnection extends Http1Connection {
     /** Makes the handler of an established connection, to be added to its channel. */
     public Http1ClientConnection(
             Listener listener, ConnectionObserver observer, TimerWheel timers, Http1ClientSettings settings) {
-        super(observer, timers);
+        super(observer, timers, settings.proxy());
         this.listener = listener;
-        this.proxy = settings.proxy();
-        this.input = new ResponseInput(this, settings.limits());
+        this.settings = settings;
     }
 
     /** Who keeps the connection. */
@@ -121,6 +119,7 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         super.handlerAdded(ctx);
+        input = new ResponseInput(new InputOwner(), settings, credit);
         HalfClose.survivesWrites(ctx.channel(), true);
         secured = HalfClose.isSecured(ctx.channel());
     }
@@ -138,7 +137,7 @@ public final class Http1ClientConnection extends Http1Connection {
     }
 
     @Override
-    boolean isOfUse() {
+    boolean isOpen() {
         return input.state() != State.CLOSED;
     }
 
@@ -150,12 +149,11 @@ public final class Http1ClientConnection extends Http1Connection {
     @Override
     void onInputEnded() {
         Http1ClientStream open = stream;
-        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8). After a write has failed, a reset
-        // looks as a
-        // FIN does.
+        // What TLS secures has no end but by close_notify (RFC 9112, section 9.8).
+        // After a write has failed, a reset looks as a FIN does.
         if (open != null && input.endsWithConnection() && !outputEnded && !HalfClose.isCutShort(ctx.channel())) {
-            touched = open.events();
-            endResponse(open, false);
+            input.handOnTo(open);
+            endResponse(open);
             open.events().onData(Unpooled.EMPTY_BUFFER, true);
             onBatchEnd();
         } else if (input.state() != State.DONE) {
@@ -185,7 +183,7 @@ public final class Http1ClientConnection extends Http1Connection {
         open.events().onReset(new Failure(cause, cause.status(), retry, stale, detail));
     }
 
-    /** Closes the channel and takes leave of the exchange and the listener, without an event. */
+    /** Closes the channel and leaves the exchange and the listener, without an event. */
     private void shut() {
         Http1ClientStream open = stream;
         stream = null;
@@ -200,7 +198,7 @@ public final class Http1ClientConnection extends Http1Connection {
         ctx.close();
     }
 
-    /** The exchange cannot go on. */
+    @Override
     void fail(Http1ClientStream from, Failure failure) {
         if (from == stream) {
             boolean told = input.state() != State.DONE;
@@ -212,17 +210,6 @@ public final class Http1ClientConnection extends Http1Connection {
         }
     }
 
-    /** The peer has broken the rules. */
-    void onViolation(Violation violation) {
-        observer.onViolation(violation.kind());
-        Http1ClientStream open = stream;
-        if (open == null) {
-            shut();
-        } else {
-            fail(open, violation.upstream());
-        }
-    }
-
     // ---- input ----
 
     @Override
@@ -231,63 +218,7 @@ public final class Http1ClientConnection extends Http1Connection {
         input.read((ByteBuf) message);
     }
 
-    @Nullable
-    Http1ClientStream stream() {
-        return stream;
-    }
-
-    /** Whether the peer may have acted on the request. */
-    boolean isRequestReceived() {
-        return requestReceived;
-    }
-
-    /** Bytes came before the request was sent: a farewell, most likely. */
-    void onEarly() {
-        observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
-        lost("bytes came before the request was sent");
-    }
-
-    /** Something is handed on, so there is something to flush at read-complete. */
-    void touch(Http1ClientStream open) {
-        touched = open.events();
-    }
-
-    /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned from here on. */
-    void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
-        stream = null;
-        touched = null;
-        closeCause = CloseCause.TUNNEL;
-        input.close();
-        ByteStreamHalf tunnel = replaceBy(new ByteStreamHalf(new Tunnelled(), open.events(), observer, timers), open);
-        open.events().onHead(head, false);
-        open.sendEarly(tunnel);
-        tunnel.begin(in, isInputEnded());
-    }
-
-    /** The connection as its tunnel knows it. */
-    private final class Tunnelled implements ByteStreamHalf.Owner {
-        @Override
-        public Failure lost(String detail) {
-            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
-        }
-
-        @Override
-        public void onClosed() {
-            listener.onClosed(Http1ClientConnection.this);
-        }
-    }
-
-    /**
-     * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
-     * connection already, unless it is known that the peer closes it.
-     *
-     * @param more whether more bytes were read than belong to it
-     */
-    void endResponse(Http1ClientStream open, boolean more) {
-        if (more) {
-            observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
-            input.endPersistence();
-        }
+    private void endResponse(Http1ClientStream open) {
         if (open.isEnded()) {
             endExchange();
         } else {
@@ -302,12 +233,82 @@ public final class Http1ClientConnection extends Http1Connection {
             return;
         }
         stream = null;
-        input.rest();
+        input.idle();
         kept = true;
         if (secured && reading) {
             reusable = true; // unless close_notify has come with the response
         } else {
             listener.onReusable(this, input.keepAliveMillis());
+        }
+    }
+
+    /** The connection as its input knows it. */
+    private final class InputOwner implements ResponseInput.Owner {
+        @Override
+        public @Nullable Http1ClientStream stream() {
+            return stream;
+        }
+
+        @Override
+        public boolean isRequestReceived() {
+            return requestReceived;
+        }
+
+        @Override
+        public void onEarlyResponse() {
+            observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+            lost("bytes came before the request was sent");
+        }
+
+        @Override
+        public void onViolation(Violation violation) {
+            observer.onViolation(violation.kind());
+            Http1ClientStream open = stream;
+            if (open == null) {
+                shut();
+            } else {
+                Http1ClientConnection.this.fail(open, violation.upstream());
+            }
+        }
+
+        @Override
+        public void fail(Http1ClientStream open, Failure failure) {
+            Http1ClientConnection.this.fail(open, failure);
+        }
+
+        @Override
+        public void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in) {
+            stream = null;
+            input.takeHandedOnTo(); // the tunnel flushes for itself
+            closeCause = CloseCause.TUNNEL;
+            input.close();
+            ByteStreamHalf tunnel =
+                    replaceBy(new ByteStreamHalf(new TunnelOwner(), open.events(), observer, timers), open);
+            open.events().onHead(head, false);
+            open.sendEarly(tunnel);
+            tunnel.begin(in, isInputEnded());
+        }
+
+        @Override
+        public void onResponseEnd(Http1ClientStream open, boolean more) {
+            if (more) {
+                observer.onViolation(Violation.UNSOLICITED_RESPONSE.kind());
+                input.endPersistence();
+            }
+            endResponse(open);
+        }
+    }
+
+    /** The connection as its tunnel knows it. */
+    private final class TunnelOwner implements ByteStreamHalf.Owner {
+        @Override
+        public Failure lost(String detail) {
+            return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
+        }
+
+        @Override
+        public void onClosed() {
+            listener.onClosed(Http1ClientConnection.this);
         }
     }
 
@@ -324,8 +325,7 @@ public final class Http1ClientConnection extends Http1Connection {
     }
 
     private void onBatchEnd() {
-        ResponseEvents events = touched;
-        touched = null;
+        ResponseEvents events = input.takeHandedOnTo();
         if (events != null) {
             events.onReadComplete();
         }
@@ -341,6 +341,7 @@ public final class Http1ClientConnection extends Http1Connection {
 
     // ---- output, called by the stream ----
 
+    @Override
     void writeHead(ByteBuf head) {
         dirty = true;
         batch.emit(ctx);

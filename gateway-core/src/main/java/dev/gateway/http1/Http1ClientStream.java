@@ -7,15 +7,17 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.stream.ClientStream;
+import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
+import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /** One request on an upstream HTTP/1 connection: frames it. Made by, and part of, its connection. */
-final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> implements ClientStream {
+final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> implements ClientStream {
     private final ResponseEvents events;
     private @Nullable RequestHead request;
     private @Nullable AsciiString key; // of a WebSocket handshake
@@ -23,9 +25,26 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientConnection> impl
     private @Nullable ArrayDeque<ByteBuf> early; // bytes for a tunnel not yet open; no credit is given for them
     private boolean earlyLast;
 
-    Http1ClientStream(Http1ClientConnection connection, ResponseEvents events) {
-        super(connection);
+    Http1ClientStream(Carrier carrier, ResponseEvents events) {
+        super(carrier, carrier.ctx.channel());
         this.events = events;
+    }
+
+    /** What a client's stream asks of its connection. */
+    abstract static non-sealed class Carrier extends Http1Connection {
+        /** Its peer, if that forwards requests. */
+        final Http1ClientSettings.@Nullable Proxy proxy;
+
+        Carrier(ConnectionObserver observer, TimerWheel timers, Http1ClientSettings.@Nullable Proxy proxy) {
+            super(observer, timers);
+            this.proxy = proxy;
+        }
+
+        /** Writes a head, to be flushed later; owned from here on. */
+        abstract void writeHead(ByteBuf head);
+
+        /** The exchange cannot go on. */
+        abstract void fail(Http1ClientStream from, Failure failure);
     }
 
     ResponseEvents events() {

@@ -9,15 +9,14 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What both ends of an HTTP/1 connection have in common: the last handler of its channel, and its one stream's carrier. */
-abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
-        permits Http1ServerConnection, Http1ClientConnection {
+abstract sealed class Http1Connection extends OutgoingStream.Carrier
+        permits Http1ServerStream.Carrier, Http1ClientStream.Carrier {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     final ConnectionObserver observer;
@@ -42,30 +41,17 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
 
     // What a stream asks of its connection.
 
-    /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
+    @Override
     final ByteBuf room(int bytes) {
         return batch.room(ctx, bytes);
     }
 
-    /** Writes, to be flushed later. */
+    @Override
     final void write(ByteBuf data) {
         int length = data.readableBytes();
         batch.write(ctx, data);
         wrote(length);
     }
-
-    /** So many bytes were written; they are flushed now only if much is waiting. */
-    abstract void wrote(int bytes);
-
-    abstract void flush();
-
-    abstract void consumed(OutgoingStream<?> from, int bytes);
-
-    /** Ends the stream, and with it the connection, without an event. */
-    abstract void reset(OutgoingStream<?> from);
-
-    /** The stream has sent its message to the end. */
-    abstract void onSent(OutgoingStream<?> from);
 
     // What the channel tells.
 
@@ -115,7 +101,7 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
         }
         if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
             log.warn("closing a connection {}", this, cause);
-        } else if (isOfUse()) {
+        } else if (isOpen()) {
             observer.onSocketError();
         }
         onFailed();
@@ -126,8 +112,8 @@ abstract sealed class Http1Connection extends ChannelInboundHandlerAdapter
         return false;
     }
 
-    /** Whether its failing is worth a count. */
-    abstract boolean isOfUse();
+    /** Whether it still carries messages, so that its failing is worth a count. */
+    abstract boolean isOpen();
 
     /** The socket has failed. */
     abstract void onFailed();

@@ -7,14 +7,16 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.time.TimerWheel;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** One request of a downstream HTTP/1 connection: frames its response. Made by, and part of, its connection. */
-final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> implements ServerStream {
+final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> implements ServerStream {
     private static final int CONTINUE = 100;
     private static final int SWITCHING_PROTOCOLS = 101;
 
@@ -35,17 +37,44 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
      * @param keepAlive whether the client lets the connection persist
      */
     Http1ServerStream(
-            Http1ServerConnection connection,
+            Carrier carrier,
             @Nullable RequestHead request,
             @Nullable AsciiString key,
             boolean http10,
             boolean keepAlive) {
-        super(connection);
-        this.connection = connection.info();
+        super(carrier, carrier.ctx.channel());
+        this.connection = carrier.info();
         this.request = request;
         this.key = key;
         this.http10 = http10;
         this.keepAlive = keepAlive;
+    }
+
+    /** What a server's stream asks of its connection. */
+    abstract static non-sealed class Carrier extends Http1Connection {
+        Carrier(ConnectionObserver observer, TimerWheel timers) {
+            super(observer, timers);
+        }
+
+        abstract ConnectionInfo info();
+
+        /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
+        abstract long headNanos();
+
+        /** Whether the connection can take another request after a response that is about to begin. */
+        abstract boolean mayPersist(boolean withoutBody);
+
+        /** Writes a head, to be flushed later. */
+        abstract void writeHead(ResponseHead head, Framing framing, long length, Persistence persistence);
+
+        /** The client was told to send its body: from now on it is the client that is waited for. */
+        abstract void onContinueSent();
+
+        /** The response that is about to end is a refusal after which the client is to be left alone. */
+        abstract void delayAfter(Http1ServerStream refused, Pause pause);
+
+        /** The head that opens a tunnel was written. */
+        abstract void becomeTunnel(Http1ServerStream open);
     }
 
     @Override
@@ -92,6 +121,15 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
 
     void setEvents(@Nullable StreamEvents events) {
         this.events = events;
+    }
+
+    /** Tells who is told what the client does that it is over, and nothing afterwards. */
+    void tellReset(Failure failure) {
+        StreamEvents told = events;
+        events = null;
+        if (told != null) {
+            told.onReset(failure);
+        }
     }
 
     @Override
@@ -142,7 +180,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerConnection> impl
 
     @Override
     public void restAfterwards(Pause pause) {
-        carrier().restAfter(this, pause);
+        carrier().delayAfter(this, pause);
     }
 
     private void openTunnel(ResponseHead head, boolean last) {

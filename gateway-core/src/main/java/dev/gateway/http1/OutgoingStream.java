@@ -8,6 +8,7 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The sending half of a message, the same for requests and responses: frames the body that follows the head. Once the
  * message has become a tunnel, calls go straight to that.
  */
-abstract sealed class OutgoingStream<C extends Http1Connection> implements Stream
+abstract sealed class OutgoingStream<C extends OutgoingStream.Carrier> implements Stream
         permits Http1ServerStream, Http1ClientStream {
     private static final byte[] CHUNK_END = bytes("\r\n");
     private static final byte[] LAST_CHUNK = bytes("0\r\n\r\n");
@@ -33,9 +34,31 @@ abstract sealed class OutgoingStream<C extends Http1Connection> implements Strea
     private boolean started;
     private boolean ended;
 
-    OutgoingStream(C carrier) {
+    OutgoingStream(C carrier, Channel channel) {
         this.carrier = carrier;
-        this.channel = carrier.ctx.channel();
+        this.channel = channel;
+    }
+
+    /** The connection that carries the message. A class, as the methods of an interface would be public ones of its own. */
+    abstract static class Carrier extends ChannelInboundHandlerAdapter {
+        /** Returns where so many bytes go, of which {@link #wrote} is to be told; they are flushed later. */
+        abstract ByteBuf room(int bytes);
+
+        /** Writes, to be flushed later. */
+        abstract void write(ByteBuf data);
+
+        /** So many bytes were written; they are flushed now only if much is waiting. */
+        abstract void wrote(int bytes);
+
+        abstract void flush();
+
+        abstract void consumed(OutgoingStream<?> from, int bytes);
+
+        /** Ends the stream, and with it the connection, without an event. */
+        abstract void reset(OutgoingStream<?> from);
+
+        /** The stream has sent its message to the end. */
+        abstract void onSent(OutgoingStream<?> from);
     }
 
     private static byte[] bytes(String text) {

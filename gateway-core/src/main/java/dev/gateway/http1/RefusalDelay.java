@@ -11,19 +11,25 @@ import org.jspecify.annotations.Nullable;
  * back on a new one. Of one downstream connection, confined to its event loop.
  */
 final class RefusalDelay extends Timer {
-    private final Http1ServerConnection connection;
+    private final Owner owner;
     private final TimerWheel timers;
-    private @Nullable Pause wanted; // after the response that is about to end
+    private @Nullable Pause requested; // after the response that is about to end
     private boolean refused; // the last response was a refusal
 
-    RefusalDelay(Http1ServerConnection connection, TimerWheel timers) {
-        this.connection = connection;
+    RefusalDelay(Owner owner, TimerWheel timers) {
+        this.owner = owner;
         this.timers = timers;
     }
 
-    /** The next response is a refusal. */
-    void want(Pause pause) {
-        wanted = pause;
+    /** Whose client it is. */
+    interface Owner {
+        /** The delay is over. */
+        void onRefusalDelayed();
+    }
+
+    /** The next response is a refusal, after which the client is to be left alone. */
+    void request(Pause pause) {
+        requested = pause;
     }
 
     /**
@@ -33,8 +39,8 @@ final class RefusalDelay extends Timer {
      * @return whether the client is left alone now
      */
     boolean begin(boolean closing) {
-        Pause pause = wanted;
-        wanted = null;
+        Pause pause = requested;
+        requested = null;
         refused = pause != null;
         long millis = pause == null ? 0 : pause.millis(closing);
         if (millis > 0) {
@@ -50,6 +56,6 @@ final class RefusalDelay extends Timer {
 
     @Override
     protected void onExpired() {
-        connection.onRested();
+        owner.onRefusalDelayed();
     }
 }

@@ -4,14 +4,17 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.Holding;
+import dev.gateway.stream.ConnectionInfo;
+import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client of a downstream connection sends, taken apart into requests: gone through as far as the state lets it,
- * unread while a request is being answered. Tells its connection, of which it is a part, and decides nothing else. Owns
- * what was read.
+ * Input of a downstream connection, taken apart into requests: gone through as far as the state lets it, unread while a
+ * request is being answered. Tells its owner, and decides nothing else but when the client is waited for. Owns what was
+ * read; confined to the connection's event loop.
  */
 final class RequestInput {
     /** What is read beyond the request being answered. */
@@ -20,13 +23,16 @@ final class RequestInput {
     /** What is read and dropped of a request body that nobody wants, so that the connection can persist. */
     private static final int MAX_DISCARDED = 64 * 1024;
 
-    private final Http1ServerConnection connection;
+    private final Owner owner;
+    private final TimerWheel timers;
+    private final ClientTimeouts timeouts;
     private final RequestParser parser;
     private final BodyReader body;
     private final Unread unread = new Unread();
     private final Holding collected; // of a head, or of trailers, of which more is to come
     private State state = State.HEAD;
     private boolean first = true; // no request has come yet
+    private boolean reading; // between channelRead and channelReadComplete
     private boolean processing;
     private long headNanos; // when the current head began, 0 if it came at once
     private long discarded;
@@ -45,17 +51,87 @@ final class RequestInput {
         CLOSED
     }
 
-    RequestInput(Http1ServerConnection connection, HeadLimits limits, AsciiString scheme) {
-        this.connection = connection;
-        this.parser = new RequestParser(limits, scheme);
+    RequestInput(
+            Owner owner, HeadLimits limits, ConnectionInfo connection, TimerWheel timers, ClientTimeouts timeouts) {
+        this.owner = owner;
+        this.timers = timers;
+        this.timeouts = timeouts;
+        this.parser = new RequestParser(limits, connection.scheme());
         this.body = new BodyReader(limits);
-        this.collected = new Holding(connection.info().account());
+        this.collected = new Holding(connection.account());
+    }
+
+    /** Who is told what has come, in this order for each request. */
+    interface Owner {
+        /** Whether another request may be looked at. */
+        boolean takesRequests();
+
+        /** Empty lines have come, which begin no request. */
+        void onEmptyLines();
+
+        /** The process has no room for what has come of a head, and more is to come. */
+        void onNoRoomForHead();
+
+        /** A head breaks the rules; it is null if nothing could be made out of it. */
+        void onMalformedHead(@Nullable RequestHead head, boolean http10, Violation violation);
+
+        /**
+         * Lets another protocol take the connection over; returns whether it has.
+         *
+         * @param in what has come after the head; the protocol retains it if it takes it
+         */
+        boolean upgrade(RequestHead head, ByteBuf in);
+
+        /**
+         * A request has come, and its body is next if it has one.
+         *
+         * @param webSocketKey the client's for a WebSocket handshake, or null
+         * @param keepAlive whether the client lets the connection persist
+         */
+        void onRequest(
+                RequestHead head,
+                @Nullable AsciiString webSocketKey,
+                boolean http10,
+                boolean keepAlive,
+                boolean hasBody);
+
+        /** Some of the body has come; returns whether anybody wants it. */
+        boolean onBodyBytes();
+
+        /** Hands that over; owned by the callee. */
+        void onBody(ByteBuf data, boolean last);
+
+        /** More has come of a body that nobody wants than is worth dropping. */
+        void onTooMuchDiscarded();
+
+        /** The process has no room for what has come of trailers, and more is to come. */
+        void onNoRoomForTrailers();
+
+        /** A body breaks the rules. */
+        void onMalformedBody(Violation violation);
+
+        /** The body has ended after the last of its bytes, or nobody wanted it and it is over. */
+        void onBodyEnd(@Nullable Fields trailers);
+
+        /** So many bytes were dropped, as no further request is taken. */
+        void onDropped(int bytes);
+
+        /** So much waits behind the request in progress that nothing more is to be read. */
+        void onTooMuchPipelined();
+
+        /** As much as can be of what was read has been gone through. */
+        void onProcessed();
     }
 
     // ---- what it is like
 
     State state() {
         return state;
+    }
+
+    /** Whether there may be more to take of the client, and to answer. */
+    boolean isOpen() {
+        return state != State.CLOSED && state != State.DROPPED;
     }
 
     /** Returns when the first bytes of the last head were there, 0 if all of it came at once. */
@@ -138,10 +214,21 @@ final class RequestInput {
 
     // ---- going through it
 
-    /** Takes what was read from the channel; owned from here on. */
-    void add(ByteBuf read) {
-        unread.add(connection.ctx.alloc(), read);
+    /** Takes what was read from the channel; owned from here on. More may follow until {@link #onReadComplete}. */
+    void add(ByteBufAllocator alloc, ByteBuf read) {
+        reading = true;
+        unread.add(alloc, read);
         process();
+    }
+
+    /** The channel has read all that there is for now. */
+    void onReadComplete() {
+        reading = false;
+    }
+
+    /** Whether the channel is reading, so that more may come at once. */
+    boolean isReading() {
+        return reading;
     }
 
     /** Goes through what was read as far as the state lets it. */
@@ -151,20 +238,20 @@ final class RequestInput {
         }
         processing = true;
         ByteBuf in = unread.peek();
-        while (in != null && !isLeft()) {
+        while (in != null && !isWaiting()) {
             switch (state) {
                 case HEAD -> readHead(in);
                 case BODY -> readBody(in);
                 case DROPPED -> drop(in);
-                case WAITING, CLOSED -> unread.release(); // only CLOSED comes here: isLeft() stops at WAITING
+                case WAITING, CLOSED -> unread.release(); // only CLOSED comes here: isWaiting() stops at WAITING
             }
             in = unread.peek();
         }
         if (in != null && in.readableBytes() > MAX_PIPELINED) {
-            connection.credit.hold();
+            owner.onTooMuchPipelined();
         }
         processing = false;
-        connection.onProcessed();
+        owner.onProcessed();
     }
 
     /** Whether that is being done right now. */
@@ -173,11 +260,11 @@ final class RequestInput {
     }
 
     /**
-     * Whether what was read is left alone: requests while another is being answered, and while the client does not read the
+     * Whether what was read waits unread: requests while another is being answered, and while the client does not read the
      * answers to those before, as each would add to what waits for it.
      */
-    private boolean isLeft() {
-        return state == State.WAITING || (state == State.HEAD && !connection.takesRequests());
+    private boolean isWaiting() {
+        return state == State.WAITING || (state == State.HEAD && !owner.takesRequests());
     }
 
     private void readHead(ByteBuf in) {
@@ -186,25 +273,26 @@ final class RequestInput {
         Progress progress = parser.parse(in);
         if (progress == Progress.MORE) {
             if (!parser.isStarted()) {
-                connection.onEmptyLines();
+                owner.onEmptyLines();
             } else if (!started) {
-                headNanos = connection.timers.nanoTime();
-                connection.onHeadBegun();
+                headNanos = timers.nanoTime();
+                timeouts.waitForHead();
             }
             if (!collected.tryGrowTo(parser.heldBytes())) {
-                connection.onNoRoomForHead();
+                timeouts.cancel();
+                owner.onNoRoomForHead();
             }
             return;
         }
         collected.release();
         RequestHead head = parser.head();
+        timeouts.cancel();
         if (progress == Progress.REFUSED || head == null) {
-            connection.onMalformedHead(head, parser.isHttp10(), parser.violation());
+            owner.onMalformedHead(head, parser.isHttp10(), parser.violation());
             return;
         }
-        connection.onHeadRead();
         boolean mayUpgrade = mayUpgrade(head);
-        if (!first || !mayUpgrade || !connection.upgrade(head, in)) {
+        if (!first || !mayUpgrade || !owner.upgrade(head, in)) {
             first = false;
             begin(head, mayUpgrade);
         }
@@ -227,37 +315,36 @@ final class RequestInput {
         } else {
             state = State.WAITING; // also for CONNECT: what follows its head belongs to the tunnel, once there is one
         }
-        Http1ServerStream open = new Http1ServerStream(
-                connection,
-                head,
-                mayUpgrade ? UpgradeRequest.translate(head) : null,
-                parser.isHttp10(),
-                parser.isKeepAlive());
+        AsciiString webSocketKey = mayUpgrade ? UpgradeRequest.translate(head) : null;
+        boolean http10 = parser.isHttp10();
+        boolean keepAlive = parser.isKeepAlive();
         parser.forget(); // or a connection would keep its last head as long as it is idle
-        connection.begin(open, head, hasBody);
+        owner.onRequest(head, webSocketKey, http10, keepAlive, hasBody);
     }
 
     private void readBody(ByteBuf in) {
         int length = body.next(in);
         if (length > 0) {
-            if (!connection.onBodyBytes()) {
+            timeouts.waitForBody();
+            if (!owner.onBodyBytes()) {
                 discard(in, length);
                 return;
             }
             boolean last = body.framing() == Framing.FIXED && body.remaining() == 0;
             if (last) {
                 state = State.WAITING;
+                timeouts.cancel();
             }
-            connection.onBody(unread.take(in, length), last);
+            owner.onBody(unread.take(in, length), last);
             return;
         }
         switch (body.progress()) {
             case MORE -> {
                 if (!collected.tryGrowTo(body.heldBytes())) {
-                    connection.onNoRoomForTrailers();
+                    owner.onNoRoomForTrailers();
                 }
             }
-            case REFUSED -> connection.onMalformedBody(body.violation());
+            case REFUSED -> owner.onMalformedBody(body.violation());
             case COMPLETE -> {
                 Fields trailers = body.trailers();
                 body.forget();
@@ -269,7 +356,8 @@ final class RequestInput {
 
     private void endBody(@Nullable Fields trailers) {
         state = State.WAITING;
-        connection.onBodyEnd(trailers);
+        timeouts.cancel();
+        owner.onBodyEnd(trailers);
     }
 
     private void discard(ByteBuf in, int length) {
@@ -278,13 +366,13 @@ final class RequestInput {
         if (body.progress() == Progress.COMPLETE) {
             endBody(null);
         } else if (discarded > MAX_DISCARDED) {
-            connection.finish();
+            owner.onTooMuchDiscarded();
         }
     }
 
     private void drop(ByteBuf in) {
         int bytes = in.readableBytes();
         unread.release();
-        connection.lingering.onDropped(bytes);
+        owner.onDropped(bytes);
     }
 }

@@ -4,25 +4,30 @@ import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
+import dev.gateway.net.ReadCredit;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
+import dev.gateway.stream.ResponseEvents;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the peer of an upstream connection sends, taken apart into responses, one after the other. Tells its connection,
- * of which it is a part, and the exchange in progress, and keeps no bytes.
+ * Input of an upstream connection, taken apart into responses, one after the other. Tells its owner and the exchange in
+ * progress, and keeps no bytes. Confined to the connection's event loop.
  */
 final class ResponseInput {
     private static final int SWITCHING_PROTOCOLS = 101;
     private static final int OK = 200;
     private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
 
-    private final Http1ClientConnection connection;
+    private final Owner owner;
+    private final Http1ClientSettings.@Nullable Proxy proxy; // the peer, if that forwards requests
     private final ResponseParser parser;
     private final BodyReader body;
+    private final ReadCredit credit;
     private State state = State.IDLE;
+    private @Nullable ResponseEvents handedOnTo; // since the last read-complete
     private boolean begun;
     private boolean persistent; // as the response says
     private boolean misframed; // a response to the request has framing that it must not have
@@ -41,10 +46,42 @@ final class ResponseInput {
         CLOSED
     }
 
-    ResponseInput(Http1ClientConnection connection, HeadLimits limits) {
-        this.connection = connection;
-        this.parser = new ResponseParser(limits);
-        this.body = new BodyReader(limits);
+    ResponseInput(Owner owner, Http1ClientSettings settings, ReadCredit credit) {
+        this.owner = owner;
+        this.credit = credit;
+        this.proxy = settings.proxy();
+        this.parser = new ResponseParser(settings.limits());
+        this.body = new BodyReader(settings.limits());
+    }
+
+    /** Who is told what has come, besides the events of the stream that it names. */
+    interface Owner {
+        /** Returns the exchange in progress. */
+        @Nullable
+        Http1ClientStream stream();
+
+        /** Whether the peer may have acted on the request. */
+        boolean isRequestReceived();
+
+        /** Bytes came before the request was sent: the peer is about to close, most likely. */
+        void onEarlyResponse();
+
+        /** The peer has broken the rules. */
+        void onViolation(Violation violation);
+
+        /** The exchange cannot go on. */
+        void fail(Http1ClientStream open, Failure failure);
+
+        /** The response's head opens a tunnel; the rest of the buffer belongs to it, and is owned by the callee. */
+        void becomeTunnel(Http1ClientStream open, ResponseHead head, ByteBuf in);
+
+        /**
+         * The response has ended. Comes before its last part is handed on, so that what the core does next can use this
+         * connection already, unless it is known that the peer closes it.
+         *
+         * @param more whether more bytes were read than belong to it
+         */
+        void onResponseEnd(Http1ClientStream open, boolean more);
     }
 
     // ---- what it is like
@@ -95,12 +132,25 @@ final class ResponseInput {
     }
 
     /** Request and response have ended. */
-    void rest() {
+    void idle() {
         state = State.IDLE;
     }
 
     void close() {
         state = State.CLOSED;
+    }
+
+    /** Something is about to be handed on, so its receiver has something to flush at read-complete. */
+    void handOnTo(Http1ClientStream open) {
+        handedOnTo = open.events();
+    }
+
+    /** Returns to whom something was handed on since the last call, or null. */
+    @Nullable
+    ResponseEvents takeHandedOnTo() {
+        ResponseEvents events = handedOnTo;
+        handedOnTo = null;
+        return events;
     }
 
     // ---- going through it
@@ -115,20 +165,20 @@ final class ResponseInput {
 
     /** Takes a part of the buffer; returns it if there may be more to take, else null. */
     private @Nullable ByteBuf readSome(ByteBuf in) {
-        Http1ClientStream open = connection.stream();
+        Http1ClientStream open = owner.stream();
         if (open == null || !in.isReadable()) {
             boolean unsolicited = in.isReadable() && state == State.IDLE;
             in.release();
             if (unsolicited) {
-                connection.onViolation(Violation.UNSOLICITED_RESPONSE);
+                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
             }
             return null;
         }
         switch (state) {
             case HEAD -> {
-                if (!connection.isRequestReceived()) {
+                if (!owner.isRequestReceived()) {
                     in.release();
-                    connection.onEarly();
+                    owner.onEarlyResponse();
                     return null;
                 }
                 return readHead(open, in) ? in : null;
@@ -138,7 +188,7 @@ final class ResponseInput {
             }
             case DONE -> {
                 in.release();
-                connection.onViolation(Violation.UNSOLICITED_RESPONSE);
+                owner.onViolation(Violation.UNSOLICITED_RESPONSE);
                 return null;
             }
             case IDLE, CLOSED -> {
@@ -160,30 +210,29 @@ final class ResponseInput {
         }
         if (progress == Progress.REFUSED || head == null) {
             in.release();
-            connection.onViolation(parser.violation());
+            owner.onViolation(parser.violation());
             return false;
         }
         parser.forget(); // or an idle connection would keep its last head
-        connection.touch(open);
+        handOnTo(open);
         misframed |= isMisframed(head.status());
         if (head.isInterim()) {
             return readInterim(open, head, in);
         }
-        Http1ClientSettings.Proxy proxy = connection.proxy;
         if (proxy != null && head.status() == PROXY_AUTHENTICATION_REQUIRED) {
             // The client has nothing to answer with: what it shows to us stays here.
             in.release();
-            connection.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
+            owner.fail(open, Failure.of(Cause.CONNECT_FAILED, "parent " + proxy + ": answered 407"));
             return false;
         }
         if (open.isConnect() && head.status() < 300) {
             if (!open.isUpgrade()) {
-                connection.becomeTunnel(open, head, in);
+                owner.becomeTunnel(open, head, in);
                 return false;
             }
             if (!open.refuseUpgrade()) {
                 in.release();
-                connection.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
+                owner.fail(open, Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream ignored the upgrade"));
                 return false;
             }
         }
@@ -206,13 +255,13 @@ final class ResponseInput {
         }
         if (found != null) {
             in.release();
-            connection.onViolation(found);
+            owner.onViolation(found);
             return false;
         }
         Fields fields = head.fields();
         fields.remove(FieldName.UPGRADE);
         fields.remove(FieldName.SEC_WEBSOCKET_ACCEPT);
-        connection.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
+        owner.becomeTunnel(open, new ResponseHead(OK, null, fields, RequestHead.UNKNOWN_LENGTH), in);
         return false;
     }
 
@@ -220,7 +269,7 @@ final class ResponseInput {
         int status = head.status();
         persistent = parser.isKeepAlive()
                 && !misframed
-                && (connection.proxy == null || isKept(head.fields()))
+                && (proxy == null || isKept(head.fields()))
                 && !open.isBound()
                 && !BoundAuthentication.isIn(head.fields(), FieldName.WWW_AUTHENTICATE);
         if (open.isTunnelRefused()) {
@@ -241,7 +290,7 @@ final class ResponseInput {
         state = State.BODY;
         boolean last = body.framing() != Framing.CHUNKED && body.progress() == Progress.COMPLETE;
         if (last) {
-            connection.endResponse(open, in.isReadable());
+            owner.onResponseEnd(open, in.isReadable());
         }
         open.events().onHead(head, last);
     }
@@ -275,12 +324,12 @@ final class ResponseInput {
     private @Nullable ByteBuf readBody(Http1ClientStream open, ByteBuf in) {
         int length = body.next(in);
         if (length > 0) {
-            connection.touch(open);
+            handOnTo(open);
             boolean whole = length == in.readableBytes();
             ByteBuf data = whole ? in : in.readRetainedSlice(length);
-            connection.credit.received(length);
+            credit.received(length);
             if (body.framing() == Framing.FIXED && body.remaining() == 0) {
-                connection.endResponse(open, !whole);
+                owner.onResponseEnd(open, !whole);
                 open.events().onData(data, true);
             } else {
                 open.events().onData(data, false);
@@ -294,14 +343,14 @@ final class ResponseInput {
             }
             case REFUSED -> {
                 in.release();
-                connection.onViolation(body.violation());
+                owner.onViolation(body.violation());
                 return null;
             }
             case COMPLETE -> {
-                connection.touch(open);
+                handOnTo(open);
                 Fields trailers = body.trailers();
                 body.forget();
-                connection.endResponse(open, in.isReadable());
+                owner.onResponseEnd(open, in.isReadable());
                 if (trailers != null) {
                     open.events().onTrailers(trailers);
                 } else {

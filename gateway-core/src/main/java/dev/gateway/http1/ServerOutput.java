@@ -17,22 +17,25 @@ import io.netty.channel.ChannelHandlerContext;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What a downstream connection sends: as few flushes as possible, and a watch over clients that do not read. */
+/**
+ * Output of a downstream connection: flushes as seldom as possible, and watches whether the client reads. Part of the
+ * connection, confined to its event loop.
+ */
 final class ServerOutput {
     /** What the batch and TLS hold until it is flushed does not make the channel unwritable, so it is bounded here. */
     private static final int MAX_UNFLUSHED = 64 * 1024;
 
     private final ChannelHandlerContext ctx;
     private final Channel channel;
-    private final Http1ServerConnection connection;
+    private final Owner owner;
     private final TimerWheel timers;
     private final long idleMillis;
     private final IdleTimer timer = new IdleTimer();
-    private final @Nullable IdleTasks lull = IdleTasks.ofThisLoop();
-    private final Runnable onLull = this::onLull;
+    private final @Nullable IdleTasks idleTasks = IdleTasks.ofThisLoop();
+    private final Runnable idleFlush = this::flushWhenIdle;
     private final WriteBatch batch;
     private final IntFunction<ByteBuf> room;
-    private boolean awaitsLull;
+    private boolean flushesWhenIdle; // the event loop is to call idleFlush
     private boolean dirty; // written and not flushed
     private boolean held; // what was written last leaves only when the connection is closed
     private long written;
@@ -42,16 +45,23 @@ final class ServerOutput {
     /**
      * Makes the output of a connection.
      *
+     * @param batch the connection's, into which its stream writes
      * @param idleMillis how long the client may read nothing of what waits for it, 0 for no limit
      */
-    ServerOutput(ChannelHandlerContext ctx, Http1ServerConnection connection, TimerWheel timers, long idleMillis) {
+    ServerOutput(Owner owner, ChannelHandlerContext ctx, WriteBatch batch, TimerWheel timers, long idleMillis) {
+        this.owner = owner;
         this.ctx = ctx;
         this.channel = ctx.channel();
-        this.connection = connection;
-        this.batch = connection.batch;
-        this.room = connection::room;
+        this.batch = batch;
+        this.room = bytes -> batch.room(ctx, bytes);
         this.timers = timers;
         this.idleMillis = idleMillis;
+    }
+
+    /** Whose output it is. */
+    interface Owner {
+        /** The client takes none of what waits for it. */
+        void onClientNotReading();
     }
 
     /** Writes a head, and flushes only if much is waiting. */
@@ -81,11 +91,11 @@ final class ServerOutput {
         if (!dirty || held) {
             return;
         }
-        if (written > begun || lull == null) {
+        if (written > begun || idleTasks == null) {
             send();
-        } else if (!awaitsLull) {
-            awaitsLull = true;
-            lull.await(onLull);
+        } else if (!flushesWhenIdle) {
+            flushesWhenIdle = true;
+            idleTasks.await(idleFlush);
         }
     }
 
@@ -98,8 +108,8 @@ final class ServerOutput {
         return held;
     }
 
-    private void onLull() {
-        awaitsLull = false;
+    private void flushWhenIdle() {
+        flushesWhenIdle = false;
         if (dirty && !held) {
             send();
         }
@@ -179,7 +189,7 @@ final class ServerOutput {
                 return;
             }
             if (taken() == taken) {
-                connection.onClientNotReading();
+                owner.onClientNotReading();
             } else {
                 start();
             }

@@ -2,6 +2,7 @@ package dev.gateway.net;
 
 import dev.gateway.message.Fields;
 import dev.gateway.overload.DirectMemory;
+import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -70,6 +71,17 @@ public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implement
 
     /** Whose connection it is. */
     public interface Owner {
+        /** The owner of a client's connection, which nobody keeps. */
+        Owner CLIENT_CONNECTION = new Owner() {
+            @Override
+            public Failure lost(String detail) {
+                return Failure.of(Cause.CLIENT_CLOSED, detail);
+            }
+
+            @Override
+            public void onClosed() {}
+        };
+
         /** Returns what it means that the peer is gone amid the tunnel. */
         Failure lost(String detail);
 
