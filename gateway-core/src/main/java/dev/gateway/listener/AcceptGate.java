@@ -29,7 +29,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Channel socket;
-    private final AcceptTarget door;
+    private final AcceptTarget target;
     private final @Nullable DescriptorShare share;
     private final AcceptTrouble trouble;
     private boolean paused;
@@ -41,9 +41,9 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
      *
      * @param share that accepted connections take a descriptor of; null for one that is never closed
      */
-    AcceptGate(Channel socket, AcceptTarget door, @Nullable DescriptorShare share, AcceptTrouble trouble) {
+    AcceptGate(Channel socket, AcceptTarget target, @Nullable DescriptorShare share, AcceptTrouble trouble) {
         this.socket = socket;
-        this.door = door;
+        this.target = target;
         this.share = share;
         this.trouble = trouble;
     }
@@ -52,8 +52,8 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         lastNanos = System.nanoTime();
         accepted++;
-        LoopGate gate = door.owner.loop.gate();
-        if (door.owner.refuse((Channel) message)) {
+        LoopGate gate = target.owner.loop().gate();
+        if (target.owner.refuse((Channel) message)) {
             pauseFor(gate.refuse(lastNanos, false)); // who comes again at once finds that the others go first
             return;
         }
@@ -84,23 +84,23 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        door.owner.loop.observer().onSocketError();
+        target.owner.loop().observer().onSocketError();
         trouble.onFailed(name(), cause);
         pauseFor(RETRY_MILLIS);
     }
 
     private String name() {
-        return door.owner.terms().settings.name();
+        return target.owner.settingsRef().settings.name();
     }
 
     private void pause() {
         paused = true;
-        door.owner.loop.observer().onAcceptPaused();
+        target.owner.loop().observer().onAcceptPaused();
         socket.config().setAutoRead(false);
     }
 
     private void resume() {
-        if (socket.isOpen() && !door.owner.loop.gate().mayAccept(System.nanoTime())) {
+        if (socket.isOpen() && !target.owner.loop().gate().mayAccept(System.nanoTime())) {
             socket.eventLoop().schedule(this::resume, FULL_MILLIS, TimeUnit.MILLISECONDS);
             return;
         }

@@ -45,10 +45,10 @@ final class Acceptor {
     private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
         this.transport = transport;
         this.settings = settings;
-        Map<EventLoop, AcceptTarget> doors = new HashMap<>();
-        owners.forEach(owner -> doors.put(owner.loop.eventLoop(), new AcceptTarget(owner)));
-        this.loops = owners.stream().map(owner -> owner.loop.eventLoop()).toList();
-        this.initializer = new ConnectionInitializer(doors);
+        Map<EventLoop, AcceptTarget> targets = new HashMap<>();
+        owners.forEach(owner -> targets.put(owner.loop().eventLoop(), new AcceptTarget(owner)));
+        this.loops = owners.stream().map(owner -> owner.loop().eventLoop()).toList();
+        this.initializer = new ConnectionInitializer(targets);
     }
 
     /**
@@ -149,7 +149,7 @@ final class Acceptor {
         sockets.add(socket);
         DescriptorShare share =
                 settings.isAdmin() ? null : transport.descriptors().clients();
-        AcceptGate gate = new AcceptGate(socket, initializer.door(loop), share, trouble);
+        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, trouble);
         gates.add(gate);
         loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }
@@ -178,7 +178,7 @@ final class Acceptor {
 
     /** Lets others have what is accepted from now on, and returns when every event loop does. */
     void giveTo(List<LoopConnections> owners) {
-        LoopConnections.onEach(owners, owner -> initializer.door(owner.loop.eventLoop()).owner = owner);
+        LoopConnections.onEach(owners, owner -> initializer.target(owner.loop().eventLoop()).owner = owner);
     }
 
     /**

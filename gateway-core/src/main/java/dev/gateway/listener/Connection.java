@@ -40,7 +40,13 @@ import org.slf4j.LoggerFactory;
  * a protocol, whose handler then has the channel for itself. Made by {@link ConnectionInitializer}, confined to the
  * channel's event loop, gone when the channel closes.
  */
-final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callback, ServerTls.Callback {
+final class Connection
+        implements Drainable,
+                LoopGate.Guest,
+                Admission.Candidate,
+                PrefaceDetector.Owner,
+                ProxyProtocol.Callback,
+                ServerTls.Callback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
     /** Names connections for those who look at them, in the order in which they were accepted. */
@@ -63,8 +69,9 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
                     "")
             .getBytes(StandardCharsets.US_ASCII);
 
-    final LoopConnections owner;
-    final ListenerSettingsRef terms; // those in force when it was accepted, to its end
+    private final Owner owner;
+    private final ListenerLoop loop;
+    private final ListenerSettingsRef settingsRef; // those in force when it was accepted, to its end
     private final Channel channel;
     private final SourceAddress peer;
     private final ClientNetwork network;
@@ -89,24 +96,44 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         }
     };
 
-    Connection(Channel channel, LoopConnections owner, ByteCounter bytes, Account account) {
+    Connection(Channel channel, Owner owner, ListenerSettingsRef settingsRef, ByteCounter bytes, Account account) {
         this.channel = channel;
         this.bytes = bytes;
         this.account = account;
         this.owner = owner;
-        this.terms = owner.terms();
+        this.loop = owner.loop();
+        this.settingsRef = settingsRef;
         this.peer = SourceAddress.of(channel.remoteAddress());
         this.client = peer;
         this.network = settings().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
     }
 
-    /** Returns whom it is counted for; any event loop may ask. */
-    ClientNetwork network() {
+    /** The connections that it is one of: those of a listener on an event loop. */
+    interface Owner {
+        ListenerLoop loop();
+
+        RefusalLog refusals();
+
+        /** Whether connections take no new work, those included that begin now. */
+        boolean isDraining();
+
+        /** Whether connections announce that they close, those included that begin now. */
+        boolean isCloseAnnounced();
+
+        /** The first whole head of a request has come. */
+        void onRequest(Connection connection);
+
+        /** It was not in use, and makes room for another. */
+        void onGivenWay();
+    }
+
+    @Override
+    public ClientNetwork network() {
         return network;
     }
 
     ListenerSettings settings() {
-        return terms.settings;
+        return settingsRef.settings;
     }
 
     /** Begins; the callbacks that follow add one handler after the other to the channel's pipeline. */
@@ -133,9 +160,9 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
     /** Logs that it is refused because there are too many, of the listener or of its address. */
     void tellTooMany(boolean full) {
         if (full) {
-            owner.refusals.onFull(settings().name(), channel.remoteAddress());
+            owner.refusals().onFull(settings().name(), channel.remoteAddress());
         } else {
-            owner.refusals.onTooManyOfAddress(settings().name(), channel.remoteAddress());
+            owner.refusals().onTooManyOfAddress(settings().name(), channel.remoteAddress());
         }
     }
 
@@ -147,7 +174,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         } else if (serverTls != null) {
             serverTls.secure(channel.pipeline(), this);
         } else if (settings().protocols().http2() != null) {
-            PrefaceDetector detector = new PrefaceDetector(this);
+            PrefaceDetector detector = new PrefaceDetector(this, loop, settings());
             channel.pipeline().addLast(detector);
             start(detector);
         } else {
@@ -157,7 +184,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
 
     @Override
     public void onRefused(Channel channel, String detail) {
-        owner.loop.observer().onViolation("proxy_protocol");
+        loop.observer().onViolation("proxy_protocol");
         log.debug("{}: refused {}: {}", settings().name(), channel.remoteAddress(), detail);
     }
 
@@ -170,7 +197,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
             speakHttp1(); // also without ALPN, as by clients that know nothing else
         }
         if (info.clientUntilMillis() != TlsInfo.NEVER) {
-            certificateEnd = new CertificateEnd(this, owner.loop.timers(), info.clientUntilMillis());
+            certificateEnd = new CertificateEnd(this, loop.timers(), info.clientUntilMillis());
             certificateEnd.begin();
         }
     }
@@ -178,7 +205,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
     @Override
     public void onHandshakeFailed(Channel channel, Throwable failure) {
         HandshakeFailure reason = HandshakeFailures.of(failure);
-        owner.loop.observer().onHandshakeFailed(reason);
+        loop.observer().onHandshakeFailed(reason);
         if (reason == HandshakeFailure.CLEARTEXT) {
             log.debug(
                     "{}: TLS handshake with {} failed: {}",
@@ -189,43 +216,42 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
             log.debug("{}: TLS handshake with {} failed", settings().name(), peer, failure);
         }
         if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it is a check for an open port
-            owner.refusals.onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
+            owner.refusals().onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
         }
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (failure instanceof NotSslRecordException && first != null && channel.isActive()) {
-            owner.loop.observer().onViolation("cleartext_on_tls");
+            loop.observer().onViolation("cleartext_on_tls");
             // Most likely a person with http:// in a browser. Written from the first handler on, past the TLS handler.
             first.writeAndFlush(Unpooled.wrappedBuffer(HTTP_ON_TLS));
-            owner.loop.observer().onSent(HTTP_ON_TLS.length); // past the first handler too, which counts
+            loop.observer().onSent(HTTP_ON_TLS.length); // past the first handler too, which counts
         }
     }
 
-    /** Adds the handler of HTTP/1. */
-    void speakHttp1() {
+    @Override
+    public void speakHttp1() {
         ListenerSettings.Protocols protocols = settings().protocols();
         Http1ServerSettings settings = protocols.http1();
         if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
-            settings = settings.with(new H2cUpgrade(this));
+            settings = settings.with(new H2cUpgrade(this::speakHttp2, loop.observer()));
         }
-        ListenerLoop loop = owner.loop;
-        Http1ServerConnection http1 =
-                new Http1ServerConnection(info(HttpVersion.HTTP_1_1), door(), loop.observer(), loop.timers(), settings);
+        Http1ServerConnection http1 = new Http1ServerConnection(
+                info(HttpVersion.HTTP_1_1), requestHandler(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
     }
 
     /** Adds the handler of HTTP/2, which sends its preface. */
-    Http2ServerConnection speakHttp2() {
+    @Override
+    public Http2ServerConnection speakHttp2() {
         Http2ServerSettings settings = settings().protocols().http2();
         if (settings == null) {
             throw new IllegalStateException(settings().name() + " does not speak HTTP/2, but offered it");
         }
         account.charge(Cost.HTTP2);
         fixed += Cost.HTTP2;
-        ListenerLoop loop = owner.loop;
         Http2ServerConnection http2 = Http2ServerConnection.create(
-                info(HttpVersion.HTTP_2), door(), loop.observer(), loop.timers(), settings);
+                info(HttpVersion.HTTP_2), requestHandler(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.HTTP_2);
         channel.pipeline().addLast(http2);
         start(http2);
@@ -234,17 +260,18 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
 
     /** Adds the handler of a connection that nobody here reads. */
     private void passOn(TcpServerSettings settings) {
-        ListenerLoop loop = owner.loop;
-        TcpServerConnection tcp =
-                new TcpServerConnection(info(HttpVersion.TCP), door(), loop.observer(), loop.timers(), settings);
+        TcpServerConnection tcp = new TcpServerConnection(
+                info(HttpVersion.TCP), requestHandler(), loop.observer(), loop.timers(), settings);
         count(HttpVersion.TCP);
         channel.pipeline().addLast(tcp);
         start(tcp);
     }
 
-    private RequestHandler door() {
-        RequestHandler door = owner.loop.handler();
-        return settings().maxConnectionsPerAddress() == 0 ? door : new FirstRequest(door, this);
+    private RequestHandler requestHandler() {
+        RequestHandler handler = loop.handler();
+        return settings().maxConnectionsPerAddress() == 0
+                ? handler
+                : new FirstRequest(handler, () -> owner.onRequest(this));
     }
 
     private void start(Drainable next) {
@@ -261,7 +288,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         if (this.version == null) {
             this.version = version;
             boolean secure = tls != null;
-            ConnectionObserver observer = owner.loop.observer();
+            ConnectionObserver observer = loop.observer();
             observer.onOpened(version, secure);
             channel.closeFuture().addListener(closed -> observer.onClosed(version, secure));
         }
@@ -269,6 +296,11 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
 
     private ConnectionInfo info(HttpVersion version) {
         return new ConnectionInfo(settings().index(), settings().name(), version, peer, client, local, tls, account);
+    }
+
+    @Override
+    public boolean isDraining() {
+        return owner.isDraining();
     }
 
     @Override
@@ -306,7 +338,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
 
     @Override
     public boolean giveWay() {
-        boolean recent = owner.loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
+        boolean recent = loop.timers().nanoTime() - bytes.movedNanos() < RECENT_NANOS;
         if (!isRefused() && (recent || !isIdle())) {
             return false;
         }
@@ -315,13 +347,19 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         return true;
     }
 
-    /** Closes it with whatever runs on it. */
-    void closeNow() {
-        channel.close();
+    @Override
+    public void closeSoon() {
+        loop.eventLoop().execute(channel::close);
+    }
+
+    /** The connection was let in. */
+    void admitted() {
+        settingsRef.begin();
     }
 
     /** The channel is closed. Exchanges release what they hold when they end, which may be a moment later. */
     void release() {
+        settingsRef.end();
         account.release(fixed);
         if (certificateEnd != null) {
             certificateEnd.cancel();
@@ -338,7 +376,7 @@ final class Connection implements Drainable, LoopGate.Guest, ProxyProtocol.Callb
         if (protocol != null) {
             protocol.drain();
         } else {
-            owner.loop.timers().arm(silenceTimer, FIRST_BYTE_MILLIS);
+            loop.timers().arm(silenceTimer, FIRST_BYTE_MILLIS);
         }
     }
 

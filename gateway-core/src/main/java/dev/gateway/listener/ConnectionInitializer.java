@@ -11,32 +11,33 @@ import java.util.Map;
 /** Takes in each accepted connection on its event loop, or closes it if there are too many. */
 @ChannelHandler.Sharable
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
-    private final Map<EventLoop, AcceptTarget> doors; // not changed once this is made
+    private final Map<EventLoop, AcceptTarget> targets; // not changed once this is made
 
-    ConnectionInitializer(Map<EventLoop, AcceptTarget> doors) {
-        this.doors = doors;
+    ConnectionInitializer(Map<EventLoop, AcceptTarget> targets) {
+        this.targets = targets;
     }
 
-    /** Returns the door of an event loop. */
-    AcceptTarget door(EventLoop loop) {
-        AcceptTarget door = doors.get(loop);
-        if (door == null) {
+    /** Returns who takes the connections of an event loop. */
+    AcceptTarget target(EventLoop loop) {
+        AcceptTarget target = targets.get(loop);
+        if (target == null) {
             throw new IllegalStateException("a connection on an event loop that is not this listener's");
         }
-        return door;
+        return target;
     }
 
     @Override
     protected void initChannel(Channel channel) {
-        LoopConnections owner = door(channel.eventLoop()).owner;
-        Account account = owner.loop.gate().admitConnection();
+        LoopConnections owner = target(channel.eventLoop()).owner;
+        Account account = owner.loop().gate().admitConnection();
         if (account == null) {
-            owner.loop.observer().onConnectionShed();
+            owner.loop().observer().onConnectionShed();
             channel.close();
             return;
         }
-        ByteCounter counter = new ByteCounter(owner.loop.observer(), owner.loop.timers());
-        Connection connection = new Connection(channel, owner, counter, account);
+        ByteCounter counter =
+                new ByteCounter(owner.loop().observer(), owner.loop().timers());
+        Connection connection = new Connection(channel, owner, owner.settingsRef(), counter, account);
         if (!owner.add(connection)) {
             account.release(account.held());
             channel.close();

@@ -18,7 +18,7 @@ final class ConnectionLimit implements Admission {
     }
 
     @Override
-    public boolean tryAcquire(Connection connection) {
+    public boolean tryAcquire(Candidate connection) {
         int limit = max;
         if (open.incrementAndGet() > limit && limit > 0) {
             open.decrementAndGet();
@@ -34,10 +34,10 @@ final class ConnectionLimit implements Admission {
     }
 
     @Override
-    public void onRequest(Connection connection) {}
+    public void onRequest(Candidate connection) {}
 
     @Override
-    public void release(Connection connection) {
+    public void release(Candidate connection) {
         open.decrementAndGet();
     }
 

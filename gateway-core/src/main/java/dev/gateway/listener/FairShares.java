@@ -32,14 +32,14 @@ final class FairShares implements Admission {
 
     /** The connections of one address, the oldest first. */
     private static final class Held {
-        final Set<Connection> silent = new LinkedHashSet<>();
-        final Set<Connection> others = new LinkedHashSet<>(); // that have asked for something
+        final Set<Candidate> silent = new LinkedHashSet<>();
+        final Set<Candidate> others = new LinkedHashSet<>(); // that have asked for something
 
         int count() {
             return silent.size() + others.size();
         }
 
-        boolean remove(Connection connection) {
+        boolean remove(Candidate connection) {
             return silent.remove(connection) || others.remove(connection);
         }
     }
@@ -54,7 +54,7 @@ final class FairShares implements Admission {
     }
 
     @Override
-    public synchronized boolean tryAcquire(Connection connection) {
+    public synchronized boolean tryAcquire(Candidate connection) {
         Held own = held.computeIfAbsent(connection.network(), network -> new Held());
         boolean admitted = closing < settings.maxConnections() && makeRoom(own);
         if (admitted) {
@@ -82,19 +82,19 @@ final class FairShares implements Admission {
         return most.count() > own.count() + 1 && close(oldest(most.others));
     }
 
-    private static @Nullable Connection oldest(Set<Connection> connections) {
-        Iterator<Connection> each = connections.iterator();
+    private static @Nullable Candidate oldest(Set<Candidate> connections) {
+        Iterator<Candidate> each = connections.iterator();
         return each.hasNext() ? each.next() : null;
     }
 
-    private boolean close(@Nullable Connection oldest) {
+    private boolean close(@Nullable Candidate oldest) {
         if (oldest == null) {
             return false;
         }
         tell(oldest.network());
         forget(oldest);
         closing++;
-        oldest.owner.loop.eventLoop().execute(oldest::closeNow);
+        oldest.closeSoon();
         return true;
     }
 
@@ -111,7 +111,7 @@ final class FairShares implements Admission {
         }
     }
 
-    private boolean forget(Connection connection) {
+    private boolean forget(Candidate connection) {
         Held of = held.get(connection.network());
         if (of == null || !of.remove(connection)) {
             return false;
@@ -129,7 +129,7 @@ final class FairShares implements Admission {
     }
 
     @Override
-    public synchronized void onRequest(Connection connection) {
+    public synchronized void onRequest(Candidate connection) {
         Held of = held.get(connection.network());
         if (of != null && of.silent.remove(connection)) {
             of.others.add(connection);
@@ -137,7 +137,7 @@ final class FairShares implements Admission {
     }
 
     @Override
-    public synchronized void release(Connection connection) {
+    public synchronized void release(Candidate connection) {
         if (!forget(connection)) {
             closing--;
         }

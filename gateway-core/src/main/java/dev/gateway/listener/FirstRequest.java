@@ -7,28 +7,28 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.stream.StreamEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The front door of one connection, which tells the listener when the connection has asked for something. */
+/** The request handler of one connection, which tells the listener when the first request has come. */
 final class FirstRequest implements RequestHandler {
-    private final RequestHandler door;
-    private final Connection connection;
-    private boolean over;
+    private final RequestHandler handler;
+    private final Runnable onFirst;
+    private boolean told;
 
-    FirstRequest(RequestHandler door, Connection connection) {
-        this.door = door;
-        this.connection = connection;
+    FirstRequest(RequestHandler handler, Runnable onFirst) {
+        this.handler = handler;
+        this.onFirst = onFirst;
     }
 
     @Override
     public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
-        if (!over) {
-            over = true;
-            connection.owner.onRequest(connection);
+        if (!told) {
+            told = true;
+            onFirst.run();
         }
-        return door.onRequest(stream, head, last);
+        return handler.onRequest(stream, head, last);
     }
 
     @Override
     public void onRefused(ServerStream stream, @Nullable RequestHead head, Failure failure) {
-        door.onRefused(stream, head, failure);
+        handler.onRefused(stream, head, failure);
     }
 }

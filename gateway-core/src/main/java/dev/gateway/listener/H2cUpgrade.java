@@ -1,11 +1,14 @@
 package dev.gateway.listener;
 
 import dev.gateway.http1.Upgrade;
+import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.message.RequestHead;
+import dev.gateway.stream.ConnectionObserver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 
 /** Goes over from HTTP/1.1 to HTTP/2 on a connection whose first request asks for it (RFC 7540, section 3.2). */
 final class H2cUpgrade implements Upgrade {
@@ -14,10 +17,17 @@ final class H2cUpgrade implements Upgrade {
             "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
                     .getBytes(StandardCharsets.US_ASCII);
 
-    private final Connection connection;
+    private final Supplier<Http2ServerConnection> http2;
+    private final ConnectionObserver observer;
 
-    H2cUpgrade(Connection connection) {
-        this.connection = connection;
+    /**
+     * Makes the upgrade of a connection.
+     *
+     * @param http2 adds the handler of HTTP/2 to the connection
+     */
+    H2cUpgrade(Supplier<Http2ServerConnection> http2, ConnectionObserver observer) {
+        this.http2 = http2;
+        this.observer = observer;
     }
 
     @Override
@@ -29,10 +39,10 @@ final class H2cUpgrade implements Upgrade {
     public void upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
         try {
             ctx.write(Unpooled.wrappedBuffer(SWITCHING));
-            connection.speakHttp2().upgrade(head, settings);
+            http2.get().upgrade(head, settings);
         } catch (IllegalArgumentException e) {
             // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
-            connection.owner.loop.observer().onViolation("settings");
+            observer.onViolation("settings");
             unread.release();
             ctx.close();
             return;

@@ -20,7 +20,7 @@ public final class Listener {
 
     private Listener(Transport transport, List<ListenerLoop> loops, ListenerSettings settings) throws IOException {
         this.settings = settings;
-        this.limit = Admission.of(settings);
+        this.limit = admission(settings);
         RefusalLog refusals = new RefusalLog(System::nanoTime);
         loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit, refusals)));
         try {
@@ -33,11 +33,17 @@ public final class Listener {
 
     private Listener(Acceptor acceptor, List<ListenerLoop> loops, ListenerSettings settings) {
         this.settings = settings;
-        this.limit = Admission.of(settings);
+        this.limit = admission(settings);
         RefusalLog refusals = new RefusalLog(System::nanoTime);
         loops.forEach(loop -> this.loops.add(new LoopConnections(loop, settings, limit, refusals)));
         this.acceptor = acceptor;
         acceptor.giveTo(this.loops);
+    }
+
+    private static Admission admission(ListenerSettings settings) {
+        return settings.maxConnectionsPerAddress() == 0
+                ? new ConnectionLimit(settings.maxConnections())
+                : new FairShares(settings);
     }
 
     /**
@@ -57,7 +63,7 @@ public final class Listener {
     }
 
     /**
-     * Accepts connections on other terms from now on; those that there are keep theirs. Returns when every event loop does.
+     * Accepts connections under other settings from now on; open ones keep theirs. Returns when every event loop does.
      *
      * @param next the address is not looked at
      */
@@ -116,7 +122,8 @@ public final class Listener {
      */
     public List<CompletableFuture<List<OpenConnection>>> view(long after, int limit) {
         return loops.stream()
-                .map(each -> CompletableFuture.supplyAsync(() -> each.view(after, limit), each.loop.eventLoop()))
+                .map(each -> CompletableFuture.supplyAsync(
+                        () -> each.view(after, limit), each.loop().eventLoop()))
                 .toList();
     }
 
@@ -158,14 +165,15 @@ public final class Listener {
         stopAccepting();
         return CompletableFuture.allOf(loops.stream()
                 .map(connections -> CompletableFuture.completedFuture(connections)
-                        .thenComposeAsync(LoopConnections::drain, connections.loop.eventLoop()))
+                        .thenComposeAsync(
+                                LoopConnections::drain, connections.loop().eventLoop()))
                 .toArray(CompletableFuture<?>[]::new));
     }
 
     /** Ends what runs on every connection, and closes it. */
     public void closeConnections() {
         for (LoopConnections connections : loops) {
-            connections.loop.eventLoop().execute(connections::endAll);
+            connections.loop().eventLoop().execute(connections::endAll);
         }
     }
 }

@@ -9,7 +9,7 @@ import io.netty.channel.EventLoop;
 /**
  * One event loop's part in a listener. All but {@code eventLoop} is used on that loop only.
  *
- * @param handler the front door of the loop
+ * @param handler takes the requests of the loop
  * @param observer counts the listener's connections of the loop
  * @param gate says whether the process has room for another connection
  */

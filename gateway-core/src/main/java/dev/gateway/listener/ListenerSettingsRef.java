@@ -20,7 +20,7 @@ final class ListenerSettingsRef {
         uses++;
     }
 
-    /** A connection has closed, or the terms are not in force any more. */
+    /** A connection has closed, or the settings are not in force any more. */
     void end() {
         if (--uses == 0 && settings.tls() != null) {
             settings.tls().close();

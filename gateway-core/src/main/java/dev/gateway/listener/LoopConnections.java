@@ -12,22 +12,32 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of one listener on one event loop. Confined to the loop but for its constant parts. */
-final class LoopConnections {
+final class LoopConnections implements Connection.Owner {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 
-    final ListenerLoop loop;
-    final RefusalLog refusals;
+    private final ListenerLoop loop;
+    private final RefusalLog refusals;
     private final Admission limit;
     private final Set<Connection> connections = new LinkedHashSet<>();
-    private ListenerSettingsRef terms;
+    private ListenerSettingsRef settingsRef; // of connections that are accepted now
     private boolean closeAnnounced;
     private @Nullable CompletableFuture<Void> drained;
 
     LoopConnections(ListenerLoop loop, ListenerSettings settings, Admission limit, RefusalLog refusals) {
         this.loop = loop;
         this.refusals = refusals;
-        this.terms = new ListenerSettingsRef(settings);
+        this.settingsRef = new ListenerSettingsRef(settings);
         this.limit = limit;
+    }
+
+    @Override
+    public ListenerLoop loop() {
+        return loop;
+    }
+
+    @Override
+    public RefusalLog refusals() {
+        return refusals;
     }
 
     /** Does something to each on its event loop, and returns when all is done. */
@@ -49,14 +59,14 @@ final class LoopConnections {
     }
 
     /** Returns what applies to connections that are accepted now. */
-    ListenerSettingsRef terms() {
-        return terms;
+    ListenerSettingsRef settingsRef() {
+        return settingsRef;
     }
 
-    /** Accepts connections on other terms from now on. */
+    /** Accepts connections under other settings from now on. */
     void replace(ListenerSettings settings) {
-        ListenerSettingsRef before = terms;
-        terms = new ListenerSettingsRef(settings);
+        ListenerSettingsRef before = settingsRef;
+        settingsRef = new ListenerSettingsRef(settings);
         before.end();
     }
 
@@ -67,7 +77,7 @@ final class LoopConnections {
             connection.tellTooMany(limit.isFull());
             return false;
         }
-        connection.terms.begin();
+        connection.admitted();
         connections.add(connection);
         loop.gate().enter(connection);
         return true;
@@ -86,21 +96,20 @@ final class LoopConnections {
             loop.observer().onConnectionShed();
         } else {
             loop.observer().onConnectionRefused();
-            refusals.onFull(terms.settings.name(), accepted.remoteAddress());
+            refusals.onFull(settingsRef.settings.name(), accepted.remoteAddress());
         }
         accepted.unsafe().closeForcibly();
         return true;
     }
 
-    /** The first whole head of a request has come. */
-    void onRequest(Connection connection) {
+    @Override
+    public void onRequest(Connection connection) {
         limit.onRequest(connection);
     }
 
     void remove(Connection connection) {
         connections.remove(connection);
         loop.gate().leave(connection);
-        connection.terms.end();
         connection.release();
         limit.release(connection);
         if (drained != null && connections.isEmpty()) {
@@ -108,13 +117,14 @@ final class LoopConnections {
         }
     }
 
-    /** A connection that was not in use makes room for another. */
-    void onGivenWay() {
+    @Override
+    public void onGivenWay() {
         loop.observer().onIdleClosed();
-        refusals.onGivenWay(terms.settings.name());
+        refusals.onGivenWay(settingsRef.settings.name());
     }
 
-    boolean isCloseAnnounced() {
+    @Override
+    public boolean isCloseAnnounced() {
         return closeAnnounced;
     }
 
@@ -124,20 +134,21 @@ final class LoopConnections {
         List.copyOf(connections).forEach(Connection::announceClose);
     }
 
-    boolean isDraining() {
+    @Override
+    public boolean isDraining() {
         return drained != null;
     }
 
     /** There will be no connection: its sockets could not be bound. */
     void abandon() {
-        terms.end();
+        settingsRef.end();
     }
 
     /** Lets all connections finish; no more are accepted. */
     CompletableFuture<Void> drain() {
         if (drained == null) {
             drained = new CompletableFuture<>();
-            terms.end();
+            settingsRef.end();
             List.copyOf(connections).forEach(Connection::drain);
             if (connections.isEmpty()) {
                 drained.complete(null);

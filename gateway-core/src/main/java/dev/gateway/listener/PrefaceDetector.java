@@ -1,16 +1,14 @@
 package dev.gateway.listener;
 
+import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.net.Drainable;
+import dev.gateway.net.FirstBytesHandler;
 import dev.gateway.stream.Failure;
-import dev.gateway.time.Timer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,28 +16,45 @@ import org.slf4j.LoggerFactory;
  * Tells HTTP/2 with prior knowledge (RFC 9113, section 3.4) from HTTP/1.1 in cleartext, by as few bytes as it takes: no
  * request of HTTP/1.1 begins with the first line of the preface. Leaves the pipeline once it knows.
  */
-final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drainable {
+final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     private static final Logger log = LoggerFactory.getLogger(PrefaceDetector.class);
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    private final Connection connection;
-    private final Timeout timeout = new Timeout();
-    private ByteBuf held = Unpooled.EMPTY_BUFFER; // what matches the preface so far
-    private @Nullable ChannelHandlerContext ctx;
+    private final Owner owner;
+    private final ListenerLoop loop;
+    private final ListenerSettings settings;
 
-    PrefaceDetector(Connection connection) {
-        this.connection = connection;
+    PrefaceDetector(Owner owner, ListenerLoop loop, ListenerSettings settings) {
+        super(loop.timers());
+        this.owner = owner;
+        this.loop = loop;
+        this.settings = settings;
+    }
+
+    /** Whose connection it is. */
+    interface Owner {
+        /** Adds the handler of HTTP/1. */
+        void speakHttp1();
+
+        /** Adds the handler of HTTP/2, and returns it. */
+        Http2ServerConnection speakHttp2();
+
+        /** Whether the connection is to end anyway. */
+        boolean isDraining();
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
-        ctx = context;
-        arm(connection.settings().protocols().http1().idleMillis());
+        super.handlerAdded(context);
+        waitFor(settings.protocols().http1().idleMillis());
     }
 
-    private void arm(long millis) {
-        if (millis > 0) {
-            connection.owner.loop.timers().arm(timeout, millis);
+    @Override
+    protected void onTimeout(boolean begun) {
+        if (begun) {
+            loop.observer().onViolation("slow_headers");
+        } else if (!owner.isDraining()) {
+            loop.observer().onIdleClosed();
         }
     }
 
@@ -47,8 +62,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
     @Override
     public void drain() {
         if (!held.isReadable()) {
-            timeout.cancel();
-            arm(FIRST_REQUEST_MILLIS);
+            waitFor(FIRST_REQUEST_MILLIS);
         }
     }
 
@@ -59,16 +73,7 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
 
     @Override
     public void end(Failure failure) {
-        if (ctx != null) {
-            ctx.close();
-        }
-    }
-
-    @Override
-    public void handlerRemoved(ChannelHandlerContext context) {
-        timeout.cancel();
-        held.release();
-        held = Unpooled.EMPTY_BUFFER;
+        ctx.close();
     }
 
     @Override
@@ -85,54 +90,29 @@ final class PrefaceDetector extends ChannelInboundHandlerAdapter implements Drai
             i++;
         }
         if (i == PREFACE.length) {
-            connection.speakHttp2();
+            owner.speakHttp2();
             detected(context);
         } else if (i < length) {
-            connection.speakHttp1();
+            owner.speakHttp1();
             detected(context);
         } else if (data.readableBytes() == held.readableBytes()) { // the first bytes, and too few
-            timeout.cancel();
-            arm(connection.settings().protocols().http1().requestHeadersMillis());
+            waitFor(settings.protocols().http1().requestHeadersMillis());
         }
     }
 
     private void detected(ChannelHandlerContext context) {
-        ByteBuf data = held;
-        held = Unpooled.EMPTY_BUFFER;
-        context.fireChannelRead(data);
+        context.fireChannelRead(takeHeld());
         context.pipeline().remove(this);
-    }
-
-    @Override
-    public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent) {
-            context.close();
-        }
     }
 
     @Override
     @SuppressWarnings("deprecation") // of exceptionCaught in ChannelHandler, not in ChannelInboundHandler
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof IOException) {
-            connection.owner.loop.observer().onSocketError();
+            loop.observer().onSocketError();
         } else {
-            log.warn(
-                    "closing a connection of listener {}", connection.settings().name(), cause);
+            log.warn("closing a connection of listener {}", settings.name(), cause);
         }
         context.close();
-    }
-
-    private final class Timeout extends Timer {
-        @Override
-        protected void onExpired() {
-            if (held.isReadable()) {
-                connection.owner.loop.observer().onViolation("slow_headers");
-            } else if (!connection.owner.isDraining()) {
-                connection.owner.loop.observer().onIdleClosed();
-            }
-            if (ctx != null) {
-                ctx.close();
-            }
-        }
     }
 }

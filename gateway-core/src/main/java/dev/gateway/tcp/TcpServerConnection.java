@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteStreamHalf;
 import dev.gateway.net.Drainable;
+import dev.gateway.net.FirstBytesHandler;
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.tls.ClientHello;
 import dev.gateway.stream.Cause;
@@ -12,14 +13,11 @@ import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RequestHandler;
-import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.AsciiString;
 import io.netty.util.NetUtil;
@@ -31,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * and passed on too, or to the address that it came to. The last handler of its channel until the tunnel takes its place,
  * confined to its event loop.
  */
-public final class TcpServerConnection extends ChannelInboundHandlerAdapter implements Drainable {
+public final class TcpServerConnection extends FirstBytesHandler implements Drainable {
     private static final int NOT_FOUND = 404;
     // RFC 8446, section 6: an alert record of TLS 1.0, as every client reads it, and its descriptions.
     private static final byte[] FATAL_ALERT = {21, 3, 1, 0, 2, 2};
@@ -43,23 +41,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
     private final ConnectionObserver observer;
     private final TimerWheel timers;
     private final TcpServerSettings settings;
-    private ByteBuf held = Unpooled.EMPTY_BUFFER; // of the ClientHello
     private @Nullable ByteStreamHalf half;
-
-    @SuppressWarnings("NullAway.Init")
-    private ChannelHandlerContext ctx; // set when the handler is added, before anything else happens
-
-    private final Timer helloTimer = new Timer() {
-        @Override
-        protected void onExpired() {
-            if (held.isReadable()) {
-                observer.onViolation("slow_hello");
-            } else {
-                observer.onIdleClosed();
-            }
-            ctx.close();
-        }
-    };
 
     /** Makes the handler of an accepted connection, to be added to its channel. */
     public TcpServerConnection(
@@ -68,6 +50,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
             ConnectionObserver observer,
             TimerWheel timers,
             TcpServerSettings settings) {
+        super(timers);
         this.info = info;
         this.handler = handler;
         this.observer = observer;
@@ -77,19 +60,21 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
-        ctx = context;
-        if (!settings.tls()) {
+        super.handlerAdded(context);
+        if (settings.tls()) {
+            waitFor(settings.helloMillis());
+        } else {
             begin(localAddress());
-        } else if (settings.helloMillis() > 0) {
-            timers.arm(helloTimer, settings.helloMillis());
         }
     }
 
     @Override
-    public void handlerRemoved(ChannelHandlerContext context) {
-        helloTimer.cancel();
-        held.release();
-        held = Unpooled.EMPTY_BUFFER;
+    protected void onTimeout(boolean begun) {
+        if (begun) {
+            observer.onViolation("slow_hello");
+        } else {
+            observer.onIdleClosed();
+        }
     }
 
     @Override
@@ -119,7 +104,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
     }
 
     private void begin(String authority) {
-        helloTimer.cancel();
+        stopWaiting();
         TcpServerStream stream = tunnel();
         RequestHead head = new RequestHead(
                 Method.CONNECT,
@@ -131,24 +116,21 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
         stream.events(handler.onRequest(stream, head, false));
         ByteStreamHalf made = half;
         if (made != null && !stream.isRefused()) {
-            ByteBuf first = held;
-            held = Unpooled.EMPTY_BUFFER;
-            made.begin(first, false);
+            made.begin(takeHeld(), false);
             ctx.pipeline().remove(this);
         }
     }
 
     private TcpServerStream tunnel() {
-        TcpServerStream stream = new TcpServerStream(this, info);
-        ByteStreamHalf made = new ByteStreamHalf(new Owner(), stream, observer, timers);
+        TcpServerStream stream = new TcpServerStream(this::refuse, info);
+        ByteStreamHalf made = new ByteStreamHalf(ByteStreamHalf.Owner.CLIENT_CONNECTION, stream, observer, timers);
         half = made;
         stream.over(made);
         ctx.pipeline().addAfter(ctx.name(), null, made);
         return stream;
     }
 
-    /** There is no tunnel: the client is told by what it understands. */
-    void refuse(int status) {
+    private void refuse(int status) {
         if (settings.tls()) {
             ByteBuf alert = Unpooled.buffer(FATAL_ALERT.length + 1)
                     .writeBytes(FATAL_ALERT)
@@ -156,13 +138,6 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
             ctx.channel().writeAndFlush(alert).addListener(ChannelFutureListener.CLOSE);
         } else {
             HalfClose.abort(ctx.channel());
-        }
-    }
-
-    @Override
-    public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent) {
-            context.close(); // before it has said where to
         }
     }
 
@@ -179,7 +154,7 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
         if (half != null) {
             half.drain();
         } else {
-            timers.arm(helloTimer, FIRST_REQUEST_MILLIS);
+            waitFor(FIRST_REQUEST_MILLIS);
         }
     }
 
@@ -189,15 +164,5 @@ public final class TcpServerConnection extends ChannelInboundHandlerAdapter impl
             half.end(failure);
         }
         ctx.channel().close();
-    }
-
-    private static final class Owner implements ByteStreamHalf.Owner {
-        @Override
-        public Failure lost(String detail) {
-            return Failure.of(Cause.CLIENT_CLOSED, detail);
-        }
-
-        @Override
-        public void onClosed() {}
     }
 }

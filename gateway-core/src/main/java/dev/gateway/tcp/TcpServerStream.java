@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client's connection as the tunnel that it asks for by being made. An answer but success has no words here: the
- * connection is refused. Made by, and part of, its {@link TcpServerConnection}; stands between it and the exchange, which
- * may answer before it can be told anything.
+ * connection is refused. Made by, and part of, the server connection; stands between it and the exchange, which may answer
+ * before it can be told anything.
  */
 final class TcpServerStream implements ServerStream, StreamEvents {
-    private final TcpServerConnection connection;
+    private final Owner owner;
     private final ConnectionInfo info;
     private @Nullable ByteStreamHalf half;
     private @Nullable StreamEvents events;
@@ -24,9 +24,15 @@ final class TcpServerStream implements ServerStream, StreamEvents {
     private boolean opened;
     private boolean refused;
 
-    TcpServerStream(TcpServerConnection connection, ConnectionInfo info) {
-        this.connection = connection;
+    TcpServerStream(Owner owner, ConnectionInfo info) {
+        this.owner = owner;
         this.info = info;
+    }
+
+    /** Whose stream it is. */
+    interface Owner {
+        /** There is no tunnel: the client is told by what it understands. */
+        void refuse(int status);
     }
 
     void over(ByteStreamHalf made) {
@@ -61,7 +67,7 @@ final class TcpServerStream implements ServerStream, StreamEvents {
             opened = true;
         } else {
             refused = true;
-            connection.refuse(head.status());
+            owner.refuse(head.status());
         }
     }
 

@@ -63,7 +63,7 @@ class AcceptGateTest {
         return new LoopConnections(
                 new ListenerLoop(socket.eventLoop(), new TimerWheel(socket.eventLoop()), nobody, observer()),
                 settings,
-                Admission.of(settings),
+                new ConnectionLimit(settings.maxConnections()),
                 new RefusalLog(System::nanoTime));
     }
 

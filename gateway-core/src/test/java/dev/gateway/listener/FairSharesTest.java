@@ -67,7 +67,11 @@ class FairSharesTest {
             };
             channels.add(channel);
             connection = new Connection(
-                    channel, owner, new ByteCounter(ConnectionObserver.NONE, owner.loop.timers()), Account.UNLIMITED);
+                    channel,
+                    owner,
+                    owner.settingsRef(),
+                    new ByteCounter(ConnectionObserver.NONE, owner.loop().timers()),
+                    Account.UNLIMITED);
             admitted = owner.add(connection);
             if (admitted) {
                 channel.closeFuture().addListener(closed -> owner.remove(connection));

@@ -84,13 +84,14 @@ class GiveWayTest {
                         handler,
                         ConnectionObserver.NONE),
                 settings,
-                Admission.of(settings),
+                new ConnectionLimit(settings.maxConnections()),
                 new RefusalLog(() -> now));
     }
 
     private Connection connection() {
-        ByteCounter bytes = new ByteCounter(ConnectionObserver.NONE, owner.loop.timers());
-        Connection made = new Connection(channel, owner, bytes, Account.UNLIMITED);
+        ByteCounter bytes =
+                new ByteCounter(ConnectionObserver.NONE, owner.loop().timers());
+        Connection made = new Connection(channel, owner, owner.settingsRef(), bytes, Account.UNLIMITED);
         assertThat(owner.add(made)).isTrue();
         channel.closeFuture().addListener(closed -> owner.remove(made));
         channel.pipeline().addLast(bytes);

@@ -37,7 +37,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listeners on two event loops, or how many there are to be. Their front door answers at once, but keeps {@code /held}
+ * Listeners on two event loops, or how many there are to be. Their request handler answers at once, but keeps {@code /held}
  * until the test answers, and fails at {@code /defect}.
  */
 final class ListenerRig {
@@ -111,7 +111,7 @@ final class ListenerRig {
     List<ListenerLoop> loops() {
         List<ListenerLoop> loops = new ArrayList<>();
         for (EventLoop loop : transport.loops()) {
-            loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Door(loop), new Recorder()));
+            loops.add(new ListenerLoop(loop, new TimerWheel(loop), new Core(loop), new Recorder()));
         }
         return loops;
     }
@@ -177,10 +177,10 @@ final class ListenerRig {
         }
     }
 
-    private final class Door implements RequestHandler {
+    private final class Core implements RequestHandler {
         private final EventLoop loop;
 
-        Door(EventLoop loop) {
+        Core(EventLoop loop) {
             this.loop = loop;
         }
 

@@ -167,7 +167,7 @@ class PassedOnTest {
                 null,
                 new ListenerSettings.Protocols(unused, null, false, new TcpServerSettings(tls, helloMillis)));
         listener = Listener.bind(
-                transport, List.of(new ListenerLoop(loop, new TimerWheel(loop), new Door(), new Recorder())), settings);
+                transport, List.of(new ListenerLoop(loop, new TimerWheel(loop), new Core(), new Recorder())), settings);
         listener.accept();
         Socket socket = new Socket();
         socket.setSoTimeout(20_000);
@@ -196,7 +196,7 @@ class PassedOnTest {
         } while (!wanted.equals(event));
     }
 
-    private final class Door implements RequestHandler {
+    private final class Core implements RequestHandler {
         @Override
         public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
             events.add(head.method() + " " + head.authority());
