@@ -47,13 +47,13 @@ public final class ListenerAssembly {
         Http1ServerSettings http1 = new Http1ServerSettings(
                 new HeadLimits(
                         atMostInt(limits.maxRequestLine()), atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
-                requestHeaders,
-                Conversions.millis(timeouts.requestBodyIdle()),
-                Conversions.millis(timeouts.idle()),
-                Conversions.millis(timeouts.maxConnectionAge()),
-                Conversions.millis(timeouts.responseWriteIdle()),
-                config.halfClose() == ListenerConfig.HalfClose.ALLOW,
-                null);
+                new Http1ServerSettings.Timeouts(
+                        requestHeaders,
+                        Conversions.millis(timeouts.requestBodyIdle()),
+                        Conversions.millis(timeouts.idle()),
+                        Conversions.millis(timeouts.maxConnectionAge()),
+                        Conversions.millis(timeouts.responseWriteIdle())),
+                config.halfClose() == ListenerConfig.HalfClose.ALLOW);
         boolean speaksHttp2 = config.tls() == null || config.tls().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
@@ -75,7 +75,7 @@ public final class ListenerAssembly {
                 config.name(),
                 address(config),
                 config.reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
-                limits.connections(),
+                new ListenerSettings.Limits(limits.connections(), 0),
                 tls,
                 proxy == null ? null : new ProxyProtocol(Conversions.cidrs(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
@@ -103,7 +103,9 @@ public final class ListenerAssembly {
      */
     public static ListenerSettings admin(AdminConfig config, int descriptors) {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                ADMIN_HEAD, ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS, false, null);
+                ADMIN_HEAD,
+                new Http1ServerSettings.Timeouts(ADMIN_HEAD_MILLIS, ADMIN_HEAD_MILLIS, ADMIN_MILLIS, 0, ADMIN_MILLIS),
+                false);
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,
@@ -111,8 +113,9 @@ public final class ListenerAssembly {
                         ? new ListenerSettings.Address.Unix(config.unix())
                         : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
                 config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
-                Math.min(ADMIN_CONNECTIONS, descriptors),
-                Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2)),
+                new ListenerSettings.Limits(
+                        Math.min(ADMIN_CONNECTIONS, descriptors),
+                        Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2))),
                 null,
                 null,
                 new ListenerSettings.Protocols(http1, null, false));

@@ -14,12 +14,12 @@ final class ClientTimeouts extends Timer {
 
     private final Owner owner;
     private final TimerWheel timers;
-    private final Http1ServerSettings settings;
+    private final Http1ServerSettings.Timeouts limits;
 
-    ClientTimeouts(Owner owner, TimerWheel timers, Http1ServerSettings settings) {
+    ClientTimeouts(Owner owner, TimerWheel timers, Http1ServerSettings.Timeouts limits) {
         this.owner = owner;
         this.timers = timers;
-        this.settings = settings;
+        this.limits = limits;
     }
 
     /** Whose client it is. */
@@ -29,12 +29,12 @@ final class ClientTimeouts extends Timer {
     }
 
     void waitForRequest() {
-        arm(settings.idleMillis());
+        arm(limits.idleMillis());
     }
 
     /** The connection is to end, but the client may be about to ask. */
     void waitForLastRequest() {
-        arm(settings.idleMillis() == 0 ? LAST_REQUEST_MILLIS : Math.min(settings.idleMillis(), LAST_REQUEST_MILLIS));
+        arm(limits.idleMillis() == 0 ? LAST_REQUEST_MILLIS : Math.min(limits.idleMillis(), LAST_REQUEST_MILLIS));
     }
 
     /** It may be on its way while the connection drains. */
@@ -43,11 +43,11 @@ final class ClientTimeouts extends Timer {
     }
 
     void waitForHead() {
-        arm(settings.requestHeadersMillis());
+        arm(limits.requestHeadersMillis());
     }
 
     void waitForBody() {
-        arm(settings.requestBodyIdleMillis());
+        arm(limits.requestBodyIdleMillis());
     }
 
     private void arm(long millis) {

@@ -11,6 +11,7 @@ import dev.gateway.stream.ServerStream;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A downstream HTTP/1 connection: one request at a time becomes a {@link Http1ServerStream}; what a client pipelines
@@ -24,6 +25,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
+    private final @Nullable Upgrade h2c;
     private final ClientFin fin;
     private final ServerTunnel tunnel = new ServerTunnel();
 
@@ -41,17 +43,23 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     @SuppressWarnings("NullAway.Init")
     private ServerOutput output;
 
-    /** Makes the handler of a connection that speaks HTTP/1, to be added to its channel, which is open by then. */
+    /**
+     * Makes the handler of a connection that speaks HTTP/1, to be added to its channel, which is open by then.
+     *
+     * @param h2c takes the connection over if its client asks for {@code h2c}, null if nobody does
+     */
     public Http1ServerConnection(
             ConnectionInfo info,
             RequestHandler handler,
             ConnectionObserver observer,
             TimerWheel timers,
-            Http1ServerSettings settings) {
+            Http1ServerSettings settings,
+            @Nullable Upgrade h2c) {
         super(observer, timers);
         this.info = info;
         this.handler = handler;
         this.settings = settings;
+        this.h2c = h2c;
         this.fin = new ClientFin(settings.halfClose());
     }
 
@@ -70,7 +78,7 @@ public final class Http1ServerConnection extends Http1ServerStream.Carrier imple
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         super.handlerAdded(ctx);
-        requests = new ServerRequests(this, handler, settings, fin, tunnel);
+        requests = new ServerRequests(this, handler, settings, h2c, fin, tunnel);
         responses = requests.responses;
         input = requests.input;
         output = responses.output;

@@ -27,6 +27,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
     private final Http1ServerStream.Carrier carrier;
     private final RequestHandler handler;
     private final Http1ServerSettings settings;
+    private final @Nullable Upgrade h2c;
     private final ClientTimeouts timeouts;
     private final ServerOutput output;
     private final ServerClose close;
@@ -35,19 +36,22 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
      * Makes the parts of a connection.
      *
      * @param carrier the connection, already added to its channel
+     * @param h2c takes the connection over if its client asks for {@code h2c}, null if nobody does
      */
     ServerRequests(
             Http1ServerStream.Carrier carrier,
             RequestHandler handler,
             Http1ServerSettings settings,
+            @Nullable Upgrade h2c,
             ClientFin fin,
             ServerTunnel tunnel) {
         this.carrier = carrier;
         this.handler = handler;
         this.settings = settings;
-        this.timeouts = new ClientTimeouts(this, carrier.timers, settings);
+        this.h2c = h2c;
+        this.timeouts = new ClientTimeouts(this, carrier.timers, settings.timeouts());
         this.input = new RequestInput(this, settings.limits(), carrier.info(), carrier.timers, timeouts);
-        this.responses = new ServerResponses(carrier, settings, input, timeouts, fin, tunnel);
+        this.responses = new ServerResponses(carrier, settings.timeouts(), input, timeouts, fin, tunnel);
         this.output = responses.output;
         this.close = responses.close;
     }
@@ -55,7 +59,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
     /** Waits for the first request. */
     void begin() {
         timeouts.waitForRequest();
-        close.announcement.begin(settings.maxConnectionAgeMillis());
+        close.announcement.begin(settings.timeouts().maxConnectionAgeMillis());
     }
 
     // ---- requests
@@ -74,12 +78,12 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
 
     @Override
     public boolean upgrade(RequestHead head, ByteBuf in) {
-        Upgrade upgrade = settings.upgrade();
-        byte[] payload = upgrade == null ? null : UpgradeRequest.settings(head.fields());
-        if (upgrade == null || payload == null || !upgrade.accepts(payload)) {
+        Upgrade http2 = h2c;
+        byte[] payload = http2 == null ? null : UpgradeRequest.settings(head.fields());
+        if (http2 == null || payload == null || !http2.accepts(payload)) {
             return false;
         }
-        upgrade.upgrade(carrier.ctx, head, payload, in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER);
+        http2.upgrade(carrier.ctx, head, payload, in.isReadable() ? in.retain() : Unpooled.EMPTY_BUFFER);
         return true;
     }
 

@@ -22,7 +22,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
 
     ServerResponses(
             Http1ServerStream.Carrier carrier,
-            Http1ServerSettings settings,
+            Http1ServerSettings.Timeouts limits,
             RequestInput input,
             ClientTimeouts timeouts,
             ClientFin fin,
@@ -32,7 +32,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         this.tunnel = tunnel;
         this.delay = new RefusalDelay(this, carrier.timers);
         this.output =
-                new ServerOutput(this, carrier.ctx, carrier.batch, carrier.timers, settings.responseWriteIdleMillis());
+                new ServerOutput(this, carrier.ctx, carrier.batch, carrier.timers, limits.responseWriteIdleMillis());
         this.close = new ServerClose(carrier, input, output, timeouts, fin);
     }
 

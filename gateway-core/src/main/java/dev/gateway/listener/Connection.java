@@ -1,7 +1,6 @@
 package dev.gateway.listener;
 
 import dev.gateway.http1.Http1ServerConnection;
-import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ByteCounter;
@@ -105,7 +104,7 @@ final class Connection
         this.settingsRef = settingsRef;
         this.peer = SourceAddress.of(channel.remoteAddress());
         this.client = peer;
-        this.network = settings().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
+        this.network = settings().limits().maxConnectionsPerAddress() == 0 ? ClientNetwork.NONE : peer.network();
     }
 
     /** The connections that it is one of: those of a listener on an event loop. */
@@ -230,12 +229,14 @@ final class Connection
     @Override
     public void speakHttp1() {
         ListenerSettings.Protocols protocols = settings().protocols();
-        Http1ServerSettings settings = protocols.http1();
-        if (protocols.h2cUpgrade() && tls == null && protocols.http2() != null) {
-            settings = settings.with(new H2cUpgrade(this::speakHttp2, loop.observer()));
-        }
+        boolean mayUpgrade = protocols.h2cUpgrade() && tls == null && protocols.http2() != null;
         Http1ServerConnection http1 = new Http1ServerConnection(
-                info(HttpVersion.HTTP_1_1), requestHandler(), loop.observer(), loop.timers(), settings);
+                info(HttpVersion.HTTP_1_1),
+                requestHandler(),
+                loop.observer(),
+                loop.timers(),
+                protocols.http1(),
+                mayUpgrade ? new H2cUpgrade(this::speakHttp2, loop.observer()) : null);
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
@@ -269,7 +270,7 @@ final class Connection
 
     private RequestHandler requestHandler() {
         RequestHandler handler = loop.handler();
-        return settings().maxConnectionsPerAddress() == 0
+        return settings().limits().maxConnectionsPerAddress() == 0
                 ? handler
                 : new FirstRequest(handler, () -> owner.onRequest(this));
     }
@@ -320,10 +321,8 @@ final class Connection
                 peer.toString(),
                 tls,
                 owner.isDraining(),
-                now - bytes.openedNanos(),
-                now - bytes.movedNanos(),
-                bytes.received(),
-                bytes.sent());
+                new OpenConnection.Traffic(
+                        now - bytes.openedNanos(), now - bytes.movedNanos(), bytes.received(), bytes.sent()));
     }
 
     @Override

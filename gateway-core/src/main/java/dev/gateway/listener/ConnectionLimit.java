@@ -14,7 +14,7 @@ final class ConnectionLimit implements Admission {
 
     @Override
     public void change(ListenerSettings settings) {
-        max = settings.maxConnections();
+        max = settings.limits().maxConnections();
     }
 
     @Override

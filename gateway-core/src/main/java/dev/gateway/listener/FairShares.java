@@ -56,7 +56,7 @@ final class FairShares implements Admission {
     @Override
     public synchronized boolean tryAcquire(Candidate connection) {
         Held own = held.computeIfAbsent(connection.network(), network -> new Held());
-        boolean admitted = closing < settings.maxConnections() && makeRoom(own);
+        boolean admitted = closing < settings.limits().maxConnections() && makeRoom(own);
         if (admitted) {
             own.silent.add(connection);
             open++;
@@ -68,10 +68,10 @@ final class FairShares implements Admission {
     }
 
     private boolean makeRoom(Held own) {
-        if (own.count() >= settings.maxConnectionsPerAddress()) {
+        if (own.count() >= settings.limits().maxConnectionsPerAddress()) {
             return close(oldest(own.silent));
         }
-        if (open < settings.maxConnections()) {
+        if (open < settings.limits().maxConnections()) {
             return true;
         }
         Held most =

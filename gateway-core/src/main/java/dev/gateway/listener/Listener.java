@@ -41,8 +41,8 @@ public final class Listener {
     }
 
     private static Admission admission(ListenerSettings settings) {
-        return settings.maxConnectionsPerAddress() == 0
-                ? new ConnectionLimit(settings.maxConnections())
+        return settings.limits().maxConnectionsPerAddress() == 0
+                ? new ConnectionLimit(settings.limits().maxConnections())
                 : new FairShares(settings);
     }
 

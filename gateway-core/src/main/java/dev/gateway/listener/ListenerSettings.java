@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param index the {@code listener} of its connections, the same in all generations; negative for the admin listener
  * @param bound where
  * @param sharing who else may listen there, where the platform can
- * @param maxConnections at once, 0 for no limit; more are closed at once
- * @param maxConnectionsPerAddress at once; 0 for no limit, else beyond it and beyond {@code maxConnections} a connection
- *     may have an older one closed, see {@link FairShares}
+ * @param limits how many connections there may be at once
  * @param tls null for cleartext
  * @param proxyProtocol null if connections begin with what their client sends
  * @param protocols what is spoken
@@ -27,34 +25,28 @@ public record ListenerSettings(
         String name,
         Address bound,
         Sharing sharing,
-        int maxConnections,
-        int maxConnectionsPerAddress,
+        Limits limits,
         @Nullable ServerTls tls,
         @Nullable ProxyProtocol proxyProtocol,
         Protocols protocols) {
-    /** Makes settings without a limit for each address. */
-    public ListenerSettings(
-            int index,
-            String name,
-            Address bound,
-            Sharing sharing,
-            int maxConnections,
-            @Nullable ServerTls tls,
-            @Nullable ProxyProtocol proxyProtocol,
-            Protocols protocols) {
-        this(index, name, bound, sharing, maxConnections, 0, tls, proxyProtocol, protocols);
-    }
-
     /** Returns the same settings with another TLS. */
     public ListenerSettings with(ServerTls other) {
-        return new ListenerSettings(
-                index, name, bound, sharing, maxConnections, maxConnectionsPerAddress, other, proxyProtocol, protocols);
+        return new ListenerSettings(index, name, bound, sharing, limits, other, proxyProtocol, protocols);
     }
 
     /** Whether it is for whoever looks after the gateway, and so has file descriptors of its own. */
     boolean isAdmin() {
         return index < 0;
     }
+
+    /**
+     * How many connections there may be at once.
+     *
+     * @param maxConnections 0 for no limit; more are closed at once
+     * @param maxConnectionsPerAddress 0 for no limit, else beyond it and beyond {@code maxConnections} a connection may have
+     *     an older one closed, see {@link FairShares}
+     */
+    public record Limits(int maxConnections, int maxConnectionsPerAddress) {}
 
     /** Who else may listen at a listener's address. */
     public enum Sharing {

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param peer the same of the socket's other end, which may be a proxy that tells the client's by the PROXY protocol
  * @param tls null for cleartext, or before the handshake has ended
  * @param draining whether it ends as soon as what runs on it has
- * @param receivedBytes on the socket, with all that TLS and framing add
- * @param sentBytes the same
+ * @param traffic what it has been used for so far
  */
 public record OpenConnection(
         long number,
@@ -23,7 +22,14 @@ public record OpenConnection(
         String peer,
         @Nullable TlsInfo tls,
         boolean draining,
-        long ageNanos,
-        long idleNanos,
-        long receivedBytes,
-        long sentBytes) {}
+        Traffic traffic) {
+    /**
+     * What has moved on a connection.
+     *
+     * @param ageNanos since it was accepted
+     * @param idleNanos since something has moved
+     * @param receivedBytes on the socket, with all that TLS and framing add
+     * @param sentBytes the same
+     */
+    public record Traffic(long ageNanos, long idleNanos, long receivedBytes, long sentBytes) {}
+}

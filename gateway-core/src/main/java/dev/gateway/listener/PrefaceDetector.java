@@ -46,7 +46,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         super.handlerAdded(context);
-        waitFor(settings.protocols().http1().idleMillis());
+        waitFor(settings.protocols().http1().timeouts().idleMillis());
     }
 
     @Override
@@ -96,7 +96,7 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
             owner.speakHttp1();
             detected(context);
         } else if (data.readableBytes() == held.readableBytes()) { // the first bytes, and too few
-            waitFor(settings.protocols().http1().requestHeadersMillis());
+            waitFor(settings.protocols().http1().timeouts().requestHeadersMillis());
         }
     }
 

@@ -50,7 +50,7 @@ final class ListenerView {
         json.put("tls", settings.tls() != null);
         json.put("state", state);
         json.put("connections", listener.connections());
-        json.put("maxConnections", settings.maxConnections());
+        json.put("maxConnections", settings.limits().maxConnections());
         return json;
     }
 

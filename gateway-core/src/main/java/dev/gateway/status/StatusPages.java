@@ -131,9 +131,10 @@ public final class StatusPages {
             json.put("tls", secured);
         }
         json.put("draining", connection.draining());
-        times(json, connection.ageNanos(), connection.idleNanos());
-        json.put("receivedBytes", connection.receivedBytes());
-        json.put("sentBytes", connection.sentBytes());
+        OpenConnection.Traffic traffic = connection.traffic();
+        times(json, traffic.ageNanos(), traffic.idleNanos());
+        json.put("receivedBytes", traffic.receivedBytes());
+        json.put("sentBytes", traffic.sentBytes());
         return json;
     }
 

@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
 
 /** A server connection on an embedded channel, with a core that records what it is told and answers as a test says. */
 final class Downstream implements RequestHandler {
-    static final Http1ServerSettings SETTINGS =
-            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, false, null);
+    static final Http1ServerSettings SETTINGS = new Http1ServerSettings(
+            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(1_000, 2_000, 5_000, 0, 3_000), false);
 
     /** The same for clients that end their direction early. */
-    static final Http1ServerSettings HALF_CLOSE =
-            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 1_000, 2_000, 5_000, 0, 3_000, true, null);
+    static final Http1ServerSettings HALF_CLOSE = new Http1ServerSettings(
+            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(1_000, 2_000, 5_000, 0, 3_000), true);
 
     final EmbeddedChannel channel;
     final TestClock clock;
@@ -71,10 +71,18 @@ final class Downstream implements RequestHandler {
     }
 
     Downstream(Http1ServerSettings settings) {
-        this(settings, new MemoryBudget(1L << 40, 1).newLoop().newAccount(), new EmbeddedChannel());
+        this(settings, null);
+    }
+
+    Downstream(Http1ServerSettings settings, @Nullable Upgrade h2c) {
+        this(settings, h2c, new MemoryBudget(1L << 40, 1).newLoop().newAccount(), new EmbeddedChannel());
     }
 
     Downstream(Http1ServerSettings settings, Account account, EmbeddedChannel channel) {
+        this(settings, null, account, channel);
+    }
+
+    private Downstream(Http1ServerSettings settings, @Nullable Upgrade h2c, Account account, EmbeddedChannel channel) {
         this.account = account;
         this.channel = channel;
         this.clock = new TestClock(channel);
@@ -97,7 +105,7 @@ final class Downstream implements RequestHandler {
                 socketErrors++;
             }
         };
-        connection = new Http1ServerConnection(info, this, observer, clock.timers(), settings);
+        connection = new Http1ServerConnection(info, this, observer, clock.timers(), settings, h2c);
         channel.pipeline().addLast(new ChannelOutboundHandlerAdapter() {
             @Override
             public void flush(ChannelHandlerContext ctx) {

@@ -36,8 +36,8 @@ class H2cRequestTest {
             ctx.pipeline().remove(ctx.handler());
         }
     };
-    private final Downstream client =
-            new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, upgrade));
+    private final Downstream client = new Downstream(
+            new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false), upgrade);
 
     @AfterEach
     void releaseEverything() {

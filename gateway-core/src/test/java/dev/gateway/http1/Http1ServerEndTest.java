@@ -386,7 +386,8 @@ class Http1ServerEndTest {
 
     @Test
     void aYoungConnectionThatClosesWaitsForNothing() {
-        Downstream young = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 2_000, 0, false, null));
+        Downstream young = new Downstream(new Http1ServerSettings(
+                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 2_000, 0), false));
         young.send(GET);
         assertEquals(OK, young.sent());
         young.finish();

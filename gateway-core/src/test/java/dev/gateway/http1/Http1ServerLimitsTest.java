@@ -117,7 +117,9 @@ class Http1ServerLimitsTest {
 
     private static Downstream ageing(long idleMillis) {
         return new Downstream(new Http1ServerSettings(
-                new HeadLimits(1024, 4096, 20), 1_000, 2_000, idleMillis, 2_000, 3_000, false, null));
+                new HeadLimits(1024, 4096, 20),
+                new Http1ServerSettings.Timeouts(1_000, 2_000, idleMillis, 2_000, 3_000),
+                false));
     }
 
     @Test
@@ -245,7 +247,8 @@ class Http1ServerLimitsTest {
     @Test
     void aConnectionThatHasLivedLongEnoughTakesNoMoreRequests() {
         client.finish();
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, false, null));
+        client = new Downstream(new Http1ServerSettings(
+                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 1_000, 0), false));
         client.send(GET);
         assertEquals(OK, client.sent());
         client.answer = request -> {};
@@ -275,7 +278,8 @@ class Http1ServerLimitsTest {
 
     @Test
     void aConnectionThatGrowsOldAmidAResponseServesOneRequestMore() {
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 1_000, 0, false, null));
+        client = new Downstream(new Http1ServerSettings(
+                HeadLimits.DEFAULT, new Http1ServerSettings.Timeouts(0, 0, 0, 1_000, 0), false));
         client.answer = request -> {};
         client.send(GET);
         client.last().stream.head(new ResponseHead(200, null, new Fields(), 2), false);
@@ -503,7 +507,8 @@ class Http1ServerLimitsTest {
             }
         };
         client.finish();
-        client = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, upgrade));
+        client = new Downstream(
+                new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false), upgrade);
         client.send("GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
                 + "HTTP2-Settings: AAMAAABk\r\n\r\nPRI");
         assertEquals("[/x 6 PRI]", taken.toString());

@@ -24,8 +24,8 @@ class Http1ServerLingeringTest {
     private static final String OK_CLOSE = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
     /** Patience that ends before that of a connection that lingers. */
-    private static final Http1ServerSettings SETTINGS =
-            new Http1ServerSettings(new HeadLimits(1024, 4096, 20), 500, 500, 500, 0, 3_000, true, null);
+    private static final Http1ServerSettings SETTINGS = new Http1ServerSettings(
+            new HeadLimits(1024, 4096, 20), new Http1ServerSettings.Timeouts(500, 500, 500, 0, 3_000), true);
 
     private final HalfClosableChannel channel = new HalfClosableChannel();
     private final Downstream client = new Downstream(SETTINGS, Account.UNLIMITED, channel);

@@ -34,7 +34,7 @@ class Http1ServerStreamContractTest extends ServerStreamContract {
             super(socket);
             ConnectionInfo info = new ConnectionInfo(0, "test", HttpVersion.HTTP_1_1, null, null, null);
             connection = new Http1ServerConnection(
-                    info, core, new ConnectionObserver() {}, new TestClock(socket).timers(), Downstream.SETTINGS);
+                    info, core, new ConnectionObserver() {}, new TestClock(socket).timers(), Downstream.SETTINGS, null);
             channel.pipeline().addLast(connection);
         }
 

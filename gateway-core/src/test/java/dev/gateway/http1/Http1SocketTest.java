@@ -76,7 +76,11 @@ class Http1SocketTest {
                                         new Handler(child.eventLoop()),
                                         ConnectionObserver.NONE,
                                         new TimerWheel(child.eventLoop()),
-                                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 200, halfClose, null)));
+                                        new Http1ServerSettings(
+                                                HeadLimits.DEFAULT,
+                                                new Http1ServerSettings.Timeouts(0, 0, 0, 0, 200),
+                                                halfClose),
+                                        null));
                     }
                 })
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))

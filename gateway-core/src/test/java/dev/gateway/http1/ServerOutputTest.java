@@ -143,7 +143,8 @@ class ServerOutputTest {
     @Test
     void whatNobodyLimitsMayTakeForEver() {
         client.finish();
-        Downstream patient = new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null));
+        Downstream patient =
+                new Downstream(new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false));
         Blockade blockade = new Blockade(patient.channel);
         patient.send(GET);
         patient.clock.advance(100_000);

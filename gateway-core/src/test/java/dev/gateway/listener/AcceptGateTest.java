@@ -44,11 +44,13 @@ class AcceptGateTest {
                 "web",
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
                 ListenerSettings.Sharing.NONE,
-                0,
+                new ListenerSettings.Limits(0, 0),
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
+                        null,
+                        false));
         RequestHandler nobody = new RequestHandler() {
             @Override
             public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
@@ -63,7 +65,7 @@ class AcceptGateTest {
         return new LoopConnections(
                 new ListenerLoop(socket.eventLoop(), new TimerWheel(socket.eventLoop()), nobody, observer()),
                 settings,
-                new ConnectionLimit(settings.maxConnections()),
+                new ConnectionLimit(settings.limits().maxConnections()),
                 new RefusalLog(System::nanoTime));
     }
 

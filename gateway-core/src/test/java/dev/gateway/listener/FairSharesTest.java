@@ -38,12 +38,13 @@ class FairSharesTest {
                 "admin",
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
                 ListenerSettings.Sharing.NONE,
-                maxConnections,
-                MAX_PER_ADDRESS,
+                new ListenerSettings.Limits(maxConnections, MAX_PER_ADDRESS),
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
+                        null,
+                        false));
     }
 
     private static RequestHandler nobody() {

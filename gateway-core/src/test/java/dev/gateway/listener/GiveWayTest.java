@@ -60,11 +60,13 @@ class GiveWayTest {
                 "web",
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(0)),
                 ListenerSettings.Sharing.NONE,
-                0,
+                new ListenerSettings.Limits(0, 0),
                 null,
                 null,
                 new ListenerSettings.Protocols(
-                        new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null), null, false));
+                        new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false),
+                        null,
+                        false));
         RequestHandler handler = new RequestHandler() {
             @Override
             public StreamEvents onRequest(ServerStream stream, RequestHead head, boolean last) {
@@ -84,7 +86,7 @@ class GiveWayTest {
                         handler,
                         ConnectionObserver.NONE),
                 settings,
-                new ConnectionLimit(settings.maxConnections()),
+                new ConnectionLimit(settings.limits().maxConnections()),
                 new RefusalLog(() -> now));
     }
 

@@ -96,13 +96,15 @@ final class ListenerRig {
     /** Returns the settings that the fields say now. */
     ListenerSettings settings() {
         Http1ServerSettings http1 = new Http1ServerSettings(
-                HeadLimits.DEFAULT, requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS, false, null);
+                HeadLimits.DEFAULT,
+                new Http1ServerSettings.Timeouts(requestHeadersMillis, 0, idleMillis, 0, PATIENCE_MILLIS),
+                false);
         return new ListenerSettings(
                 0,
                 name,
                 bound,
                 reusePort ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
-                maxConnections,
+                new ListenerSettings.Limits(maxConnections, 0),
                 tls,
                 proxyProtocol,
                 new ListenerSettings.Protocols(http1, Http2ServerSettings.DEFAULT, h2cUpgrade));

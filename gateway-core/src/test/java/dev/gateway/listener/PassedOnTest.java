@@ -156,13 +156,14 @@ class PassedOnTest {
 
     private Socket connect(boolean tls, long helloMillis) throws IOException {
         EventLoop loop = transport.loops().get(0);
-        Http1ServerSettings unused = new Http1ServerSettings(HeadLimits.DEFAULT, 0, 0, 0, 0, 0, false, null);
+        Http1ServerSettings unused =
+                new Http1ServerSettings(HeadLimits.DEFAULT, Http1ServerSettings.Timeouts.NONE, false);
         ListenerSettings settings = new ListenerSettings(
                 0,
                 "db",
                 new ListenerSettings.Address.Tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                 ListenerSettings.Sharing.NONE,
-                0,
+                new ListenerSettings.Limits(0, 0),
                 null,
                 null,
                 new ListenerSettings.Protocols(unused, null, false, new TcpServerSettings(tls, helloMillis)));

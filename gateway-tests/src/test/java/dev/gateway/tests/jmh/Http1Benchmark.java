@@ -192,7 +192,10 @@ public class Http1Benchmark {
                                     meters.listener("web"),
                                     wheel,
                                     new Http1ServerSettings(
-                                            HeadLimits.DEFAULT, 10_000, 30_000, 60_000, 0, 60_000, false, null)));
+                                            HeadLimits.DEFAULT,
+                                            new Http1ServerSettings.Timeouts(10_000, 30_000, 60_000, 0, 60_000),
+                                            false),
+                                    null));
             clients.add(channel);
         }
     }
