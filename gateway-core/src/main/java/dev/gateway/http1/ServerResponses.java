@@ -149,7 +149,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         // After a refused CONNECT, bytes sent in hope of a tunnel are no request.
         boolean closing = !from.isKeepAlive() || (from.isConnect() && !input.isEmpty());
         if (delay.begin(closing)) {
-            carrier.credit.rest(true);
+            carrier.credit.suspend(true);
         }
         if (closing && delay.isArmed()) {
             output.hold();
@@ -186,7 +186,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
 
     @Override
     public void onRefusalDelayed() {
-        carrier.credit.rest(false);
+        carrier.credit.suspend(false);
         if (output.isHeld()) {
             close.finish();
         } else {

@@ -32,7 +32,7 @@ public final class ReadCredit {
     private long overhead; // of the pieces owed
     private boolean exhausted;
     private boolean held;
-    private boolean resting;
+    private boolean suspended;
 
     /** Makes the credit of a channel that reads by itself. */
     public ReadCredit(Channel channel) {
@@ -101,19 +101,19 @@ public final class ReadCredit {
     }
 
     /** Stops reading whatever the credit, and whoever holds it, until told otherwise. */
-    public void rest(boolean wanted) {
-        if (resting != wanted) {
-            resting = wanted;
+    public void suspend(boolean wanted) {
+        if (suspended != wanted) {
+            suspended = wanted;
             update();
         }
     }
 
     /** Whether the channel does not read now, so that silence is not the peer's. */
     public boolean isPaused() {
-        return exhausted || held || resting;
+        return exhausted || held || suspended;
     }
 
     private void update() {
-        channel.config().setAutoRead(!exhausted && !held && !resting);
+        channel.config().setAutoRead(!exhausted && !held && !suspended);
     }
 }

@@ -46,14 +46,14 @@ class ReadCreditTest {
 
     @Test
     void whoRestsReadsNothingWhateverElseIsAllowed() {
-        credit.rest(true);
+        credit.suspend(true);
         assertThat(reads()).isFalse();
         assertThat(credit.isPaused()).isTrue();
         credit.hold();
         credit.release();
         credit.reset();
         assertThat(reads()).isFalse();
-        credit.rest(false);
+        credit.suspend(false);
         assertThat(reads()).isTrue();
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Listeners that change while they serve. */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
-class ReplacedTermsTest {
+class ReplacedSettingsTest {
     @TempDir
     Path directory;
 
