@@ -20,8 +20,8 @@ final class PriorityDistributor implements StreamByteDistributor {
 
     private final Http2Connection.PropertyKey key;
     private final @Nullable UrgencyLevel[] levels = new @Nullable UrgencyLevel[Priority.URGENCIES];
-    private final Ring waiting = new Ring(); // all that are in a level, longest first
-    private final Ring costless = new Ring(); // with frames that need no window: the ends of bodies
+    private final Ring<StreamEntry> waiting = new Ring<>(); // all that are in a level, longest first
+    private final Ring<StreamEntry> costless = new Ring<>(); // with frames that need no window: the ends of bodies
     private int ready; // a bit for each level that is not empty
     private int passedOver; // bytes sent since the one that has waited longest got some
     private long streamable;

@@ -2,9 +2,9 @@ package dev.gateway.http2;
 
 import org.jspecify.annotations.Nullable;
 
-/** A queue of shares that each can leave at once, wherever it stands; it allocates nothing. */
-final class Ring {
-    private final Link ends = new Link(null);
+/** A linked queue whose members each can leave at once, wherever they stand; it allocates nothing. */
+final class Ring<T> {
+    private final Link<T> ends = new Link<>(null);
 
     boolean isEmpty() {
         return ends.next == ends;
@@ -12,32 +12,32 @@ final class Ring {
 
     /** Returns who has been in it longest, or null. */
     @Nullable
-    StreamEntry first() {
-        return ends.next.share;
+    T first() {
+        return ends.next.member;
     }
 
     /** Adds at the end. */
-    void add(Link link) {
-        Link last = ends.previous;
+    void add(Link<T> link) {
+        Link<T> last = ends.previous;
         last.next = link;
         link.previous = last;
         link.next = ends;
         ends.previous = link;
     }
 
-    /** A share's place in one ring at a time. */
-    static final class Link {
-        private final @Nullable StreamEntry share;
-        private Link previous = this;
-        private Link next = this;
+    /** A member's place in one ring at a time. */
+    static final class Link<T> {
+        private final @Nullable T member; // null for the link that joins both ends
+        private Link<T> previous = this;
+        private Link<T> next = this;
 
-        Link(@Nullable StreamEntry share) {
-            this.share = share;
+        Link(@Nullable T member) {
+            this.member = member;
         }
 
         /** Whether nobody stands behind it in its ring. */
         boolean isLast() {
-            return next.share == null;
+            return next.member == null;
         }
 
         /** Leaves the ring, if it is in one. */

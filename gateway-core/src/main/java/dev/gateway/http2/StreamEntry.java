@@ -8,8 +8,8 @@ import io.netty.handler.codec.http2.Http2Stream;
  */
 final class StreamEntry {
     final Http2Stream stream;
-    final Ring.Link turn = new Ring.Link(this); // among those of its urgency that take turns
-    final Ring.Link wait = new Ring.Link(this); // among all
+    final Ring.Link<StreamEntry> turn = new Ring.Link<>(this); // among those of its urgency that take turns
+    final Ring.Link<StreamEntry> wait = new Ring.Link<>(this); // among all
     int urgency = Priority.DEFAULT_URGENCY;
     boolean takesTurns = true;
     int streamable; // bytes that wait and that its window has room for

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * another, in the order of their requests; the others take turns. Where there are both, the two kinds alternate.
  */
 final class UrgencyLevel {
-    private final Ring turns = new Ring();
+    private final Ring<StreamEntry> turns = new Ring<>();
     private @Nullable TreeSet<StreamEntry> sequence; // null until there is one
     private boolean turnsNext;
 
