@@ -2,9 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.net.Drainable;
 import dev.gateway.time.Timer;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http2.Http2Error;
+import dev.gateway.time.TimerWheel;
 
 /**
  * How a server connection takes leave of its client (RFC 9113, section 6.8): by a first GOAWAY, after which requests that
@@ -14,74 +12,94 @@ import io.netty.handler.codec.http2.Http2Error;
 final class GoingAway extends Timer {
     private static final long ROUND_MILLIS = 1_000; // for requests under way while the first GOAWAY travels
     private static final int ROUNDS = 5; // of that time, if there are requests to wait for anyway
-    private static final long PING = 0x6472_6169_6e00_0001L;
+    static final long PING = 0x6472_6169_6e00_0001L;
 
-    private final Http2ServerConnection connection;
-    private boolean begun; // takes no new streams soon
-    private boolean said;
-    private boolean lastStreamSaid;
+    /** The connection that goes away. */
+    interface Owner {
+        /** Whether anything can still be said on it. */
+        boolean isOpen();
+
+        /** Returns the last stream that the client has opened, 0 if it has opened none. */
+        int lastStream();
+
+        /** Whether any stream is open. */
+        boolean hasStreams();
+
+        /** Says by GOAWAY that new streams will be refused, and asks by PING whether that was read; flushes both. */
+        void announce(long ping);
+
+        /** Says by GOAWAY that no stream above this one is taken, and closes once those that are open are done. */
+        void endAfter(int lastStream);
+    }
+
+    /** What the client was told; it goes down the list only. */
+    private enum State {
+        OPEN,
+        /** It will be told once it has sent its first request. */
+        ANNOUNCED,
+        /** The first GOAWAY was sent. */
+        GOING_AWAY,
+        /** GOAWAY has named the last stream. */
+        LAST_STREAM
+    }
+
+    private final Owner owner;
+    private final TimerWheel timers;
+    private State state = State.OPEN;
     private int rounds;
 
-    GoingAway(Http2ServerConnection connection) {
-        this.connection = connection;
+    GoingAway(Owner owner, TimerWheel timers) {
+        this.owner = owner;
+        this.timers = timers;
     }
 
     /** Whether the client was told which of its streams is the last. */
     boolean isLastStreamSaid() {
-        return lastStreamSaid;
+        return state == State.LAST_STREAM;
     }
 
     /** Tells a client to take what it asks next elsewhere; one that has asked nothing yet may ask once. */
     void announceClose() {
-        if (!begun && connection.isOpen()) {
-            begun = true;
-            if (hasRequests()) {
-                say();
-            }
+        if (state == State.OPEN && owner.isOpen()) {
+            begin();
         }
     }
 
     /** Takes no new streams, and closes when those it has are done. */
     void retire() {
-        if (said || isArmed() || !connection.isOpen()) {
+        if (state.compareTo(State.ANNOUNCED) > 0 || isArmed() || !owner.isOpen()) {
             return;
         }
-        begun = true;
-        if (hasRequests()) {
+        begin();
+        if (state == State.ANNOUNCED) { // a client that has read GOAWAY would not even send its first request
+            timers.arm(this, Drainable.FIRST_REQUEST_MILLIS);
+        }
+    }
+
+    private void begin() {
+        state = State.ANNOUNCED;
+        if (owner.lastStream() > 0) {
             say();
-        } else { // a client that has read GOAWAY would not even send its first request
-            connection.timers.arm(this, Drainable.FIRST_REQUEST_MILLIS);
         }
     }
 
     /** A request was taken. */
     void onRequest() {
-        if (begun && !said) {
+        if (state == State.ANNOUNCED) {
             say();
         }
     }
 
-    private boolean hasRequests() {
-        return connection.connection().remote().lastStreamCreated() > 0;
-    }
-
     private void say() {
-        said = true;
-        ChannelHandlerContext ctx = connection.context();
+        state = State.GOING_AWAY;
         // Requests that are on their way are still taken: the last id is named when the client has read this.
-        goAway(ctx, Integer.MAX_VALUE);
-        connection.encoder().writePing(ctx, false, PING, ctx.newPromise());
-        connection.flush(ctx);
-        connection.timers.arm(this, ROUND_MILLIS);
-    }
-
-    private void goAway(ChannelHandlerContext ctx, int lastStream) {
-        connection.goAway(ctx, lastStream, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
+        owner.announce(PING);
+        timers.arm(this, ROUND_MILLIS);
     }
 
     /** The client has read what was sent before the PING. */
     void onPingAck(long data) {
-        if (data == PING && begun) {
+        if (data == PING && state != State.OPEN) {
             sayLastStream();
         }
     }
@@ -89,25 +107,17 @@ final class GoingAway extends Timer {
     /** Takes no stream any more that has not come yet. */
     void sayLastStream() {
         cancel();
-        if (lastStreamSaid || !connection.isOpen()) {
-            return;
-        }
-        lastStreamSaid = true;
-        int last = connection.connection().remote().lastStreamCreated();
-        connection.lateFrames().onLastStreamSaid(last);
-        goAway(connection.context(), last);
-        if (connection.connection().numActiveStreams() == 0) {
-            connection.closeAfterWrites();
-        } else {
-            connection.requestFlush();
+        if (state != State.LAST_STREAM && owner.isOpen()) {
+            state = State.LAST_STREAM;
+            owner.endAfter(owner.lastStream());
         }
     }
 
     @Override
     protected void onExpired() {
-        if (said && connection.connection().numActiveStreams() > 0 && ++rounds < ROUNDS) {
+        if (state == State.GOING_AWAY && owner.hasStreams() && ++rounds < ROUNDS) {
             // The client may be far away, and nothing is lost by taking its requests.
-            connection.timers.arm(this, ROUND_MILLIS);
+            timers.arm(this, ROUND_MILLIS);
         } else {
             sayLastStream();
         }

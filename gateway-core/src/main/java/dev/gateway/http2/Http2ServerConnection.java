@@ -14,6 +14,8 @@ import dev.gateway.stream.RequestHandler;
 import dev.gateway.stream.StreamEvents;
 import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -25,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * ALPN or once the client's preface was seen, then passes on the bytes read so far. Each HEADERS that opens a stream
  * goes to the {@link RequestHandler}. All on the channel's event loop.
  */
-public final class Http2ServerConnection extends MultiplexedConnection implements Drainable {
+public final class Http2ServerConnection extends MultiplexedConnection implements Drainable, GoingAway.Owner {
     private final ConnectionInfo info;
     private final RequestHandler handler;
     private final Http2ServerSettings settings;
@@ -33,7 +35,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final Timer idleTimer = new IdleTimer();
     private final Timer ageTimer = new AgeTimer();
     private final Timer headersTimer = new HeadersTimer();
-    private final GoingAway goingAway = new GoingAway(this);
+    private final GoingAway goingAway = new GoingAway(this, timers);
     private long idleSince;
     private boolean prefaceSeen;
     private int wideStreams;
@@ -118,7 +120,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         if (h2 != null && stream(h2) instanceof Http2ServerStream stream) {
             priorities.onUpdate();
             stream.prioritise(update.priority());
-        } else if (id > connection().remote().lastStreamCreated() && !goingAway.isLastStreamSaid()) {
+        } else if (id > lastStream() && !goingAway.isLastStreamSaid()) {
             priorities.onEarlyUpdate(update, connection().numActiveStreams());
         }
     }
@@ -269,7 +271,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             info.account().release(Cost.STREAM);
             wideStreams -= server.isWide() ? 1 : 0;
         }
-        if (connection().numActiveStreams() == 0) {
+        if (!hasStreams()) {
             idleSince = timers.nanoTime();
             if (goingAway.isLastStreamSaid()) {
                 closeAfterWrites();
@@ -313,7 +315,42 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
 
     @Override
     public boolean isIdle() {
-        return connection().numActiveStreams() == 0;
+        return !hasStreams();
+    }
+
+    // What GoingAway asks for.
+
+    @Override
+    public int lastStream() {
+        return connection().remote().lastStreamCreated();
+    }
+
+    @Override
+    public boolean hasStreams() {
+        return connection().numActiveStreams() > 0;
+    }
+
+    @Override
+    public void announce(long ping) {
+        ChannelHandlerContext ctx = context();
+        goAway(ctx, Integer.MAX_VALUE);
+        encoder().writePing(ctx, false, ping, ctx.newPromise());
+        flush(ctx);
+    }
+
+    @Override
+    public void endAfter(int lastStream) {
+        lateFrames().onLastStreamSaid(lastStream);
+        goAway(context(), lastStream);
+        if (hasStreams()) {
+            requestFlush();
+        } else {
+            closeAfterWrites();
+        }
+    }
+
+    private void goAway(ChannelHandlerContext ctx, int lastStream) {
+        goAway(ctx, lastStream, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
     }
 
     @Override
@@ -361,7 +398,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     private final class IdleTimer extends Timer {
         @Override
         protected void onExpired() {
-            long idle = connection().numActiveStreams() > 0 ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
+            long idle = hasStreams() ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
             if (idle < settings.idleMillis()) {
                 watchUnsent();
                 timers.arm(this, settings.idleMillis() - idle);

@@ -120,7 +120,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         return ctx;
     }
 
-    final boolean isOpen() {
+    public final boolean isOpen() {
         return context != null && !ending.isFailed() && !ending.isClosing();
     }
 
