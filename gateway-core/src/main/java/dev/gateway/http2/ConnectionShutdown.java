@@ -2,11 +2,13 @@ package dev.gateway.http2;
 
 import dev.gateway.net.HalfClose;
 import dev.gateway.net.Lingering;
+import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Error;
 import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
@@ -14,17 +16,40 @@ import org.jspecify.annotations.Nullable;
 
 /** Shuts a connection down from our side: by an error, or once what was written has left. Part of it. */
 final class ConnectionShutdown {
-    private final MultiplexedConnection connection;
+    /** The connection that is shut down. */
+    interface Owner {
+        /** Returns its place in the pipeline; it has one. */
+        ChannelHandlerContext context();
+
+        /** Hands over what was written to the socket. */
+        void flush(ChannelHandlerContext ctx);
+
+        /** Tells all streams that they were lost with the connection. */
+        void failStreams();
+    }
+
+    private final Owner owner;
+    private final Http2Connection h2;
     private final FrameWriter writer;
+    private final TimerWheel timers;
+    private final long writeIdleMillis;
     private @Nullable ClosingTimer timer; // null until it is needed
     private boolean failed;
     private boolean closing;
     private boolean unread; // the peer may be sending what nobody takes
     private @Nullable Lingering lingering;
 
-    ConnectionShutdown(MultiplexedConnection connection, FrameWriter writer) {
-        this.connection = connection;
-        this.writer = writer;
+    /**
+     * Makes that of one connection.
+     *
+     * @param writeIdleMillis how long the peer may take nothing, 0 for no limit
+     */
+    ConnectionShutdown(Owner owner, Codec codec, long writeIdleMillis) {
+        this.owner = owner;
+        this.h2 = codec.connection();
+        this.writer = codec.writer();
+        this.timers = codec.timers();
+        this.writeIdleMillis = writeIdleMillis;
     }
 
     /** Whether a connection error has ended it; whatever still arrives is thrown away. */
@@ -35,6 +60,11 @@ final class ConnectionShutdown {
     /** Whether it is closed, or will be without anything more being written. */
     boolean isClosing() {
         return closing;
+    }
+
+    /** Returns what a stream lost with the connection is told of it. */
+    String lossDetail() {
+        return failed ? "the connection ended by a protocol error" : "the connection was closed";
     }
 
     /** A stream has been ended whose other direction is open. */
@@ -74,10 +104,10 @@ final class ConnectionShutdown {
         }
         failed = true;
         boolean told = tell(code, detail);
-        connection.forEachStream(stream -> stream.fail(stream.lost()));
+        owner.failStreams();
         if (!told) {
             closing = true;
-            connection.context().close();
+            owner.context().close();
         } else if (code == Http2Error.NO_ERROR) {
             closeAfterWrites();
         } else {
@@ -87,8 +117,8 @@ final class ConnectionShutdown {
 
     /** Tells the peer by GOAWAY why; returns false if there is no memory even for that. */
     private boolean tell(Http2Error code, String detail) {
-        ChannelHandlerContext ctx = connection.context();
-        int last = connection.connection().remote().lastStreamCreated();
+        ChannelHandlerContext ctx = owner.context();
+        int last = h2.remote().lastStreamCreated();
         try {
             ByteBuf debug = ByteBufUtil.encodeString(ctx.alloc(), CharBuffer.wrap(detail), StandardCharsets.UTF_8);
             writer.writeGoAway(ctx, last, code.code(), debug, ctx.newPromise());
@@ -105,11 +135,11 @@ final class ConnectionShutdown {
             return;
         }
         closing = true;
-        ChannelHandlerContext ctx = connection.context();
-        connection.flush(ctx);
+        ChannelHandlerContext ctx = owner.context();
+        owner.flush(ctx);
         writer.emit(ctx); // a flush within another does nothing yet
-        if (unread && connection.connection().isServer() && ctx.channel().isActive()) {
-            Lingering end = new Lingering(ctx.channel(), connection.timers);
+        if (unread && h2.isServer() && ctx.channel().isActive()) {
+            Lingering end = new Lingering(ctx.channel(), timers);
             lingering = end;
             end.begin(HalfClose.afterWrites(ctx));
         } else {
@@ -122,7 +152,7 @@ final class ConnectionShutdown {
 
     private ClosingTimer timer() {
         if (timer == null) {
-            timer = new ClosingTimer(connection.context().channel(), connection.timers, connection.writeIdleMillis());
+            timer = new ClosingTimer(owner.context().channel(), timers, writeIdleMillis);
         }
         return timer;
     }

@@ -1,12 +1,11 @@
 package dev.gateway.http2;
 
-import dev.gateway.message.RequestHead;
 import dev.gateway.net.HalfClose;
+import dev.gateway.overload.Account;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
-import dev.gateway.time.Timer;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -21,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * active channel, after ALPN or with prior knowledge; it sends the preface at once. It may be used once {@link
  * Listener#onReady} was called. All on the channel's event loop.
  */
-public final class Http2ClientConnection extends MultiplexedConnection {
+public final class Http2ClientConnection extends MultiplexedConnection
+        implements ClientStreams.Owner, SilenceProbe.Owner {
     /** Who keeps the connection is told what it can be used for. Calls may come from within calls to it. */
     public interface Listener {
         /** The upstream's SETTINGS have arrived; {@link #availableStreams} is what it allows. Called once. */
@@ -37,30 +37,23 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         void onClosed();
     }
 
-    private static final long SILENCE_MILLIS = 5_000;
-    private static final long PROBE = 0x7072_6f62_6500_0001L;
-
     private final Listener listener;
-    private final Http2ClientSettings settings;
+    private final SilenceProbe probe;
+    private final ClientStreams requests;
     private boolean ready;
-    private boolean extendedConnect;
     private boolean goingAway;
-    private boolean retiring;
-    private final StreamLimit limit;
-    private int covered; // so many streams have twice their windows in the connection's
-    private int reserved; // streams opened whose head was not sent yet
-    private int served; // streams that ended
-    private int batches; // of frames read; may wrap round
-    private @Nullable Failure ended;
-    private final Probe probe = new Probe();
 
     private Http2ClientConnection(Listener listener, Http2ClientSettings settings, Codec codec) {
-        super(codec, settings.connectionWindow(), Http2ClientSettings.WINDOW_GROWTH);
+        super(
+                codec,
+                settings.connectionWindow(),
+                Http2ClientSettings.WINDOW_GROWTH,
+                Account.UNLIMITED,
+                codec.connection(), // nobody else shares it
+                settings.requestWriteIdleMillis());
         this.listener = listener;
-        this.settings = settings;
-        this.limit = new StreamLimit(settings.assumedStreams(), codec.timers(), this::capacityChanged);
-        this.covered = settings.assumedStreams();
-        codec.connection().local().allowPushTo(false);
+        this.probe = new SilenceProbe(this, timers);
+        this.requests = new ClientStreams(this, settings, codec, streams(), shared(), probe);
     }
 
     /** Makes the handler of one connection. */
@@ -76,17 +69,17 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         if (!ready || goingAway || !isOpen()) {
             return 0;
         }
-        return Math.max(0, limit.current() - connection().local().numActiveStreams() - reserved);
+        return requests.available();
     }
 
     /** Whether the upstream takes extended CONNECT (RFC 8441), so that a stream may become a tunnel of its protocol. */
     public boolean allowsExtendedConnect() {
-        return extendedConnect;
+        return requests.allowsExtendedConnect();
     }
 
     /** Returns how many streams are open. */
     public int activeStreams() {
-        return connection().local().numActiveStreams() + reserved;
+        return requests.active();
     }
 
     /**
@@ -96,13 +89,11 @@ public final class Http2ClientConnection extends MultiplexedConnection {
      * @param events who is told what the upstream does
      */
     public ClientStream open(ResponseEvents events) {
-        reserved++;
-        return new Http2ClientStream(this, events);
+        return requests.open(events);
     }
 
     /** Takes no new streams, and closes when those it has are done. */
     public void drain() {
-        retiring = true;
         goAwayOnce();
         closeIfDone();
     }
@@ -114,14 +105,8 @@ public final class Http2ClientConnection extends MultiplexedConnection {
 
     /** Closes at once; streams fail, and are told why. */
     public void end(Failure failure) {
-        ended = failure;
+        requests.end(failure);
         context().close();
-    }
-
-    /** Returns why the connection was ended, or null if it was not. */
-    @Nullable
-    Failure ended() {
-        return ended;
     }
 
     private void goAwayOnce() {
@@ -132,115 +117,59 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     }
 
     private void closeIfDone() {
-        if ((retiring || goingAway) && activeStreams() == 0 && isOpen()) {
+        if (goingAway && activeStreams() == 0 && isOpen()) {
             ChannelHandlerContext ctx = context();
             goAway(ctx, 0, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, ctx.newPromise());
             closeAfterWrites();
         }
     }
 
-    boolean hasServed() {
-        return served > 0;
-    }
+    // What its streams tell.
 
-    /** Whether the upstream said by GOAWAY that it has not acted on this stream and never will. */
-    boolean isUnprocessed(@Nullable Http2Stream h2) {
-        return h2 != null
-                && connection().goAwayReceived()
-                && h2.id() > connection().local().lastStreamKnownByPeer();
-    }
-
-    void released() {
-        reserved--;
-        capacityChanged();
-    }
-
-    void capacityChanged() {
-        if (isOpen()) {
-            listener.onCapacityChanged();
-            closeIfDone();
-        }
-    }
-
-    /** Gives the stream its number and sends its head; returns false if the connection takes no stream any more. */
-    boolean send(Http2ClientStream stream, RequestHead head, boolean last) {
-        reserved--;
-        if (!isOpen()) {
-            return false;
-        }
-        int id = connection().local().incrementAndGetNextStreamId();
-        Http2Stream h2;
-        try {
-            h2 = connection().local().createStream(id, false);
-        } catch (Http2Exception e) {
-            // Out of numbers, or the upstream went away or takes fewer streams since the stream was opened.
-            if (id < 0 || connection().goAwayReceived()) {
-                goAwayOnce();
-            }
-            return false;
-        }
-        guard().onStreamOpened();
-        stream.attach(h2);
-        sent.request(head);
-        writeHeaders(h2, false, last);
-        return true;
+    @Override
+    public void onExhausted() {
+        goAwayOnce();
     }
 
     @Override
-    void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
-        if (stream(h2) instanceof Http2ClientStream stream) {
-            if (stream.hasResponse()) {
-                windows().ended(h2);
-                String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
-                if (problem != null || headers.isTooMany()) {
-                    throw streamError(stream, problem != null ? problem : "too many trailer fields");
-                }
-                stream.onTrailers(headers.fields());
-            } else {
-                String problem = HeadMapper.responseProblem(headers, last);
-                if (problem != null || headers.isTooMany()) {
-                    throw streamError(stream, problem != null ? problem : "too many header fields");
-                }
-                stream.onHead(HeadMapper.response(headers), last);
-            }
-        }
+    public void onCapacityChanged() {
+        listener.onCapacityChanged();
+        closeIfDone();
     }
 
     @Override
-    void onOversized(Http2Stream h2) {
-        resetStream(h2, Http2Error.INTERNAL_ERROR);
+    public void onSilent() {
+        goAwayOnce();
+        context().close();
+    }
+
+    // What the upstream does.
+
+    @Override
+    public void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception {
+        requests.onHeaders(h2, headers, last);
     }
 
     @Override
-    void onLocalHalfClosed(MultiplexedStream stream) {}
+    public void onOversized(Http2Stream h2) {
+        sender().reset(h2, Http2Error.INTERNAL_ERROR);
+    }
 
     /** Before the stream is told, so that the request does not come back here at once. */
     @Override
-    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
-        if (errorCode == Http2Error.REFUSED_STREAM.code()) {
-            limit.onRefused(connection().local().numActiveStreams() - 1);
-        }
+    public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+        requests.onReset(errorCode);
         super.onResetByPeer(stream, errorCode);
     }
 
     @Override
     void onStreamClosed(@Nullable MultiplexedStream stream) {
-        served++;
-        if (stream instanceof Http2ClientStream client && client.hasResponse()) {
-            limit.onAnswered();
-        }
-        capacityChanged();
+        requests.onClosed(stream);
     }
 
     @Override
-    void onSettings(Http2Settings received) {
-        extendedConnect |= Boolean.TRUE.equals(received.connectProtocolEnabled());
-        Long streams = received.maxConcurrentStreams();
-        if (streams != null) {
-            int most = (int) Math.min(streams, settings.maxConcurrentStreams());
-            limit.onSaid(most);
-            cover(most);
-        }
+    public void onSettings(Http2Settings received) {
+        requests.onSettings(received);
         if (!ready) {
             ready = true;
             listener.onReady();
@@ -249,74 +178,23 @@ public final class Http2ClientConnection extends MultiplexedConnection {
         }
     }
 
-    /** Slow clients shall not stop others, however many share the connection. */
-    private void cover(int streams) {
-        if (streams > covered) {
-            long more = 2L * settings.streamWindow() * (streams - covered);
-            windows().addForAll((int) Math.min(Integer.MAX_VALUE, more));
-            covered = streams;
-        }
-    }
-
     @Override
-    void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
+    public void onPriorityUpdate(PriorityUpdate update) throws Http2Exception {
         // RFC 9218, section 7.1
         throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE by a server");
     }
 
     @Override
-    void onGoAway(int lastStreamId, long errorCode) {
+    public void onGoAway() {
         goAwayOnce();
-    }
-
-    int batches() {
-        return batches;
-    }
-
-    /**
-     * A request was given up without a byte having come on the connection since it was sent. An upstream that has
-     * vanished without a FIN would take all requests that follow too, until TCP gives up after a quarter of an hour.
-     */
-    void suspect() {
-        if (!probe.isArmed() && isOpen()) {
-            probe.pinged = false;
-            probe.batchesBefore = batches;
-            timers.arm(probe, SILENCE_MILLIS);
-        }
-    }
-
-    /** Asks a silent upstream by PING whether it is there, and closes the connection if nothing comes at all. */
-    private final class Probe extends Timer {
-        private boolean pinged;
-        private int batchesBefore;
-
-        @Override
-        protected void onExpired() {
-            if (batches != batchesBefore || !isOpen()) {
-                return;
-            }
-            if (pinged) {
-                goAwayOnce();
-                context().close();
-            } else {
-                pinged = true;
-                ping(PROBE);
-                timers.arm(this, SILENCE_MILLIS);
-            }
-        }
     }
 
     @Override
     void afterRead() {
-        batches++;
+        probe.onRead();
         if (goingAway) {
             closeIfDone();
         }
-    }
-
-    @Override
-    long writeIdleMillis() {
-        return settings.requestWriteIdleMillis();
     }
 
     @Override
@@ -341,7 +219,7 @@ public final class Http2ClientConnection extends MultiplexedConnection {
     @Override
     void onInactive() {
         probe.cancel();
-        limit.cancel();
+        requests.cancel();
         goAwayOnce();
         listener.onClosed();
     }

@@ -12,21 +12,60 @@ import dev.gateway.stream.RetrySafety;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A request sent upstream. It takes its number when its head is sent. */
 final class Http2ClientStream extends MultiplexedStream implements ClientStream {
-    private final Http2ClientConnection client;
+    /** The streams of its connection. */
+    interface Owner {
+        /** Whether the upstream takes extended CONNECT (RFC 8441). */
+        boolean allowsExtendedConnect();
+
+        /** Gives the stream its number and sends its head; returns false if the connection takes no stream any more. */
+        boolean send(Http2ClientStream stream, RequestHead head, boolean last);
+
+        /** It has ended before it was sent, so that it does not count any more. */
+        void onGivenUpUnsent();
+
+        /** There is room for a stream again. */
+        void capacityChanged();
+
+        SilenceProbe probe();
+
+        /** Returns what it means that a stream was closed with the connection. */
+        Failure lost(@Nullable Http2Stream h2, boolean responded);
+    }
+
+    /** How far the request has come. */
+    private enum Phase {
+        /** It counts, but has no number yet. */
+        OPENED,
+        /** It ended before it was sent. */
+        NEVER_SENT,
+        SENT,
+        /** The head of the final response has come. */
+        ANSWERED,
+        /** And has opened a tunnel. */
+        TUNNEL
+    }
+
+    /** What the request's method means for the response. */
+    private enum Kind {
+        PLAIN,
+        /** The response announces a length, and has none. */
+        BODILESS,
+        CONNECT
+    }
+
+    private final Owner client;
     private final ResponseEvents events;
+    private Phase phase = Phase.OPENED;
+    private Kind kind = Kind.PLAIN;
     private int batchesBefore; // how often the connection had been read when the head was sent
     private int interim; // responses so far
-    private boolean headSent;
-    private boolean responded;
-    private boolean tunnel;
-    private boolean connect;
-    private boolean bodiless; // the response to HEAD announces a length, and has none
 
-    Http2ClientStream(Http2ClientConnection client, ResponseEvents events) {
-        super(client);
+    Http2ClientStream(Owner client, StreamContext context, ResponseEvents events) {
+        super(context);
         this.client = client;
         this.events = events;
         events(events);
@@ -34,17 +73,16 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
 
     @Override
     public void head(RequestHead head, boolean last) {
-        if (headSent || isDead()) {
+        if (phase != Phase.OPENED || isDead()) {
             return;
         }
         if (head.protocol() != null && !client.allowsExtendedConnect()) {
             fail(Failure.of(Cause.UPSTREAM_PROTOCOL_ERROR, "the upstream takes no extended CONNECT"));
             return;
         }
-        headSent = true;
-        batchesBefore = client.batches();
-        connect = head.isConnect();
-        bodiless = head.method().equals(Method.HEAD);
+        phase = Phase.SENT;
+        kind = head.isConnect() ? Kind.CONNECT : head.method().equals(Method.HEAD) ? Kind.BODILESS : Kind.PLAIN;
+        batchesBefore = client.probe().batches();
         if (last) {
             localEnded();
         }
@@ -61,39 +99,40 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     @Override
     void onConsumed(Http2Stream h2) {
         if (!DirectMemory.isAmple()) {
-            client.windows().narrow(h2, Http2ClientSettings.NARROW_WINDOW);
+            context.windows().narrow(h2, Http2ClientSettings.NARROW_WINDOW);
         }
     }
 
     @Override
     void onGivenUp() {
-        if (headSent && client.batches() == batchesBefore) {
-            client.suspect();
+        if (phase != Phase.OPENED) {
+            client.probe().onGivenUp(batchesBefore);
         }
     }
 
     @Override
     void onDying() {
-        if (!headSent) {
-            headSent = true;
-            client.released();
+        if (phase == Phase.OPENED) {
+            phase = Phase.NEVER_SENT;
+            client.onGivenUpUnsent();
         }
     }
 
     boolean hasResponse() {
-        return responded;
+        return phase.compareTo(Phase.ANSWERED) >= 0;
     }
 
     void onHead(ResponseHead head, boolean last) throws Http2Exception {
         if (head.isInterim()) {
             if (++interim > ResponseHead.MAX_INTERIM) {
-                throw client.streamError(this, "too many interim responses");
+                throw streamError("too many interim responses");
             }
         } else {
-            responded = true;
-            tunnel = connect && head.status() < 300;
-            boolean noContent = bodiless || head.status() == 204 || head.status() == 304;
-            if (!tunnel) {
+            if (kind == Kind.CONNECT && head.status() < 300) {
+                phase = Phase.TUNNEL;
+            } else {
+                phase = Phase.ANSWERED;
+                boolean noContent = kind == Kind.BODILESS || head.status() == 204 || head.status() == 304;
                 expect(noContent ? 0 : head.contentLength()); // RFC 9113, section 8.1.1
                 account(0, last);
             }
@@ -108,19 +147,16 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     }
 
     @Override
-    void afterLocalEnd() {}
-
-    @Override
     void checkDataMayCome() throws Http2Exception {
-        if (!responded) {
-            throw client.streamError(this, "DATA before a response's head");
+        if (!hasResponse()) {
+            throw streamError("DATA before a response's head");
         }
     }
 
     /** A complete response is one, whatever the upstream says of the rest of the request. */
     @Override
     boolean isOver() {
-        return isRemoteEnded() && (!tunnel || isLocalEnded());
+        return isRemoteEnded() && (phase != Phase.TUNNEL || isLocalEnded());
     }
 
     @Override
@@ -132,7 +168,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
     Failure resetByPeer(long errorCode) {
         Http2Error error = Http2Error.valueOf(errorCode);
         String detail = "the upstream reset the stream: " + (error == null ? "an unknown code" : error.name());
-        if (responded) {
+        if (hasResponse()) {
             return Failure.of(Cause.UPSTREAM_RESET_IN_BODY, detail);
         }
         // RFC 9113, section 8.7; a request that breaks the upstream's rules would do so again.
@@ -149,24 +185,7 @@ final class Http2ClientStream extends MultiplexedStream implements ClientStream 
 
     @Override
     Failure lost() {
-        Failure ended = client.ended();
-        if (ended != null) {
-            return ended;
-        }
-        if (!responded && client.isUnprocessed(h2())) {
-            return Failure.of(
-                    Cause.UPSTREAM_RESET_BEFORE_HEADERS,
-                    RetrySafety.ALWAYS,
-                    "the upstream went away before the request");
-        }
-        String offence = client.offence(); // maybe on another stream
-        String detail = offence == null ? client.lossDetail() : "the upstream broke the protocol: " + offence;
-        Cause cause = offence != null
-                ? Cause.UPSTREAM_PROTOCOL_ERROR
-                : responded ? Cause.UPSTREAM_RESET_IN_BODY : Cause.UPSTREAM_RESET_BEFORE_HEADERS;
-        return responded
-                ? Failure.of(cause, detail)
-                : new Failure(cause, cause.status(), RetrySafety.IF_IDEMPOTENT, client.hasServed(), detail);
+        return client.lost(h2(), hasResponse());
     }
 
     @Override

@@ -17,7 +17,19 @@ import org.jspecify.annotations.Nullable;
 final class Http2ServerStream extends MultiplexedStream implements ServerStream {
     private static final long YOUNG_NANOS = 1_000_000_000;
 
-    private final Http2ServerConnection server;
+    /** What is known of its connection, and decided for all streams of that. */
+    interface Owner {
+        ConnectionInfo info();
+
+        Http2ServerSettings settings();
+
+        Priorities priorities();
+
+        /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
+        boolean widen(Http2Stream h2);
+    }
+
+    private final Owner server;
     private final long began; // by the clock of its timers
     private final boolean connect; // it asks for a tunnel
     private final boolean tcp; // to a destination by TCP, not to another protocol
@@ -34,10 +46,10 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
      *
      * @param request null if none could be made out
      */
-    Http2ServerStream(Http2ServerConnection server, @Nullable RequestHead request) {
-        super(server);
+    Http2ServerStream(Owner server, StreamContext context, @Nullable RequestHead request) {
+        super(context);
         this.server = server;
-        this.began = server.timers.nanoTime();
+        this.began = context.timers().nanoTime();
         this.connect = request != null && request.isConnect();
         this.tcp = request != null && request.isConnect() && request.protocol() == null;
     }
@@ -57,7 +69,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     /** Whether its client, if it gives it up now, has hardly waited for it, so that many could follow one another. */
     boolean isYoungAndUnanswered() {
-        return !tunnel && !isOver() && server.timers.nanoTime() - began < YOUNG_NANOS;
+        return !tunnel && !isOver() && context.timers().nanoTime() - began < YOUNG_NANOS;
     }
 
     boolean isWide() {
@@ -106,8 +118,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             answered = Priorities.read(head.fields());
             applyPriority();
         }
-        server.sent.response(head);
-        server.writeHeaders(h2, interim, last && !interim);
+        context.sender().response(h2, head, last);
     }
 
     @Override
@@ -125,7 +136,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     /** Heads are bound by no window, only by what the socket takes. */
     @Override
     public boolean hasRoomForHints() {
-        return server.takesMore();
+        return context.sender().takesMore();
     }
 
     @Override
@@ -133,6 +144,30 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         if (isOver()) {
             events(null);
             cancelBodyTimer();
+        }
+    }
+
+    /** The request goes on after its response: what is left of it may still be in this batch of reads. */
+    @Override
+    void onLocalHalfClosed() {
+        if (isOver()) {
+            if (context.flushes().isReading()) {
+                touch();
+            } else {
+                refuseRest();
+            }
+        }
+    }
+
+    @Override
+    public void afterReadComplete() {
+        refuseRest();
+    }
+
+    private void refuseRest() {
+        Http2Stream h2 = h2();
+        if (h2 != null && isOver() && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
+            context.sender().reset(h2, Http2Error.NO_ERROR); // RFC 9113, section 8.1
         }
     }
 
@@ -157,7 +192,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
                 timer = new BodyTimer();
                 bodyTimer = timer;
             }
-            server.timers.arm(timer, millis);
+            context.timers().arm(timer, millis);
         }
     }
 
@@ -178,7 +213,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         @Override
         protected void onExpired() {
             Http2Stream h2 = h2();
-            if (h2 != null && !server.windows().hasCredit(h2)) {
+            if (h2 != null && !context.windows().hasCredit(h2)) {
                 onProgress(); // it waits for us
             } else if (h2 != null) {
                 giveUp(Failure.of(Cause.CLIENT_TIMEOUT, "nothing of the request's body came in time"));
@@ -195,8 +230,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             told.onReset(failure);
         }
         if (h2 != null && !isOver()) {
-            die();
-            server.resetStream(h2, Http2Error.CANCEL);
+            end(Http2Error.CANCEL);
         }
     }
 
@@ -212,7 +246,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     Failure lost() {
-        return Failure.of(Cause.CLIENT_CLOSED, server.lossDetail());
+        return Failure.of(Cause.CLIENT_CLOSED, context.ending().lossDetail());
     }
 
     @Override

@@ -1,28 +1,20 @@
 package dev.gateway.http2;
 
-import dev.gateway.message.Fields;
 import dev.gateway.overload.Account;
 import dev.gateway.overload.DirectMemory;
-import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionObserver;
-import dev.gateway.stream.Failure;
 import dev.gateway.time.TimerWheel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
-import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2RemoteFlowController;
-import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,87 +24,102 @@ import org.slf4j.LoggerFactory;
  * MultiplexedStream} above, one handler and no channel per stream. Flushes once per batch of reads or of writes. Made on
  * the channel's event loop, and lives there, as the last handler of its pipeline, until the channel closes.
  */
-abstract class MultiplexedConnection extends Http2ConnectionHandler {
+abstract class MultiplexedConnection extends Http2ConnectionHandler
+        implements ConnectionShutdown.Owner,
+                FlushSchedule.Owner,
+                PeerFrames.Owner,
+                ReceiveWindows.Owner,
+                StreamErrors.Owner,
+                StreamSender.Owner,
+                WindowGrowth.Owner {
     private static final Logger log = LoggerFactory.getLogger(MultiplexedConnection.class);
     private static final int MAX_UNREAD = 1024 * 1024;
     private static final int MAX_UNREAD_REQUESTS = 16 * 1024 * 1024; // 2,048 heads of 8 KiB
 
     final ConnectionObserver observer;
     final TimerWheel timers;
-    final SentHeaders sent = new SentHeaders();
-    private final Codec codec;
+    final Codec codec;
     private final int connectionWindow;
-    private final Http2Connection.PropertyKey streamKey;
-    private final Http2RemoteFlowController outbound;
-    private final ReceiveWindows windows;
-    private final WindowGrowth growth;
-    private final List<MultiplexedStream> touched = new ArrayList<>();
-    private final PausedStreams paused = new PausedStreams();
-    private final ClosedStreams closed;
+    private final OpenStreams streams;
     private final StreamErrors streamErrors;
     private final ConnectionShutdown ending;
-    private final Runnable flushTask = this::flushScheduled;
+    private final FlushSchedule flushes;
+    private final StreamContext shared;
     private @Nullable ChannelHandlerContext context;
-    private long dataWritten; // bytes of all bodies
     private boolean started;
-    private boolean reading;
-    private boolean flushScheduled;
     private @Nullable String offence;
 
-    MultiplexedConnection(Codec codec, int connectionWindow, int windowGrowth) {
+    /**
+     * Makes one end of a connection.
+     *
+     * @param windowGrowth how much its streams' windows may grow, together
+     * @param account what the heap is charged to that the peer makes us hold
+     * @param culprit whom to blame for what its streams hold
+     * @param writeIdleMillis how long the peer may take nothing of what waits for it, 0 for no limit
+     */
+    MultiplexedConnection(
+            Codec codec,
+            int connectionWindow,
+            int windowGrowth,
+            Account account,
+            Object culprit,
+            long writeIdleMillis) {
         super(codec.decoder(), codec.encoder(), codec.settings(), true, false);
         setCumulator(UnreadInput.CUMULATOR);
         this.codec = codec;
         this.observer = codec.observer();
         this.timers = codec.timers();
         this.connectionWindow = connectionWindow;
-        this.streamKey = codec.connection().newKey();
-        this.outbound = codec.connection().remote().flowController();
-        this.windows = new ReceiveWindows(this, codec.connection());
-        this.growth = new WindowGrowth(this, codec.timers(), windowGrowth);
-        this.closed = codec.closed();
-        this.streamErrors = new StreamErrors(this, codec);
-        this.ending = new ConnectionShutdown(this, codec.writer());
+        this.streams = new OpenStreams(codec.connection());
+        this.ending = new ConnectionShutdown(this, codec, writeIdleMillis);
+        this.flushes = new FlushSchedule(this, codec.connection(), ending);
+        StreamSender sender = new StreamSender(this, codec, ending, flushes);
+        ReceiveWindows windows = new ReceiveWindows(this, codec.connection(), flushes);
+        this.shared = new StreamContext(
+                sender,
+                windows,
+                new WindowGrowth(this, windows, timers, windowGrowth),
+                flushes,
+                new PausedStreams(),
+                new TouchedStreams(),
+                ending,
+                codec.guard(),
+                observer,
+                timers,
+                account,
+                culprit,
+                writeIdleMillis);
+        this.streamErrors = new StreamErrors(this, codec, streams, sender);
         codec.connection().addListener(new Streams());
-        codec.decoder().frameListener(new PeerFrames(this, closed));
+        codec.decoder().frameListener(new PeerFrames(this, codec, streams));
     }
 
     // What the two ends do differently.
 
-    abstract void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception;
-
     abstract void onStreamClosed(@Nullable MultiplexedStream stream);
-
-    abstract void onLocalHalfClosed(MultiplexedStream stream);
-
-    /** The header list of a new stream was larger than we take. */
-    abstract void onOversized(Http2Stream h2);
-
-    abstract long writeIdleMillis();
 
     abstract void onActive();
 
     abstract void onInactive();
 
-    void onSettings(Http2Settings received) {}
+    /** The peer has read what was sent before a PING of ours. */
+    void onPingAnswered(long data) {}
 
-    void onPingAck(long data) {}
-
-    /** The peer has reset the stream. */
-    void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
+    @Override
+    public void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception {
         stream.fail(stream.resetByPeer(errorCode));
     }
 
-    void onGoAway(int lastStreamId, long errorCode) {}
-
-    abstract void onPriorityUpdate(PriorityUpdate update) throws Http2Exception;
+    @Override
+    public void onGoAway() {}
 
     /** A batch of frames was read. */
     void afterRead() {}
 
     // Life.
 
-    final ChannelHandlerContext context() {
+    @Override
+    public final ChannelHandlerContext context() {
         ChannelHandlerContext ctx = context;
         if (ctx == null) {
             throw new IllegalStateException("not in a pipeline");
@@ -127,6 +134,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) throws Exception {
         context = ctx;
+        flushes.onAdded(ctx);
         // HTTP/2 knows no half-closed connection: a FIN, like a reset, is its end, and that of all its streams.
         ctx.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         super.handlerAdded(ctx);
@@ -147,14 +155,14 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
             return;
         }
         started = true;
-        windows.open(connectionWindow);
+        windows().open(connectionWindow);
         onActive();
         flush(ctx);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
-        reading = false;
+        flushes.onReadEnded();
         ending.onInactive();
         super.channelInactive(ctx);
         onInactive();
@@ -162,7 +170,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
-        reading = true;
+        flushes.onRead();
         super.channelRead(ctx, msg);
     }
 
@@ -177,13 +185,9 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
-        // Streams join while others are told, and ones that closed in this batch are told nothing.
-        for (int i = 0; i < touched.size(); i++) {
-            touched.get(i).onReadComplete();
-        }
+        shared.touched().onReadComplete();
         afterRead();
-        touched.clear();
-        reading = false;
+        flushes.onReadEnded();
         super.channelReadComplete(ctx);
         // Bodies stop at the socket's high-water mark; only replies to control frames and heads can pile up.
         if (!ending.isFailed() && ctx.channel().isActive() && leavesTooMuchUnread(ctx.channel())) {
@@ -201,40 +205,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         super.channelWritabilityChanged(ctx);
         if (ctx.channel().isWritable()) {
-            paused.resume();
-        }
-    }
-
-    final boolean isReading() {
-        return reading;
-    }
-
-    final List<MultiplexedStream> touchedStreams() {
-        return touched;
-    }
-
-    final void touched(MultiplexedStream stream) {
-        touched.add(stream);
-    }
-
-    /** Flushes soon: at the end of this batch of reads, or with others that ask in this turn of the event loop. */
-    final void requestFlush() {
-        ChannelHandlerContext ctx = context;
-        if (reading || flushScheduled || ctx == null || ending.isClosing()) {
-            return;
-        }
-        if (connection().numActiveStreams() > 1) {
-            flushScheduled = true;
-            ctx.executor().execute(flushTask);
-        } else {
-            flush(ctx);
-        }
-    }
-
-    private void flushScheduled() {
-        flushScheduled = false;
-        if (!ending.isClosing()) {
-            flush(context());
+            shared.paused().resume();
         }
     }
 
@@ -248,153 +219,50 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         if (codec.writer().takeDirty()) {
             observer.onFlushed();
         }
-        paused.resume();
+        shared.paused().resume();
     }
 
-    // What streams do to the peer.
+    // What its parts do.
 
-    final @Nullable MultiplexedStream stream(Http2Stream h2) {
-        return h2.getProperty(streamKey);
+    final OpenStreams streams() {
+        return streams;
     }
 
-    final void attach(Http2Stream h2, MultiplexedStream stream) {
-        h2.setProperty(streamKey, stream);
+    final StreamContext shared() {
+        return shared;
     }
 
-    final boolean isWritable(Http2Stream h2) {
-        // Netty counts what waits on all streams against the connection's window, also what waits for a stream's own.
-        // So that peers that stall some streams do not stop others, each may have something waiting.
-        return outbound.isWritable(h2)
-                || (!outbound.hasFlowControlled(h2)
-                        && outbound.windowSize(h2) > 0
-                        && outbound.windowSize(connection().connectionStream()) > 0
-                        && context().channel().isWritable());
-    }
-
-    /** Whether the socket takes more, so that frames without flow control need not wait for it. */
-    final boolean takesMore() {
-        return context().channel().isWritable();
-    }
-
-    final boolean hasPending(Http2Stream h2) {
-        return outbound.hasFlowControlled(h2);
-    }
-
-    final long dataWritten() {
-        return dataWritten;
-    }
-
-    /** Whether a stream could send, if it were its turn. */
-    final boolean hasWindow(Http2Stream h2) {
-        return outbound.windowSize(h2) > 0;
-    }
-
-    final void enqueue(Http2Stream h2, Http2RemoteFlowController.FlowControlled frame) {
-        outbound.addFlowControlled(h2, frame);
-    }
-
-    final void writeData(ChannelHandlerContext ctx, Http2Stream h2, ByteBuf data, boolean last) {
-        dataWritten += data.readableBytes();
-        codec.writer().data(ctx, h2.id(), data, last);
-    }
-
-    /** Writes what {@link #sent} points at. */
-    final void writeHeaders(Http2Stream h2, boolean interim, boolean last) {
-        ChannelHandlerContext ctx = context();
-        try {
-            codec.writer().head(ctx, h2.id(), sent, last);
-        } catch (Http2Exception | RuntimeException | Error e) {
-            onError(ctx, true, e); // part of it may be in HPACK's table, so no head after it could be read
-            return;
-        } finally {
-            sent.forget();
-        }
-        h2.headersSent(interim);
-        if (last) {
-            closeLocal(h2);
-        }
-    }
-
-    final void writeTrailers(Http2Stream h2, Fields trailers) {
-        sent.trailers(trailers);
-        writeHeaders(h2, false, true);
-    }
-
-    final void closeLocal(Http2Stream h2) {
-        closeStreamLocal(h2, context().newSucceededFuture());
+    final StreamSender sender() {
+        return shared.sender();
     }
 
     final ReceiveWindows windows() {
-        return windows;
+        return shared.windows();
     }
 
-    final WindowGrowth growth() {
-        return growth;
+    /** Flushes soon: at the end of this batch of reads, or with others that ask in this turn of the event loop. */
+    final void requestFlush() {
+        flushes.request();
     }
 
-    final void ping(long data) {
+    @Override
+    public final void ping(long data) {
         encoder().writePing(context(), false, data, context().newPromise());
         requestFlush();
     }
 
-    /** Ends a stream in both directions. */
-    final void reset(MultiplexedStream stream, Http2Error error) {
-        stream.die();
-        Http2Stream h2 = stream.h2();
-        if (h2 != null) {
-            resetStream(h2, error);
+    @Override
+    public final void onPingAck(long data) {
+        if (data == WindowGrowth.PING) {
+            shared.growth().onPingAck();
+        } else {
+            onPingAnswered(data);
         }
     }
 
-    final void resetStream(Http2Stream h2, Http2Error error) {
-        ChannelHandlerContext ctx = context();
-        if (h2.state() != Http2Stream.State.CLOSED && !h2.isResetSent() && !ending.isClosing()) {
-            closed.onResetByUs(h2.id());
-            if (h2.state().remoteSideOpen()) {
-                ending.onCutShort();
-            }
-            resetStream(ctx, h2.id(), error.code(), ctx.newPromise());
-            requestFlush();
-        }
-    }
-
-    final Http2Exception streamError(MultiplexedStream stream, String detail) {
-        Http2Stream h2 = stream.h2();
-        return Http2Exception.streamError(h2 == null ? 0 : h2.id(), Http2Error.PROTOCOL_ERROR, detail);
-    }
-
-    final void onStalled(MultiplexedStream stream) {
-        observer.onViolation(Violation.STALLED_READER.kind());
-        Http2Stream h2 = stream.h2();
-        stream.fail(stream.stalled());
-        stream.die();
-        if (h2 != null) {
-            resetStream(h2, Http2Error.CANCEL);
-        }
-    }
-
-    /** Returns whom to blame for what its streams hold. */
-    Object culprit() {
-        return this;
-    }
-
-    /** Returns what the heap is charged to that the peer makes us hold. */
-    Account account() {
-        return Account.UNLIMITED;
-    }
-
-    /** Ends a stream for lack of memory. */
-    final void cut(MultiplexedStream stream, String detail) {
-        Http2Stream h2 = stream.h2();
-        stream.fail(Failure.of(Cause.OVERLOAD, detail));
-        stream.die();
-        if (h2 != null) {
-            resetStream(h2, Http2Error.ENHANCE_YOUR_CALM);
-        }
-    }
-
-    final void paused(MultiplexedStream stream) {
-        paused.add(stream);
+    @Override
+    public final void failStreams() {
+        streams.forEach(stream -> stream.fail(stream.lost()));
     }
 
     // Errors.
@@ -403,6 +271,11 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         streamErrors.on(ctx, outbound, error);
+    }
+
+    @Override
+    public final void onFlood(ChannelHandlerContext ctx, Http2Exception flood) {
+        onConnectionError(ctx, false, flood, flood);
     }
 
     @Override
@@ -433,20 +306,6 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         ending.fail(code, detail);
     }
 
-    final void forEachStream(Consumer<MultiplexedStream> action) {
-        try {
-            connection().forEachActiveStream(h2 -> {
-                MultiplexedStream stream = stream(h2);
-                if (stream != null) {
-                    action.accept(stream);
-                }
-                return true;
-            });
-        } catch (Http2Exception e) {
-            throw new IllegalStateException(e); // no action throws it
-        }
-    }
-
     /** Closes when what was written has left, or the peer takes nothing of it any more. */
     final void closeAfterWrites() {
         if (context != null) {
@@ -456,7 +315,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
 
     /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
     final void watchUnsent() {
-        forEachStream(MultiplexedStream::watchUnsent);
+        streams.forEach(MultiplexedStream::watchUnsent);
     }
 
     @Override
@@ -481,21 +340,21 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
         @Override
         public void onStreamActive(Http2Stream h2) {
             observer.onStreamOpened();
-            closed.onOpened(h2.id());
+            codec.closed().onOpened(h2.id());
         }
 
         @Override
         public void onStreamHalfClosed(Http2Stream h2) {
-            MultiplexedStream stream = stream(h2);
+            MultiplexedStream stream = streams.of(h2);
             if (stream != null && h2.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
-                onLocalHalfClosed(stream);
+                stream.onLocalHalfClosed();
             }
         }
 
         @Override
         public void onStreamClosed(Http2Stream h2) {
             observer.onStreamClosed();
-            MultiplexedStream stream = stream(h2);
+            MultiplexedStream stream = streams.of(h2);
             if (stream != null) {
                 stream.giveBack();
                 stream.onClosed();
@@ -505,29 +364,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler {
     }
 
     /** Returns how the peer has broken the protocol, so that the connection had to be ended; null if it has not. */
-    final @Nullable String offence() {
+    public final @Nullable String offence() {
         return offence;
-    }
-
-    /** Returns what a stream lost with the connection is told of it. */
-    final String lossDetail() {
-        return ending.isFailed() ? "the connection ended by a protocol error" : "the connection was closed";
-    }
-
-    final LateFrames lateFrames() {
-        return codec.late();
-    }
-
-    final FloodGuard guard() {
-        return codec.guard();
-    }
-
-    /** Returns the compressed size of the header block that was unpacked last. */
-    final int headerBlockLength() {
-        return codec.headers().blockLength();
-    }
-
-    final FrameReader frameReader() {
-        return codec.reader();
     }
 }

@@ -1,12 +1,9 @@
 package dev.gateway.http2;
 
-import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
-import dev.gateway.overload.Stalled;
 import dev.gateway.stream.Failure;
-import dev.gateway.stream.Stream;
 import dev.gateway.stream.StreamEvents;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -19,15 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One half of an exchange on a stream of HTTP/2. Made by its connection, called on its event loop; kept as a property of
  * Netty's stream until that closes. Each direction ends once; after both have, or after a reset either way, every call
- * does nothing but release what it is given, and no event follows.
+ * does nothing but release what it is given, and no event follows. The half that sends is {@link SendingStream}'s; what is
+ * here receives.
  */
-abstract class MultiplexedStream implements Stream {
-    /** What may wait here for a flush and for the peer's window, however large the peer makes that; more is no room. */
-    private static final int MAX_UNSENT = 64 * 1024;
-
-    /** The same while memory is scarce. */
-    private static final int MAX_UNSENT_SCANT = 16 * 1024;
-
+abstract class MultiplexedStream extends SendingStream implements TouchedStreams.Member {
     /** A body's piece up to here is copied: it would keep the buffer it was read into, of up to 512 KiB, from reuse. */
     private static final int COPIED = 2048;
 
@@ -37,84 +29,34 @@ abstract class MultiplexedStream implements Stream {
     /** What is received before anybody asks how fast: less is over before a window could grow. */
     private static final int WINDOWFUL = 256 * 1024;
 
-    final MultiplexedConnection connection;
-    private @Nullable Http2Stream h2; // null until the head of a request to upstream was sent
-    private @Nullable StreamEvents events; // null while nobody is to be told anything
     private int untilWindowful = WINDOWFUL; // bytes to be received before it may need more window
     private WindowGrowth.@Nullable Need need; // null until then
     private int untaken; // bytes handed on that were not consumed yet, unless it has failed
     private int tinyHeld; // tiny pieces handed on since the last credit
     private int shortHeld; // short pieces handed on since the last credit; those beyond FREE_PIECES are charged
-    private int unsent; // bytes handed over and not written to the channel
-    private boolean localEnded; // we were handed the last of what we send
-    private boolean remoteEnded;
-    private boolean dead; // reset by either side, or the connection is gone
-    private boolean paused; // was seen not writable, so is to be told when that changes
-    private boolean touched; // is on the connection's list of streams to tell of read-complete
+    private boolean touched; // is among those that are told of read-complete
     private long expected = RequestHead.UNKNOWN_LENGTH; // bytes of body still to come
-    private @Nullable Failure early; // why it failed before anybody was to be told
-    private @Nullable StallTimer stallTimer;
-    private @Nullable Unsent waiting; // made when the last of it was handed over, and the peer had no room
 
-    MultiplexedStream(MultiplexedConnection connection) {
-        this.connection = connection;
+    MultiplexedStream(StreamContext context) {
+        super(context);
     }
 
-    /** Joins this to Netty's stream. */
-    final void attach(Http2Stream stream) {
-        h2 = stream;
-        connection.attach(stream, this);
-    }
-
-    final void events(@Nullable StreamEvents events) {
-        this.events = events;
-    }
-
-    final @Nullable StreamEvents events() {
-        return events;
-    }
-
-    final @Nullable Failure early() {
-        return early;
-    }
-
-    final @Nullable Http2Stream h2() {
-        return h2;
-    }
-
-    final boolean isDead() {
-        return dead;
-    }
-
-    final boolean isLocalEnded() {
-        return localEnded;
-    }
-
-    final boolean isRemoteEnded() {
-        return remoteEnded;
-    }
-
-    final void localEnded() {
-        localEnded = true;
-        afterLocalEnd();
-    }
-
-    final void remoteEnded() {
-        remoteEnded = true;
-    }
-
+    /** So many bytes of body are to come. */
     final void expect(long length) {
         expected = length;
     }
-
-    /** The last of what we send was handed over; it may still wait for the peer's window. */
-    abstract void afterLocalEnd();
 
     /** Something of its body or of its end was received. */
     void onProgress() {}
 
     /** DATA was received, with or without anything in it. */
     void checkDataMayCome() throws Http2Exception {}
+
+    /** Bytes of its body were taken. */
+    void onConsumed(Http2Stream stream) {}
+
+    /** The last of what we send was written, while the peer may go on. */
+    void onLocalHalfClosed() {}
 
     /** What the stream's failing means, the reason being the peer's code. */
     abstract Failure resetByPeer(long errorCode);
@@ -125,165 +67,52 @@ abstract class MultiplexedStream implements Stream {
     /** What it means that the stream was closed with the connection. */
     abstract Failure lost();
 
-    /** What it means that the peer takes nothing of what waits for it. */
-    abstract Failure stalled();
-
-    /** The code that tells the peer of a failure. */
-    abstract Http2Error errorCode(Failure failure);
-
-    /** Whether no event follows. */
-    abstract boolean isOver();
-
-    /** Whether there is nothing left to reset. */
-    abstract boolean isDone();
-
-    // What the gateway does to the peer.
-
-    @Override
-    public final void data(ByteBuf data, boolean last) {
-        Http2Stream stream = h2;
-        if (dead || localEnded || stream == null || !(last || data.isReadable())) {
-            data.release();
-            return;
-        }
-        if (last) {
-            localEnded();
-        }
-        unsent += data.readableBytes();
-        connection.enqueue(stream, new PendingData(this, data, last));
-        if (last) {
-            watchRest(stream);
-        }
-    }
-
-    /** All was handed over, so that nobody asks any more whether the peer has room for it. */
-    private void watchRest(Http2Stream stream) {
-        if (connection.hasPending(stream) && !connection.isWritable(stream)) {
-            armStallTimer();
-            holdUnsent();
-        }
-    }
-
-    @Override
-    public final void trailers(Fields trailers) {
-        Http2Stream stream = h2;
-        if (dead || localEnded || stream == null) {
-            return;
-        }
-        localEnded();
-        if (connection.hasPending(stream)) {
-            connection.enqueue(stream, new PendingTrailers(this, trailers));
-            watchRest(stream);
-        } else {
-            writeTrailers(trailers);
-        }
-    }
-
-    final void writeTrailers(Fields trailers) {
-        Http2Stream stream = h2;
-        if (stream != null) {
-            connection.writeTrailers(stream, trailers);
-        }
-    }
-
-    final void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last) {
-        if (stallTimer != null) {
-            stallTimer.onProgress();
-        }
-        unsent -= data.readableBytes();
-        Http2Stream stream = h2;
-        if (stream == null) {
-            data.release();
-        } else {
-            connection.writeData(ctx, stream, data, last);
-        }
-    }
-
-    final void closeLocal() {
-        cancelStallTimer();
-        Http2Stream stream = h2;
-        if (stream != null) {
-            connection.closeLocal(stream);
-        }
-    }
-
-    @Override
-    public final void flush() {
-        connection.requestFlush();
-    }
-
-    @Override
-    public final boolean isWritable() {
-        Http2Stream stream = h2;
-        if (dead || localEnded || stream == null || hasRoom(stream)) {
-            return true;
-        }
-        if (!paused) {
-            paused = true;
-            connection.paused(this);
-            connection.observer.onFlowControlPaused();
-            armStallTimer();
-        }
-        return false;
-    }
+    // What the gateway takes.
 
     @Override
     public final void consumed(int bytes) {
-        Http2Stream stream = h2;
+        Http2Stream stream = h2();
         settle();
         untaken -= bytes;
         if (stream != null && bytes > 0) {
-            connection.windows().consumed(stream, bytes);
-            if (!dead) {
+            context.windows().consumed(stream, bytes);
+            if (!isDead()) {
                 onConsumed(stream);
             }
         }
     }
 
     @Override
-    public final void reset(Failure failure) {
-        if (!dead && !isDone()) {
-            onGivenUp();
-            connection.reset(this, errorCode(failure));
-        }
-    }
-
-    /** Ends it here without telling anybody: the caller does. */
-    final void die() {
-        dead = true;
+    final void letGo() {
         untaken = 0; // whoever has it lets go of it
         settle();
-        events = null;
-        cancelTimers();
-        onDying();
     }
 
-    /** Bytes of its body were taken. */
-    void onConsumed(Http2Stream stream) {}
-
-    /** We are about to reset it. */
-    void onGivenUp() {}
-
-    /** It ends, maybe before it began. */
-    void onDying() {}
-
-    void cancelTimers() {
-        cancelStallTimer();
+    /** What was handed on since the last credit is held no more. */
+    private void settle() {
+        if (shortHeld > FREE_PIECES) {
+            context.account().release((shortHeld - FREE_PIECES) * Cost.PIECE);
+        }
+        shortHeld = 0;
+        if (tinyHeld > 0) {
+            context.guard().onTinyGone(tinyHeld);
+            tinyHeld = 0;
+        }
     }
 
     // What the peer does.
 
     /** Takes a DATA frame's payload, which is lent; returns how many bytes nobody will consume later. */
-    final int onData(ByteBuf data, boolean last) throws Http2Exception {
+    final int onData(ChannelHandlerContext ctx, ByteBuf data, boolean last) throws Http2Exception {
         int length = data.readableBytes();
-        StreamEvents told = events;
+        StreamEvents told = events();
         if (told != null) {
             checkDataMayCome(); // before anything says that the message has ended: it has not begun
         }
         account(length, last);
         untilWindowful -= length;
         if (last) {
-            remoteEnded = true;
+            remoteEnded();
         } else if (untilWindowful <= 0) {
             onWindowful();
         }
@@ -293,16 +122,16 @@ abstract class MultiplexedStream implements Stream {
         if (length > 0 || last) {
             onProgress();
             if (!mayHold(length)) {
-                connection.cut(this, "no memory is left for a body in so many pieces");
+                cut("no memory is left for a body in so many pieces");
                 return 0; // closing gave all bytes back
             }
             if (length < FloodGuard.TINY) {
-                connection.guard().onTinyHeld();
+                context.guard().onTinyHeld();
                 tinyHeld++;
             }
             touch();
             untaken += length;
-            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : isCopied(length) ? copy(data) : data.retain(), last);
+            told.onData(length == 0 ? Unpooled.EMPTY_BUFFER : isCopied(length) ? copy(ctx, data) : data.retain(), last);
         }
         return 0;
     }
@@ -320,7 +149,7 @@ abstract class MultiplexedStream implements Stream {
         if (length > COPIED) {
             return true;
         }
-        if (shortHeld >= FREE_PIECES && !connection.account().tryCharge(Cost.PIECE)) {
+        if (shortHeld >= FREE_PIECES && !context.account().tryCharge(Cost.PIECE)) {
             return false;
         }
         shortHeld++;
@@ -333,43 +162,37 @@ abstract class MultiplexedStream implements Stream {
             known = new WindowGrowth.Need();
             need = known;
         }
-        Http2Stream stream = h2;
+        Http2Stream stream = h2();
         if (stream != null) {
-            untilWindowful += connection.growth().onWindowful(known, stream);
+            untilWindowful += context.growth().onWindowful(known, stream);
         }
     }
 
     /** Gives back how much window it was given beyond what it had before. */
     final void giveBack() {
         if (need != null) {
-            connection.growth().giveBack(need.grown(), untaken);
+            context.growth().giveBack(need.grown(), untaken);
         }
     }
 
-    private ByteBuf copy(ByteBuf data) {
+    private static ByteBuf copy(ChannelHandlerContext ctx, ByteBuf data) {
         int length = data.readableBytes();
-        return connection.context().alloc().buffer(length).writeBytes(data, data.readerIndex(), length);
+        return ctx.alloc().buffer(length).writeBytes(data, data.readerIndex(), length);
     }
 
-    private void settle() {
-        if (shortHeld > FREE_PIECES) {
-            connection.account().release((shortHeld - FREE_PIECES) * Cost.PIECE);
+    /** Ends the peer's message with what its trailers say, if they say it by the rules. */
+    final void onTrailers(ReceivedHeaders headers) throws Http2Exception {
+        String problem = headers.hasPseudo() ? "a pseudo-header field in trailers" : headers.problem();
+        if (problem != null || headers.isTooMany()) {
+            throw streamError(problem != null ? problem : "too many trailer fields");
         }
-        shortHeld = 0;
-        if (tinyHeld > 0) {
-            connection.guard().onTinyGone(tinyHeld);
-            tinyHeld = 0;
-        }
-    }
-
-    final void onTrailers(Fields trailers) throws Http2Exception {
         account(0, true);
-        remoteEnded = true;
-        StreamEvents told = events;
+        remoteEnded();
+        StreamEvents told = events();
         if (told != null) {
             onProgress();
             touch();
-            told.onTrailers(trailers);
+            told.onTrailers(headers.fields());
         }
     }
 
@@ -379,7 +202,7 @@ abstract class MultiplexedStream implements Stream {
             expected -= length;
             if (expected < 0 || (last && expected > 0)) {
                 expected = RequestHead.UNKNOWN_LENGTH;
-                throw connection.streamError(this, "content-length and the length of the body differ");
+                throw streamError("content-length and the length of the body differ");
             }
         }
     }
@@ -387,142 +210,39 @@ abstract class MultiplexedStream implements Stream {
     final void touch() {
         if (!touched) {
             touched = true;
-            connection.touched(this);
+            context.touched().add(this);
         }
     }
 
     /** Netty's stream is gone: both directions have ended, or the connection has. */
     final void onClosed() {
         settle();
-        if (dead || !isOver()) {
+        if (isDead() || !isOver()) {
             fail(lost());
         } else if (touched) {
-            dead = true; // but the other side is still to be flushed at the end of this batch
-            cancelTimers();
+            dieAfterBatch(); // the other side is still to be flushed at the end of it
         } else {
             die();
         }
     }
 
-    final void onReadComplete() {
+    @Override
+    public final void onReadComplete() {
         touched = false;
-        StreamEvents told = events;
-        if (dead) {
-            events = null;
+        StreamEvents told = events();
+        if (isDead()) {
+            events(null);
         }
         if (told != null) {
             told.onReadComplete();
         }
     }
 
-    /** Whether it need not wait any more: it may write, or has nothing more to write. */
-    final boolean mayResume() {
-        Http2Stream stream = h2;
-        return dead || localEnded || stream == null || hasRoom(stream);
-    }
+    @Override
+    public void afterReadComplete() {}
 
-    private boolean hasRoom(Http2Stream stream) {
-        return (unsent == 0 || unsent < maxUnsent()) && connection.isWritable(stream);
-    }
-
-    private static int maxUnsent() {
-        return switch (DirectMemory.supply()) {
-            case AMPLE, MODERATE -> MAX_UNSENT;
-            case SCARCE -> MAX_UNSENT_SCANT;
-            case RESERVE -> 1;
-        };
-    }
-
-    final void resume() {
-        paused = false;
-        StreamEvents told = events;
-        if (!localEnded && !dead) {
-            cancelStallTimer();
-            if (told != null) {
-                told.onWritable();
-            }
-        }
-    }
-
-    /** Tells the end that no message had: the stream has failed, and the other end needs no telling. */
-    final void fail(Failure failure) {
-        if (dead) {
-            return;
-        }
-        boolean over = isOver();
-        StreamEvents told = events;
-        die();
-        if (over) {
-            return;
-        }
-        if (told != null) {
-            told.onReset(failure);
-        } else {
-            early = failure;
-        }
-    }
-
-    // The peer that takes nothing.
-
-    private void armStallTimer() {
-        if (connection.writeIdleMillis() > 0) {
-            StallTimer timer = stallTimer;
-            if (timer == null) {
-                timer = new StallTimer(this);
-                stallTimer = timer;
-            }
-            timer.arm();
-        }
-    }
-
-    /** Limits the wait of what was handed over, if nobody does. */
-    final void watchUnsent() {
-        Http2Stream stream = h2;
-        if (!dead && localEnded && stream != null && connection.hasPending(stream)) {
-            StallTimer timer = stallTimer;
-            if (timer == null || !timer.isArmed()) {
-                armStallTimer();
-            }
-            if (!connection.isWritable(stream)) {
-                holdUnsent();
-            }
-        }
-    }
-
-    /** From here on nobody but this stream answers for what waits. */
-    private void holdUnsent() {
-        Unsent made = waiting;
-        if (made == null) {
-            made = new Unsent();
-            waiting = made;
-        }
-        made.stall();
-    }
-
-    /** What a stream holds whose end was handed over, so that no exchange waits for it any more. */
-    private final class Unsent extends Stalled.Holder {
-        @Override
-        protected long held() {
-            return unsent;
-        }
-
-        @Override
-        protected Object culprit() {
-            return connection.culprit();
-        }
-
-        @Override
-        protected void cut() {
-            connection.cut(MultiplexedStream.this, "direct memory ran low, and what was sent was not taken");
-        }
-    }
-
-    private void cancelStallTimer() {
-        if (waiting != null) {
-            waiting.resume();
-        }
-        if (stallTimer != null) {
-            stallTimer.cancel();
-        }
+    final Http2Exception streamError(String detail) {
+        Http2Stream stream = h2();
+        return Http2Exception.streamError(stream == null ? 0 : stream.id(), Http2Error.PROTOCOL_ERROR, detail);
     }
 }

@@ -5,11 +5,20 @@ import java.util.List;
 
 /** The streams of a connection that were seen not writable, in the order in which they came to wait. */
 final class PausedStreams {
-    private final List<MultiplexedStream> paused = new ArrayList<>();
+    /** A stream that waits; it adds itself each time that it begins to. */
+    interface Member {
+        /** Whether it need not wait any more. */
+        boolean mayResume();
+
+        /** It has left those that wait. */
+        void resume();
+    }
+
+    private final List<Member> paused = new ArrayList<>();
     private boolean resuming;
     private boolean resumeAgain;
 
-    void add(MultiplexedStream stream) {
+    void add(Member stream) {
         paused.add(stream);
     }
 
@@ -26,7 +35,7 @@ final class PausedStreams {
         while (resumeAgain) {
             resumeAgain = false;
             for (int i = 0, n = paused.size(), at = 0; i < n; i++) {
-                MultiplexedStream stream = paused.get(at);
+                Member stream = paused.get(at);
                 if (stream.mayResume()) {
                     paused.remove(at);
                     stream.resume();

@@ -2,6 +2,7 @@ package dev.gateway.http2;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
@@ -12,20 +13,40 @@ import io.netty.handler.codec.http2.Http2Stream;
 
 /** Hands the frames that Netty has read and found in order to their streams, or to the connection. */
 final class PeerFrames implements Http2FrameListener {
-    private final MultiplexedConnection connection;
-    private final ClosedStreams closed;
+    /** The connection, which is told what is not the matter of one of our streams alone. */
+    interface Owner {
+        /** A head, or trailers. */
+        void onHeaders(Http2Stream h2, ReceivedHeaders headers, boolean last) throws Http2Exception;
 
-    PeerFrames(MultiplexedConnection connection, ClosedStreams closed) {
-        this.connection = connection;
-        this.closed = closed;
+        /** The peer has reset the stream. */
+        void onResetByPeer(MultiplexedStream stream, long errorCode) throws Http2Exception;
+
+        void onPriorityUpdate(PriorityUpdate update) throws Http2Exception;
+
+        void onSettings(Http2Settings received);
+
+        void onPingAck(long data);
+
+        void onGoAway();
+    }
+
+    private final Owner owner;
+    private final Http2Connection connection;
+    private final ClosedStreams closed;
+    private final OpenStreams streams;
+
+    PeerFrames(Owner owner, Codec codec, OpenStreams streams) {
+        this.owner = owner;
+        this.connection = codec.connection();
+        this.closed = codec.closed();
+        this.streams = streams;
     }
 
     @Override
     public int onDataRead(ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean last)
             throws Http2Exception {
-        Http2Stream h2 = connection.connection().stream(streamId);
-        MultiplexedStream stream = h2 == null ? null : connection.stream(h2);
-        return padding + (stream == null ? data.readableBytes() : stream.onData(data, last));
+        MultiplexedStream stream = streams.of(streamId);
+        return padding + (stream == null ? data.readableBytes() : stream.onData(ctx, data, last));
     }
 
     @Override
@@ -39,20 +60,19 @@ final class PeerFrames implements Http2FrameListener {
             int padding,
             boolean last)
             throws Http2Exception {
-        Http2Stream h2 = connection.connection().stream(streamId);
+        Http2Stream h2 = connection.stream(streamId);
         if (h2 != null) {
-            connection.onHeaders(h2, (ReceivedHeaders) headers, last);
+            owner.onHeaders(h2, (ReceivedHeaders) headers, last);
         }
     }
 
     @Override
     public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode) throws Http2Exception {
-        Http2Stream h2 = connection.connection().stream(streamId);
-        MultiplexedStream stream = h2 == null ? null : connection.stream(h2);
+        MultiplexedStream stream = streams.of(streamId);
         closed.onResetByPeer(streamId);
         if (stream != null) {
             stream.touch();
-            connection.onResetByPeer(stream, errorCode);
+            owner.onResetByPeer(stream, errorCode);
         }
     }
 
@@ -64,27 +84,23 @@ final class PeerFrames implements Http2FrameListener {
             if (streamId != 0) {
                 throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "PRIORITY_UPDATE on a stream");
             }
-            connection.onPriorityUpdate(PriorityUpdate.read(payload));
+            owner.onPriorityUpdate(PriorityUpdate.read(payload));
         }
     }
 
     @Override
     public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
-        connection.onSettings(settings);
+        owner.onSettings(settings);
     }
 
     @Override
     public void onPingAckRead(ChannelHandlerContext ctx, long data) {
-        if (data == WindowGrowth.PING) {
-            connection.growth().onPingAck();
-        } else {
-            connection.onPingAck(data);
-        }
+        owner.onPingAck(data);
     }
 
     @Override
     public void onGoAwayRead(ChannelHandlerContext ctx, int lastStreamId, long errorCode, ByteBuf debugData) {
-        connection.onGoAway(lastStreamId, errorCode);
+        owner.onGoAway();
     }
 
     // What needs nothing of us: Netty has seen to it, or nobody sends it.

@@ -9,12 +9,25 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController.FlowControlled;
 final class PendingData implements FlowControlled {
     private static final int MERGED = 4096;
 
-    private final MultiplexedStream stream;
+    /** The stream whose body it is. */
+    interface Owner {
+        /**
+         * Writes what there is a window for.
+         *
+         * @param data owned from here on
+         */
+        void writeData(ChannelHandlerContext ctx, ByteBuf data, boolean last);
+
+        /** The last of the body was written. */
+        void closeLocal();
+    }
+
+    private final Owner stream;
     private ByteBuf data;
     private boolean last;
     private boolean merged; // whether the buffer was made here, with room to append
 
-    PendingData(MultiplexedStream stream, ByteBuf data, boolean last) {
+    PendingData(Owner stream, ByteBuf data, boolean last) {
         this.stream = stream;
         this.data = data;
         this.last = last;

@@ -6,10 +6,16 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController.FlowControlled;
 
 /** Trailers that wait behind body bytes: no window is needed for them, but their turn is. */
 final class PendingTrailers implements FlowControlled {
-    private final MultiplexedStream stream;
+    /** The stream whose trailers they are. */
+    interface Owner {
+        /** Writes them, which ends the message. */
+        void writeTrailers(Fields trailers);
+    }
+
+    private final Owner stream;
     private final Fields trailers;
 
-    PendingTrailers(MultiplexedStream stream, Fields trailers) {
+    PendingTrailers(Owner stream, Fields trailers) {
         this.stream = stream;
         this.trailers = trailers;
     }

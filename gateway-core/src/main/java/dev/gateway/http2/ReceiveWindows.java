@@ -1,6 +1,7 @@
 package dev.gateway.http2;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
@@ -10,12 +11,23 @@ import io.netty.handler.codec.http2.Http2Stream;
 final class ReceiveWindows {
     private static final int DEFAULT_WINDOW = 65_535;
 
-    private final MultiplexedConnection connection;
+    /** The connection. */
+    interface Owner {
+        /** Returns its place in the pipeline; it has one. */
+        ChannelHandlerContext context();
+
+        /** Windows could not be kept. */
+        void onError(ChannelHandlerContext ctx, boolean outbound, Throwable cause);
+    }
+
+    private final Owner owner;
+    private final FlushSchedule flushes;
     private final Http2Stream all;
     private final Http2LocalFlowController controller;
 
-    ReceiveWindows(MultiplexedConnection connection, Http2Connection h2) {
-        this.connection = connection;
+    ReceiveWindows(Owner owner, Http2Connection h2, FlushSchedule flushes) {
+        this.owner = owner;
+        this.flushes = flushes;
         this.all = h2.connectionStream();
         this.controller = h2.local().flowController();
     }
@@ -32,10 +44,10 @@ final class ReceiveWindows {
         }
         try {
             if (controller.consumeBytes(h2, bytes)) {
-                connection.requestFlush();
+                flushes.request();
             }
         } catch (Http2Exception e) {
-            connection.onError(connection.context(), true, e);
+            owner.onError(owner.context(), true, e);
         }
     }
 
@@ -43,9 +55,9 @@ final class ReceiveWindows {
     void add(Http2Stream h2, int bytes) {
         try {
             controller.incrementWindowSize(h2, bytes);
-            connection.requestFlush();
+            flushes.request();
         } catch (Http2Exception e) {
-            connection.onError(connection.context(), true, e);
+            owner.onError(owner.context(), true, e);
         }
     }
 

@@ -1,24 +1,43 @@
 package dev.gateway.http2;
 
 import dev.gateway.time.Timer;
-import io.netty.handler.codec.http2.Http2Stream;
+import dev.gateway.time.TimerWheel;
 
 /** Ends a stream whose peer takes nothing of what waits for it. Part of the stream, made when something first waits. */
 final class StallTimer extends Timer {
-    private final MultiplexedStream stream;
-    private final MultiplexedConnection connection;
+    /** The stream that waits. */
+    interface Owner {
+        /** Whether it could send, if it were its turn. */
+        boolean hasWindow();
+
+        /** Returns how many bytes of bodies its connection has sent, of all streams. */
+        long dataWritten();
+
+        /** Its peer has taken nothing for as long as it may. */
+        void onStalled();
+    }
+
+    private final Owner stream;
+    private final TimerWheel timers;
+    private final long millis;
     private boolean progressed; // bytes left since it was armed
     private long othersBefore; // bytes that the connection had sent when it was armed
 
-    StallTimer(MultiplexedStream stream) {
+    /**
+     * Makes the timer of one stream.
+     *
+     * @param millis how long its peer may take nothing
+     */
+    StallTimer(Owner stream, TimerWheel timers, long millis) {
         this.stream = stream;
-        this.connection = stream.connection;
+        this.timers = timers;
+        this.millis = millis;
     }
 
     void arm() {
         progressed = false;
-        othersBefore = connection.dataWritten();
-        connection.timers.arm(this, connection.writeIdleMillis());
+        othersBefore = stream.dataWritten();
+        timers.arm(this, millis);
     }
 
     void onProgress() {
@@ -27,8 +46,7 @@ final class StallTimer extends Timer {
 
     /** Whether the peer takes bytes, of this stream or of others whose turn it is. */
     private boolean isPeerTaking() {
-        Http2Stream h2 = stream.h2();
-        return progressed || (h2 != null && connection.dataWritten() != othersBefore && connection.hasWindow(h2));
+        return progressed || (stream.dataWritten() != othersBefore && stream.hasWindow());
     }
 
     @Override
@@ -36,7 +54,7 @@ final class StallTimer extends Timer {
         if (isPeerTaking()) {
             arm();
         } else {
-            connection.onStalled(stream);
+            stream.onStalled();
         }
     }
 }

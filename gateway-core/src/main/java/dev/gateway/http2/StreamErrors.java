@@ -1,6 +1,8 @@
 package dev.gateway.http2;
 
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Exception.StreamException;
@@ -9,18 +11,34 @@ import org.jspecify.annotations.Nullable;
 
 /** What is done about a peer that breaks the rules on one stream of a connection. Part of that. */
 final class StreamErrors {
-    private final MultiplexedConnection connection;
-    private final Codec codec;
+    /** The connection. */
+    interface Owner {
+        /** There were too many errors, so the connection ends. */
+        void onFlood(ChannelHandlerContext ctx, Http2Exception flood);
 
-    StreamErrors(MultiplexedConnection connection, Codec codec) {
-        this.connection = connection;
+        /** The header list of a new stream was larger than we take. */
+        void onOversized(Http2Stream h2);
+
+        /** Resets a stream that we do not know. */
+        ChannelFuture resetStream(ChannelHandlerContext ctx, int streamId, long errorCode, ChannelPromise promise);
+    }
+
+    private final Owner owner;
+    private final Codec codec;
+    private final OpenStreams streams;
+    private final StreamSender sender;
+
+    StreamErrors(Owner owner, Codec codec, OpenStreams streams, StreamSender sender) {
+        this.owner = owner;
         this.codec = codec;
+        this.streams = streams;
+        this.sender = sender;
     }
 
     /** Ends the stream that an error is about, or the connection if there are too many of them. */
     void on(ChannelHandlerContext ctx, boolean outbound, StreamException error) {
         int id = error.streamId();
-        Http2Stream h2 = connection.connection().stream(id);
+        Http2Stream h2 = codec.connection().stream(id);
         if (!outbound && h2 == null && codec.closed().wasResetByUs(id)) {
             isFlood(ctx, codec.guard()::onStray);
             return; // what the peer had sent before it learnt of our reset (RFC 9113, section 5.4.2)
@@ -30,7 +48,7 @@ final class StreamErrors {
             return;
         }
         if (!outbound && error.error() != Http2Error.REFUSED_STREAM) {
-            connection.observer.onViolation(Violation.MALFORMED_MESSAGE.kind());
+            codec.observer().onViolation(Violation.MALFORMED_MESSAGE.kind());
             if (isTooManyProvoked(ctx)) {
                 return;
             }
@@ -53,7 +71,7 @@ final class StreamErrors {
             count.add();
             return false;
         } catch (Http2Exception flood) {
-            connection.onConnectionError(ctx, false, flood, flood);
+            owner.onFlood(ctx, flood);
             return true;
         }
     }
@@ -65,8 +83,7 @@ final class StreamErrors {
     private void onHeaderListTooLarge(ChannelHandlerContext ctx, @Nullable Http2Stream known, StreamException error) {
         Long limit = codec.settings().maxHeaderListSize();
         if (limit != null && codec.headers().blockLength() < limit / 8) {
-            Http2Exception bomb = codec.guard().violation(Violation.HEADER_BOMB);
-            connection.onConnectionError(ctx, false, bomb, bomb);
+            owner.onFlood(ctx, codec.guard().violation(Violation.HEADER_BOMB));
             return;
         }
         int id = error.streamId();
@@ -74,7 +91,7 @@ final class StreamErrors {
             isFlood(ctx, codec.guard()::onStray);
             return; // its stream is not taken, whatever the head
         }
-        connection.observer.onViolation(Violation.HEADERS_TOO_LARGE.kind());
+        codec.observer().onViolation(Violation.HEADERS_TOO_LARGE.kind());
         if (known == null
                 && limit != null
                 && codec.headers().blockLength() < limit
@@ -82,9 +99,9 @@ final class StreamErrors {
             return;
         }
         Http2Stream h2 = known;
-        if (h2 == null && connection.connection().isServer()) {
+        if (h2 == null && codec.connection().isServer()) {
             try {
-                h2 = connection.connection().remote().createStream(id, false);
+                h2 = codec.connection().remote().createStream(id, false);
             } catch (Http2Exception e) {
                 resetUnknown(ctx, id, Http2Error.REFUSED_STREAM);
                 return;
@@ -92,23 +109,23 @@ final class StreamErrors {
         }
         if (h2 == null) {
             resetUnknown(ctx, id, error.error());
-        } else if (connection.stream(h2) == null) {
-            connection.onOversized(h2);
+        } else if (streams.of(h2) == null) {
+            owner.onOversized(h2);
         } else if (!isTooManyProvoked(ctx)) {
             refuse(h2, error, "more header or trailer fields than are taken");
         }
     }
 
     private void refuse(Http2Stream h2, StreamException error, String detail) {
-        MultiplexedStream stream = connection.stream(h2);
+        MultiplexedStream stream = streams.of(h2);
         if (stream != null) {
             stream.fail(stream.malformed(detail));
             stream.die();
         }
-        connection.resetStream(h2, error.error());
+        sender.reset(h2, error.error());
     }
 
     private void resetUnknown(ChannelHandlerContext ctx, int id, Http2Error error) {
-        connection.resetStream(ctx, id, error.code(), ctx.newPromise());
+        owner.resetStream(ctx, id, error.code(), ctx.newPromise());
     }
 }

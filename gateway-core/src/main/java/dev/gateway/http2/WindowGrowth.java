@@ -18,7 +18,14 @@ final class WindowGrowth {
     /** About as long as somebody who takes nothing is waited for. */
     private static final long WITHHELD_NANOS = 60_000_000_000L;
 
-    private final MultiplexedConnection connection;
+    /** The connection. */
+    interface Owner {
+        /** Sends a PING, whose answer comes back by {@link #onPingAck}. */
+        void ping(long data);
+    }
+
+    private final Owner owner;
+    private final ReceiveWindows windows;
     private final TimerWheel timers;
     private int budget;
     private int withheld; // of streams that have ended, although what they brought may still be here
@@ -27,8 +34,9 @@ final class WindowGrowth {
     private long pingedAt;
     private long roundTrip; // in nanoseconds; 0 until it is known
 
-    WindowGrowth(MultiplexedConnection connection, TimerWheel timers, int budget) {
-        this.connection = connection;
+    WindowGrowth(Owner owner, ReceiveWindows windows, TimerWheel timers, int budget) {
+        this.owner = owner;
+        this.windows = windows;
         this.timers = timers;
         this.budget = budget;
     }
@@ -47,11 +55,11 @@ final class WindowGrowth {
     /** A stream has received a windowful; returns how much it is to receive until the next one. */
     int onWindowful(Need need, Http2Stream h2) {
         long now = timers.nanoTime();
-        int window = connection.windows().size(h2);
+        int window = windows.size(h2);
         long nanos = Math.max(1, now - need.since);
         double speed = (double) window / nanos;
         boolean limited = need.since != 0 && nanos < roundTrip + roundTrip / 2;
-        boolean taken = connection.windows().unconsumed(h2) <= window / 2;
+        boolean taken = windows.unconsumed(h2) <= window / 2;
         need.since = now;
         // Where the path is full, all that more window does is to fill queues.
         if (limited && taken && speed > need.fastest * 5 / 4) {
@@ -61,7 +69,7 @@ final class WindowGrowth {
             if (more > 0) {
                 budget -= more;
                 need.grown += more;
-                connection.windows().add(h2, more);
+                windows.add(h2, more);
                 return window + more;
             }
         }
@@ -73,7 +81,7 @@ final class WindowGrowth {
         if (!pinged && (roundTrip == 0 || now - pingedAt > PING_AGAIN_NANOS)) {
             pinged = true;
             pingedAt = now;
-            connection.ping(PING);
+            owner.ping(PING);
         }
     }
 
