@@ -73,9 +73,10 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
     public final void consumed(int bytes) {
         Http2Stream stream = h2();
         settle();
-        untaken -= bytes;
-        if (stream != null && bytes > 0) {
-            context.windows().consumed(stream, bytes);
+        int owed = Math.min(bytes, untaken); // once it has failed, closing gives all of it back
+        untaken -= owed;
+        if (stream != null && owed > 0) {
+            context.windows().consumed(stream, owed);
             if (!isDead()) {
                 onConsumed(stream);
             }

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
+import dev.gateway.message.ResponseHead;
 import dev.gateway.message.Method;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;
@@ -414,6 +415,36 @@ class Http2ServerMessagesTest {
             assertEquals(1, client.all(Frames.WINDOW_UPDATE, id).size());
             client.send(Frames.RST_STREAM, 0, id, number(8));
         }
+    }
+
+    @Test
+    void moreCreditThanIsOwedHurtsNoOtherRequest() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        client.request(0).onReset = () -> client.request(0).server().consumed(2_000);
+        client.send(Frames.DATA, 0, 1, new byte[1_000]);
+        client.send(Frames.RST_STREAM, 0, 1, number(CANCEL));
+        assertEquals(Cause.CLIENT_CLOSED, client.request(0).failed().cause());
+        client.send(Frames.HEADERS, END, 3, get());
+        client.request(1).server().head(new ResponseHead(200, null, new Fields(), 0), true);
+        client.request(1).server().flush();
+        client.collect();
+        assertNotNull(client.first(Frames.HEADERS, 3));
+        assertNull(client.first(Frames.RST_STREAM, 1));
+        assertNull(client.first(Frames.GOAWAY, 0));
+    }
+
+    @Test
+    void aStreamThatIsGivenMoreCreditThanIsOwedGoesOn() {
+        client.send(Frames.HEADERS, Frames.END_HEADERS, 1, post());
+        client.request(0).keepCredit = true;
+        client.send(Frames.DATA, 0, 1, new byte[1_000]);
+        client.request(0).server().consumed(2_000);
+        client.request(0).server().consumed(1_000);
+        client.send(Frames.DATA, Frames.END_STREAM, 1, new byte[1_000]);
+        assertTrue(client.request(0).ended);
+        assertNull(client.request(0).failure);
+        assertNull(client.first(Frames.RST_STREAM, 1));
     }
 
     @Test
