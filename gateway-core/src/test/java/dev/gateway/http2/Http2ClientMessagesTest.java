@@ -251,6 +251,28 @@ class Http2ClientMessagesTest {
     }
 
     @Test
+    void aBodyLongerThanAnnouncedFailsTheStreamBeforeTheRestIsHandedOn() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200", "content-length", "9")));
+        send(frame(Frames.DATA, 0, 3, new byte[8]));
+        send(frame(Frames.DATA, Frames.END_STREAM, 3, new byte[2]));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertEquals(8, exchange.received);
+        assertFalse(exchange.ended);
+        assertEquals(1, sent(Frames.RST_STREAM, 3).get(0).number(0));
+    }
+
+    @Test
+    void trailersDoNotEndABodyShorterThanAnnounced() {
+        Pair.Exchange exchange = request(Method.GET, true);
+        send(frame(Frames.HEADERS, Frames.END_HEADERS, 3, block(":status", "200", "content-length", "9")));
+        send(frame(Frames.DATA, 0, 3, new byte[8]));
+        send(frame(Frames.HEADERS, END, 3, block("checksum", "1")));
+        assertEquals(Cause.UPSTREAM_PROTOCOL_ERROR, exchange.failed().cause());
+        assertFalse(exchange.ended);
+    }
+
+    @Test
     void aResponseToHeadAnnouncesABodyThatDoesNotCome() {
         Pair.Exchange exchange = request(Method.HEAD, true);
         send(frame(Frames.HEADERS, END, 3, block(":status", "200", "content-length", "9")));
