@@ -179,7 +179,7 @@ class ArchitectureTest {
             "assembly", "dev.gateway", "dev.gateway.status..", "dev.gateway.explain..", "dev.gateway.runtime..");
 
     @ArchTest
-    static final ArchRule processUses = mayUse("process", "net", "config.yaml", "format");
+    static final ArchRule processUses = mayUse("process", "net", "format");
 
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");

@@ -3,7 +3,7 @@ package dev.gateway.process;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import dev.gateway.config.yaml.type.Durations;
+import dev.gateway.format.Durations;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;

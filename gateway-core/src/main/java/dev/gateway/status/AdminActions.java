@@ -5,7 +5,7 @@ import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.admin.AdminRequest;
 import dev.gateway.admin.AdminResponse;
 import dev.gateway.config.yaml.Json;
-import dev.gateway.config.yaml.type.Durations;
+import dev.gateway.format.Durations;
 import dev.gateway.process.LogLevels;
 import dev.gateway.runtime.EndpointDrain;
 import java.time.Duration;
@@ -78,7 +78,7 @@ public final class AdminActions {
         if (text == null) {
             return null;
         }
-        Duration duration = Durations.tryParse(text);
+        Duration duration = Durations.parse(text);
         if (duration == null || duration.isZero()) {
             throw new IllegalArgumentException("for: expected a duration such as 10m");
         }

@@ -33,7 +33,7 @@ final class AccessLogTemplates {
     private static AccessLogTemplate parse(String text) throws InvalidException {
         if (text.isEmpty() || text.chars().anyMatch(c -> (c < ' ' && c != '\t') || c > '~')) {
             throw new InvalidException(
-                    "expected one line of ASCII text with fields in braces, not " + Types.quote(text));
+                    "expected one line of ASCII text with fields in braces, not " + Type.quote(text));
         }
         List<Part> parts = new ArrayList<>();
         StringBuilder literal = new StringBuilder();

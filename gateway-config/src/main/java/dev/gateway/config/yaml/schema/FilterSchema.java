@@ -19,6 +19,7 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
+import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.io.IOException;
@@ -339,7 +340,7 @@ final class FilterSchema {
                             return code;
                         }
                     }
-                    throw new InvalidException("expected one of " + allowed + ", not " + Types.quote(text));
+                    throw new InvalidException("expected one of " + allowed + ", not " + Type.quote(text));
                 },
                 code -> code);
     }

@@ -11,6 +11,7 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
+import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +105,7 @@ final class MatchSchema {
             return Types.regexProblem(value);
         }
         if (!value.startsWith("/")) {
-            return "a path begins with '/'" + (secret ? "" : ", not " + Types.quote(value));
+            return "a path begins with '/'" + (secret ? "" : ", not " + Type.quote(value));
         }
         if (value.indexOf('?') >= 0 || value.indexOf('#') >= 0) {
             return "a path has no '?' or '#': match the query with queryParams";

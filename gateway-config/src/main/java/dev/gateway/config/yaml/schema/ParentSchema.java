@@ -84,7 +84,7 @@ final class ParentSchema {
         }
         if (!url.matches()) {
             throw new InvalidException("expected the URL of a proxy such as http://proxy.example:3128, or DIRECT, not "
-                    + Types.quote(text) + hint(text));
+                    + Type.quote(text) + hint(text));
         }
         String scheme = url.group(1).toLowerCase(Locale.ROOT);
         Proxy.Kind kind = KINDS.get(scheme);

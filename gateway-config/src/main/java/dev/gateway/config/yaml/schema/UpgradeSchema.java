@@ -6,7 +6,6 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Type;
-import dev.gateway.config.yaml.type.Types;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
@@ -30,12 +29,12 @@ final class UpgradeSchema {
                 String lower = text.toLowerCase(Locale.ROOT);
                 if (HTTP2.matcher(lower).matches()) {
                     throw new InvalidException(
-                            Types.quote(text)
+                            Type.quote(text)
                                     + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
                 }
                 if (!text.matches(TOKEN_PATTERN)) {
                     throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
-                            + Types.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
+                            + Type.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
                 }
                 return lower;
             },
@@ -55,7 +54,7 @@ final class UpgradeSchema {
                 String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
                 if (origin.isEmpty()) {
                     throw new InvalidException("expected an origin such as https://example.com or"
-                            + " https://example.com:8443, not " + Types.quote(text) + originHint(text));
+                            + " https://example.com:8443, not " + Type.quote(text) + originHint(text));
                 }
                 return origin;
             },

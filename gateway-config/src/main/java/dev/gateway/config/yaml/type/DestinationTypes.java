@@ -78,7 +78,7 @@ public final class DestinationTypes {
         if (numeric || name.length() > 253 || !NAME.matcher(name).matches()) {
             throw new InvalidException(
                     "expected a host name, .example.com, an address block such as 10.0.0.0/8 or '*', not "
-                            + Types.quote(text) + hint(text));
+                            + Type.quote(text) + hint(text));
         }
         String lower = name.toLowerCase(Locale.ROOT);
         String plain = lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
@@ -113,7 +113,7 @@ public final class DestinationTypes {
                     .problems
                     .warning(
                             site.position(),
-                            site.label() + ": " + Types.quote(text) + " is all of " + block.text()
+                            site.label() + ": " + Type.quote(text) + " is all of " + block.text()
                                     + ": write it so, or the address alone");
         }
     }
@@ -195,6 +195,6 @@ public final class DestinationTypes {
             }
         }
         throw new InvalidException("expected a port from 1 to 65535, or two with a dash such as 8000-8999, not "
-                + Types.quote(text) + (text.equals("*") ? ": write 1-65535 for all" : ""));
+                + Type.quote(text) + (text.equals("*") ? ": write 1-65535 for all" : ""));
     }
 }

@@ -3,6 +3,7 @@ package dev.gateway.config.yaml.type;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import dev.gateway.config.Cidr;
+import dev.gateway.format.Durations;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -34,7 +35,7 @@ public final class Types {
             (text, site) -> switch (text) {
                 case "true" -> true;
                 case "false" -> false;
-                default -> throw new InvalidException("expected true or false, not " + quote(text));
+                default -> throw new InvalidException("expected true or false, not " + Type.quote(text));
             },
             value -> value);
 
@@ -42,15 +43,15 @@ public final class Types {
             ScalarType.Form.TEXT,
             strings(Durations.PATTERN),
             Duration.ZERO,
-            (text, site) -> Durations.parse(text),
+            (text, site) -> Amounts.duration(text),
             Durations::print);
 
     public static final ScalarType<Long> SIZE = new ScalarType<>(
             ScalarType.Form.TEXT,
-            Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Sizes.PATTERN))),
+            Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Amounts.SIZE_PATTERN))),
             0L,
-            (text, site) -> Sizes.parse(text),
-            Sizes::print);
+            (text, site) -> Amounts.size(text),
+            Amounts::printSize);
 
     /** A share of the whole. */
     public static final ScalarType<Double> FRACTION = new ScalarType<>(
@@ -61,7 +62,7 @@ public final class Types {
                 if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
                     return Double.parseDouble(text);
                 }
-                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + quote(text));
+                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + Type.quote(text));
             },
             value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
 
@@ -80,7 +81,7 @@ public final class Types {
                     return text;
                 }
                 String upper = text.toUpperCase(Locale.ROOT);
-                throw new InvalidException("expected a method in upper case such as GET, not " + quote(text)
+                throw new InvalidException("expected a method in upper case such as GET, not " + Type.quote(text)
                         + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
             },
             value -> value);
@@ -134,7 +135,7 @@ public final class Types {
                 Cidr cidr = Cidr.parse(text);
                 if (cidr == null) {
                     throw new InvalidException(
-                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + quote(text));
+                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + Type.quote(text));
                 }
                 return cidr;
             },
@@ -184,7 +185,7 @@ public final class Types {
                 || Integer.parseInt(port) > 65535) {
             throw new InvalidException(
                     "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
-                            + quote(text));
+                            + Type.quote(text));
         }
         return new InetSocketAddress(address.network(), Integer.parseInt(port));
     }
@@ -226,7 +227,7 @@ public final class Types {
                         }
                     }
                     throw new InvalidException(
-                            "expected a whole number from " + minimum + " to " + maximum + ", not " + quote(text));
+                            "expected a whole number from " + minimum + " to " + maximum + ", not " + Type.quote(text));
                 },
                 value -> value);
     }
@@ -249,7 +250,7 @@ public final class Types {
                 "",
                 (text, site) -> {
                     if (!compiled.matcher(text).matches()) {
-                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                        throw new InvalidException("expected " + expected + ", not " + Type.quote(text));
                     }
                     return text;
                 },
@@ -269,11 +270,11 @@ public final class Types {
                     try {
                         if (new URI(url).getHost() == null) {
                             throw new InvalidException(
-                                    "expected " + expected + ", which names a host, not " + quote(url));
+                                    "expected " + expected + ", which names a host, not " + Type.quote(url));
                         }
                         return url;
                     } catch (URISyntaxException e) {
-                        throw new InvalidException("expected " + expected + ", not " + quote(url));
+                        throw new InvalidException("expected " + expected + ", not " + Type.quote(url));
                     }
                 },
                 Variables::escape);
@@ -298,7 +299,7 @@ public final class Types {
                                 + String.join(", ", words.keySet()));
                     }
                     String near = Suggestions.nearest(text, words.keySet());
-                    throw new InvalidException("unknown value " + quote(text)
+                    throw new InvalidException("unknown value " + Type.quote(text)
                             + (near != null
                                     ? ": did you mean '" + near + "'?"
                                     : ": expected one of " + String.join(", ", words.keySet())));
@@ -336,11 +337,6 @@ public final class Types {
         }
     }
 
-    /** Returns a text as messages quote it. */
-    public static String quote(String text) {
-        return "'" + Type.shorten(text) + "'";
-    }
-
     private static ScalarType<String> host(String expected) {
         java.util.regex.Pattern name = java.util.regex.Pattern.compile(DNS_NAME);
         return new ScalarType<>(
@@ -362,7 +358,7 @@ public final class Types {
                     } else if (text.startsWith("[")) {
                         hint = ": leave the brackets out";
                     }
-                    throw new InvalidException("expected " + expected + ", not " + quote(text) + hint);
+                    throw new InvalidException("expected " + expected + ", not " + Type.quote(text) + hint);
                 },
                 value -> value);
     }
@@ -375,7 +371,7 @@ public final class Types {
                 "",
                 (text, site) -> {
                     if (text.length() > 253 || !compiled.matcher(text).matches()) {
-                        throw new InvalidException("expected " + expected + ", not " + quote(text));
+                        throw new InvalidException("expected " + expected + ", not " + Type.quote(text));
                     }
                     String lower = text.toLowerCase(Locale.ROOT);
                     return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;

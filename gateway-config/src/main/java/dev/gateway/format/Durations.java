@@ -1,13 +1,14 @@
-package dev.gateway.config.yaml.type;
+package dev.gateway.format;
 
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as GEP-2257 of the Gateway API writes them. */
+/** Durations as GEP-2257 of the Gateway API writes them, such as {@code 1m30s}. */
 public final class Durations {
-    static final String PATTERN = "([0-9]{1,5}(h|m|s|ms)){1,4}";
+    /** Matches each of them. */
+    public static final String PATTERN = "([0-9]{1,5}(h|m|s|ms)){1,4}";
 
     private static final Pattern WHOLE = Pattern.compile(PATTERN);
     private static final Pattern PART = Pattern.compile("([0-9]{1,5})(ms|h|m|s)");
@@ -15,19 +16,9 @@ public final class Durations {
     private Durations() {}
 
     /** Returns the duration that a text stands for, or null if it is none. */
-    public static @Nullable Duration tryParse(String text) {
-        try {
-            return parse(text);
-        } catch (InvalidException e) {
-            return null;
-        }
-    }
-
-    static Duration parse(String text) throws InvalidException {
+    public static @Nullable Duration parse(String text) {
         if (!WHOLE.matcher(text).matches()) {
-            String hint = text.matches("[0-9]{1,5}") ? ": did you mean '" + text + "s'?" : "";
-            throw new InvalidException(
-                    "expected a duration such as 30s, 1m30s or 500ms, not " + Types.quote(text) + hint);
+            return null;
         }
         Duration sum = Duration.ZERO;
         Matcher part = PART.matcher(text);
@@ -44,7 +35,7 @@ public final class Durations {
         return sum;
     }
 
-    /** Writes a duration as configurations do. */
+    /** Writes a duration, without what is below a millisecond. */
     public static String print(Duration duration) {
         if (duration.isZero()) {
             return "0s";

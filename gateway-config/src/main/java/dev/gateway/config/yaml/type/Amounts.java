@@ -1,0 +1,57 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.format.Durations;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How a configuration writes durations, and sizes in bytes: a number, with a binary unit. */
+final class Amounts {
+    static final String SIZE_PATTERN = "[0-9]{1,15}(B|KiB|MiB|GiB|TiB)?";
+
+    private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(B|KiB|MiB|GiB|TiB)?");
+    private static final List<String> UNITS = List.of("B", "KiB", "MiB", "GiB", "TiB");
+
+    private Amounts() {}
+
+    static Duration duration(String text) throws InvalidException {
+        Duration duration = Durations.parse(text);
+        if (duration == null) {
+            String hint = text.matches("[0-9]{1,5}") ? ": did you mean '" + text + "s'?" : "";
+            throw new InvalidException(
+                    "expected a duration such as 30s, 1m30s or 500ms, not " + Type.quote(text) + hint);
+        }
+        return duration;
+    }
+
+    static long size(String text) throws InvalidException {
+        Matcher matcher = SIZE.matcher(text);
+        if (!matcher.matches()) {
+            Matcher foreign =
+                    Pattern.compile("([0-9]{1,15}) *([kKmMgGtT])[iI]?[bB]?").matcher(text);
+            String hint = foreign.matches()
+                    ? ": did you mean '" + foreign.group(1) + foreign.group(2).toUpperCase(Locale.ROOT) + "iB'?"
+                    : "";
+            throw new InvalidException("expected a size such as 64KiB or 10MiB, not " + Type.quote(text) + hint);
+        }
+        long amount = Long.parseLong(matcher.group(1));
+        String unit = matcher.group(2);
+        try {
+            return unit == null ? amount : Math.multiplyExact(amount, 1L << (10 * UNITS.indexOf(unit)));
+        } catch (ArithmeticException e) {
+            throw new InvalidException("expected a size below 8388608TiB, not " + Type.quote(text));
+        }
+    }
+
+    static Object printSize(long bytes) {
+        int unit = 0;
+        long amount = bytes;
+        while (amount > 0 && amount % 1024 == 0 && unit < UNITS.size() - 1) {
+            amount /= 1024;
+            unit++;
+        }
+        return unit == 0 ? (Object) bytes : amount + UNITS.get(unit);
+    }
+}
