@@ -94,6 +94,9 @@ class ArchitectureTest {
     }
 
     @ArchTest
+    static final ArchRule formatKnowsNobody = mayUse("format");
+
+    @ArchTest
     static final ArchRule messageKnowsNobody = mayUse("message");
 
     @ArchTest
@@ -109,7 +112,7 @@ class ArchitectureTest {
     static final ArchRule streamUses = mayUse("stream", "message", "overload");
 
     @ArchTest
-    static final ArchRule netUses = mayUse("net", "files", "stream", "message", "time", "overload", "pem");
+    static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload", "pem");
 
     @ArchTest
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream", "overload");
@@ -121,7 +124,7 @@ class ArchitectureTest {
     static final ArchRule filterUses = mayUse("filter", "files", "message", "stream");
 
     @ArchTest
-    static final ArchRule tunnelUses = mayUse("tunnel", "message", "stream", "net", "upstream", "filter");
+    static final ArchRule tunnelUses = mayUse("tunnel", "format", "message", "stream", "net", "upstream", "filter");
 
     @ArchTest
     static final ArchRule observeUses =
@@ -155,7 +158,17 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule exchangeUses = mayUse(
-            "exchange", "route", "filter", "upstream", "observe", "trace", "stream", "message", "time", "overload");
+            "exchange",
+            "format",
+            "route",
+            "filter",
+            "upstream",
+            "observe",
+            "trace",
+            "stream",
+            "message",
+            "time",
+            "overload");
 
     @ArchTest
     static final ArchRule adminUses = mayUse("admin", "files", "format", "observe", "upstream", "stream", "message");

@@ -6,6 +6,7 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TracingConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.exchange.ClientTrust;
+import dev.gateway.format.CidrSet;
 import dev.gateway.message.ForwardedFields;
 import dev.gateway.message.OddNames;
 import dev.gateway.process.StartException;
@@ -73,7 +74,7 @@ public final class Assembly {
                                     ? entry.tunnels()
                                     : listener.protocol().isHttp() ? null : routers.get(i),
                             new ClientTrust(
-                                    Conversions.cidrs(listener.trustedProxies()),
+                                    CidrSet.of(listener.trustedProxies()),
                                     config.tracing().trust() == TracingConfig.Trust.ANYONE,
                                     oddNames(listener.headersWithUnderscores())),
                             forwarded(listener.forwardedHeaders()),

@@ -21,7 +21,6 @@ import dev.gateway.tunnel.HostRule;
 import dev.gateway.tunnel.HostRules;
 import dev.gateway.tunnel.ParentRules;
 import dev.gateway.tunnel.Policies;
-import dev.gateway.tunnel.PortRange;
 import dev.gateway.tunnel.ProxyAutoConfig;
 import dev.gateway.tunnel.ProxyAutoConfigFile;
 import dev.gateway.tunnel.SniCheck;
@@ -222,9 +221,7 @@ public final class ConnectAssembly {
             String name, ConnectConfig.Access access, ConnectConfig.Access entry, String label, int maxTunnels) {
         return new ConnectPolicy(new ConnectPolicy.Settings(
                 name,
-                access.allowedPorts().stream()
-                        .map(range -> new PortRange(range.first(), range.last()))
-                        .toList(),
+                access.allowedPorts(),
                 // What a policy does not say is the entry's, and is called so.
                 rules(access.allow(), (access.allow().equals(entry.allow()) ? "" : label) + "allow"),
                 rules(access.deny(), (access.deny().equals(entry.deny()) ? "" : label) + "deny"),

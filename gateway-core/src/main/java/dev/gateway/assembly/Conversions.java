@@ -5,11 +5,7 @@ import dev.gateway.config.Position;
 import dev.gateway.files.FileFault;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.process.StartException;
-import dev.gateway.stream.Cidr;
-import dev.gateway.stream.CidrSet;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Values of the configuration as what runs has them. */
 public final class Conversions {
@@ -18,19 +14,6 @@ public final class Conversions {
     /** Returns milliseconds, at least one for a duration that is not zero: 0 means no limit. */
     public static long millis(Duration duration) {
         return duration.isZero() ? 0 : Math.max(1, duration.toMillis());
-    }
-
-    /** Returns the same blocks, for addresses to be looked up in. */
-    static CidrSet cidrs(List<dev.gateway.config.Cidr> configured) {
-        List<Cidr> blocks = new ArrayList<>();
-        for (dev.gateway.config.Cidr block : configured) {
-            Cidr parsed = Cidr.parse(block.toString());
-            if (parsed == null) {
-                throw new IllegalStateException("a block of addresses that is none: " + block);
-            }
-            blocks.add(parsed);
-        }
-        return CidrSet.of(blocks);
     }
 
     /** Returns the transport of that name. */

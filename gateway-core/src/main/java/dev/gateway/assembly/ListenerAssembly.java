@@ -4,6 +4,7 @@ import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
+import dev.gateway.format.CidrSet;
 import dev.gateway.http1.HeadLimits;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
@@ -77,7 +78,7 @@ public final class ListenerAssembly {
                 config.reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(limits.connections(), 0),
                 tls,
-                proxy == null ? null : new ProxyProtocol(Conversions.cidrs(proxy.trustedCidrs()), requestHeaders),
+                proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
                 new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
     }
 

@@ -1,7 +1,7 @@
 package dev.gateway.exchange;
 
+import dev.gateway.format.CidrSet;
 import dev.gateway.message.OddNames;
-import dev.gateway.stream.CidrSet;
 import dev.gateway.stream.SourceAddress;
 
 /**

@@ -1,6 +1,6 @@
 package dev.gateway.net;
 
-import dev.gateway.stream.CidrSet;
+import dev.gateway.format.CidrSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

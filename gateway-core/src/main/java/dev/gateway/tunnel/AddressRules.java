@@ -1,6 +1,6 @@
 package dev.gateway.tunnel;
 
-import dev.gateway.stream.CidrSet;
+import dev.gateway.format.CidrSet;
 import dev.gateway.upstream.AddressPolicy;
 import java.net.InetAddress;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.gateway.tunnel;
 
+import dev.gateway.format.PortRange;
 import dev.gateway.stream.Cause;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.gateway.tunnel;
 
-import dev.gateway.stream.Cidr;
+import dev.gateway.format.Cidr;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,7 @@ public final class HostRules {
             Cidr cidr;
             if (text.equals("*")) {
                 all = all < 0 ? i : all;
-            } else if ((cidr = block(text)) != null) {
+            } else if ((cidr = Cidr.parse(text)) != null) {
                 found.add(new Block(cidr, i));
             } else {
                 add(text, i);
@@ -55,13 +55,6 @@ public final class HostRules {
      */
     public static HostRules of(List<HostRule> rules) {
         return new HostRules(rules);
-    }
-
-    private static @Nullable Cidr block(String text) {
-        int slash = text.indexOf('/');
-        String address = slash < 0 ? text : text.substring(0, slash);
-        InetAddress parsed = address.indexOf(':') < 0 ? IpLiteral.parse4(address) : IpLiteral.parse6(address);
-        return parsed == null ? null : Cidr.parse(text);
     }
 
     private void add(String text, int rule) {
@@ -147,22 +140,16 @@ public final class HostRules {
 
     /** Returns the block of a line as {@code [[words], prefix]}, null if it is none. */
     static @Nullable String blockAsScript(String text) {
-        int slash = text.indexOf('/');
-        String address = slash < 0 ? text : text.substring(0, slash);
-        InetAddress network = address.indexOf(':') < 0 ? IpLiteral.parse4(address) : IpLiteral.parse6(address);
-        if (network == null) {
+        Cidr block = Cidr.parse(text);
+        if (block == null) {
             return null;
         }
-        byte[] bytes = network.getAddress();
+        byte[] bytes = block.network().getAddress();
         StringBuilder script = new StringBuilder("[[");
         for (int i = 0; i < bytes.length; i += 2) {
             script.append(i == 0 ? "" : ",").append((bytes[i] & 0xff) << 8 | (bytes[i + 1] & 0xff));
         }
-        int prefix = slash < 0 ? bytes.length * 8 : Integer.parseInt(text.substring(slash + 1));
-        if (bytes.length == 4 && prefix > 32) {
-            prefix -= 96; // written as IPv4-mapped IPv6
-        }
-        return script.append("],").append(prefix).append(']').toString();
+        return script.append("],").append(block.prefixLength()).append(']').toString();
     }
 
     /** Returns the blocks of addresses. */

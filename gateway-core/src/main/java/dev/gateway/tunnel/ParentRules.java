@@ -1,5 +1,6 @@
 package dev.gateway.tunnel;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
@@ -35,7 +36,7 @@ public final class ParentRules implements ParentProxies, AddressPolicy {
         if (rules.isEmpty()) {
             return null;
         }
-        InetAddress address = host.indexOf(':') < 0 ? IpLiteral.parse4(host) : IpLiteral.parse6(host);
+        InetAddress address = IpLiteral.parse(host);
         String name = host.toLowerCase(Locale.ROOT);
         for (int i = 0; i < rules.size(); i++) {
             if (rules.get(i).hosts().match(name, address) != null) {

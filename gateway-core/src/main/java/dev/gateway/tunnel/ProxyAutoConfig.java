@@ -1,6 +1,6 @@
 package dev.gateway.tunnel;
 
-import dev.gateway.stream.Cidr;
+import dev.gateway.format.Cidr;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

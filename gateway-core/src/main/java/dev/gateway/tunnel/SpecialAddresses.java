@@ -1,5 +1,6 @@
 package dev.gateway.tunnel;
 
+import dev.gateway.format.IpLiteral;
 import io.netty.util.NetUtil;
 import java.net.Inet4Address;
 import java.net.InetAddress;

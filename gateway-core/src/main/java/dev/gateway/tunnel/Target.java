@@ -1,5 +1,6 @@
 package dev.gateway.tunnel;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.message.Ascii;
 import dev.gateway.message.AsciiBuilder;
 import dev.gateway.message.Authority;

@@ -3,9 +3,9 @@ package dev.gateway.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.format.Cidr;
+import dev.gateway.format.CidrSet;
 import dev.gateway.net.ProxyProtocol;
-import dev.gateway.stream.Cidr;
-import dev.gateway.stream.CidrSet;
 import dev.gateway.stream.SourceAddress;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -2,10 +2,10 @@ package dev.gateway.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.format.Cidr;
+import dev.gateway.format.CidrSet;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
-import dev.gateway.stream.Cidr;
-import dev.gateway.stream.CidrSet;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

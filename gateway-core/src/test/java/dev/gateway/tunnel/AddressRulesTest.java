@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.format.PortRange;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.upstream.Endpoint;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import com.sun.management.ThreadMXBean;
 import dev.gateway.filter.FakeContext;
 import dev.gateway.filter.Verdict;
+import dev.gateway.format.PortRange;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.Cause;

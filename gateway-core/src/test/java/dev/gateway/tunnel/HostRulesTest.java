@@ -3,6 +3,7 @@ package dev.gateway.tunnel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gateway.format.IpLiteral;
 import io.netty.util.AsciiString;
 import java.net.InetAddress;
 import java.util.ArrayList;

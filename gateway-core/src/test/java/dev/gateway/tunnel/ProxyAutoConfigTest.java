@@ -2,6 +2,7 @@ package dev.gateway.tunnel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.format.PortRange;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

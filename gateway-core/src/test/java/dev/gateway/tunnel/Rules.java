@@ -1,5 +1,6 @@
 package dev.gateway.tunnel;
 
+import dev.gateway.format.PortRange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

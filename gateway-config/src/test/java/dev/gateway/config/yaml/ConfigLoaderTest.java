@@ -2,12 +2,12 @@ package dev.gateway.config.yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.config.Cidr;
 import dev.gateway.config.FilterConfig.RequestHeaderModifier;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.LoadResult.Valid;
 import dev.gateway.config.RuleConfig;
+import dev.gateway.format.Cidr;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -302,6 +302,13 @@ class ConfigLoaderTest {
         assertThat(result(text, Map.of())).isInstanceOf(Valid.class);
         assertThat(texts(result(text + "admin: {address: '::', port: 8081}\n", Map.of())))
                 .contains("test.yaml:8:30: port 8081 is already bound by listener 'd' in line 5");
+    }
+
+    @Test
+    void aBlockIsNoAddressToBind() {
+        String text = "listeners: [{name: a, address: '::1/64', port: 8080, protocol: HTTP}]\n";
+        assertThat(texts(result(text, Map.of())).toString())
+                .contains("expected an IP address such as 0.0.0.0, :: or 127.0.0.1, or a host name, not '::1/64'");
     }
 
     @Test

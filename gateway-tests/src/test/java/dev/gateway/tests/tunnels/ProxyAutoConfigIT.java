@@ -2,13 +2,13 @@ package dev.gateway.tests.tunnels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.format.PortRange;
 import dev.gateway.tests.support.Tools;
 import dev.gateway.tunnel.AddressRules;
 import dev.gateway.tunnel.ConnectPolicy;
 import dev.gateway.tunnel.Decision;
 import dev.gateway.tunnel.HostRule;
 import dev.gateway.tunnel.Policies;
-import dev.gateway.tunnel.PortRange;
 import dev.gateway.tunnel.ProxyAutoConfig;
 import dev.gateway.tunnel.SniMode;
 import java.io.IOException;

@@ -1,11 +1,12 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.AdminConfig;
-import dev.gateway.config.Cidr;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.yaml.type.Scope;
+import dev.gateway.format.IpLiteral;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -67,16 +68,12 @@ final class AddressChecks {
         if (address.equalsIgnoreCase("localhost")) {
             return "127.0.0.1";
         }
-        Cidr literal = Cidr.parse(address);
-        return literal == null
-                ? address.toLowerCase(Locale.ROOT)
-                : literal.network().getHostAddress();
+        InetAddress literal = IpLiteral.parse(address);
+        return literal == null ? address.toLowerCase(Locale.ROOT) : literal.getHostAddress();
     }
 
     static boolean isLoopback(String address) {
-        Cidr literal = Cidr.parse(address);
-        return literal == null
-                ? address.equalsIgnoreCase("localhost")
-                : literal.network().isLoopbackAddress();
+        InetAddress literal = IpLiteral.parse(address);
+        return literal == null ? address.equalsIgnoreCase("localhost") : literal.isLoopbackAddress();
     }
 }

@@ -2,7 +2,6 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
-import dev.gateway.config.Cidr;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.ForwardedHeaders;
 import dev.gateway.config.ListenerConfig.HalfClose;
@@ -18,6 +17,7 @@ import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
+import dev.gateway.format.Cidr;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

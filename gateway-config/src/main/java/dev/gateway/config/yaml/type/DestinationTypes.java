@@ -1,10 +1,12 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Cidr;
 import dev.gateway.config.Destination;
-import dev.gateway.config.PortRange;
 import dev.gateway.config.Position;
+import dev.gateway.format.Cidr;
+import dev.gateway.format.IpLiteral;
+import dev.gateway.format.PortRange;
 import java.net.IDN;
+import java.net.InetAddress;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -70,7 +72,7 @@ public final class DestinationTypes {
         boolean numeric = text.contains(":")
                 || text.contains("/")
                 || NUMERIC_END.matcher(text).matches();
-        Cidr block = numeric ? Cidr.parse(text) : null;
+        Cidr block = numeric ? Cidr.parseMasked(text) : null;
         if (block != null) {
             return new Destination.Block(position, block);
         }
@@ -105,10 +107,10 @@ public final class DestinationTypes {
     /** An address that is not the first of its block is perhaps meant alone. */
     private static void warnOfOverhang(String text, Destination destination, ScalarType.Site site) {
         int slash = text.indexOf('/');
-        Cidr address = slash < 0 ? null : Cidr.parse(text.substring(0, slash));
+        InetAddress address = slash < 0 ? null : IpLiteral.parse(text.substring(0, slash));
         if (address != null
                 && destination instanceof Destination.Block block
-                && !block.block().network().equals(address.network())) {
+                && !block.block().network().equals(address)) {
             site.scope()
                     .problems
                     .warning(

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.type;
 
-import dev.gateway.config.Cidr;
 import dev.gateway.config.ConnectConfig.Access;
 import dev.gateway.config.Destination;
+import dev.gateway.format.Cidr;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -57,7 +57,7 @@ public final class Destinations {
         } else if (wide instanceof Destination.Name name) {
             return narrow instanceof Destination.Name other && other.host().equals(name.host());
         } else if (wide instanceof Destination.Block block) {
-            return narrow instanceof Destination.Block other && covers(block.block(), other.block());
+            return narrow instanceof Destination.Block other && block.block().covers(other.block());
         }
         return true; // Any
     }
@@ -66,14 +66,10 @@ public final class Destinations {
         return name.equals(domain.domain()) || name.endsWith("." + domain.domain());
     }
 
-    private static boolean covers(Cidr wide, Cidr narrow) {
-        return wide.prefixLength() <= narrow.prefixLength() && wide.contains(narrow.network());
-    }
-
     /** Whether all that it has is certain to be private. */
     public static boolean isPrivate(Destination destination) {
         if (destination instanceof Destination.Block block) {
-            return PRIVATE.stream().anyMatch(each -> covers(each, block.block()));
+            return PRIVATE.stream().anyMatch(each -> each.covers(block.block()));
         }
         return destination instanceof Destination.Name name
                 && (name.host().equals("localhost") || name.host().endsWith(".localhost"));
@@ -87,7 +83,8 @@ public final class Destinations {
                         || covers(allowed, each)
                         || (allowed instanceof Destination.Name
                                 && each instanceof Destination.Block block
-                                && LOCALHOST.stream().anyMatch(address -> covers(block.block(), address))));
+                                && LOCALHOST.stream()
+                                        .anyMatch(address -> block.block().covers(address))));
     }
 
     private static Destination host(Destination destination) {
@@ -98,6 +95,7 @@ public final class Destinations {
     public static boolean haveLoopback(List<Destination> destinations) {
         return destinations.stream()
                 .anyMatch(each -> each instanceof Destination.Any
-                        || (each instanceof Destination.Block block && covers(block.block(), LOOPBACK)));
+                        || (each instanceof Destination.Block block
+                                && block.block().covers(LOOPBACK)));
     }
 }

@@ -2,8 +2,9 @@ package dev.gateway.config.yaml.type;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import dev.gateway.config.Cidr;
+import dev.gateway.format.Cidr;
 import dev.gateway.format.Durations;
+import dev.gateway.format.IpLiteral;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -127,12 +129,14 @@ public final class Types {
     public static final ScalarType<String> HOSTNAME = lowerCase(
             HOSTNAME_PATTERN, "a host name such as shop.example.com or *.example.com, without port or scheme");
 
+    private static final Cidr LOOPBACK = Objects.requireNonNull(Cidr.parse("127.0.0.1"));
+
     public static final ScalarType<Cidr> CIDR = new ScalarType<>(
             ScalarType.Form.TEXT,
             strings("[0-9A-Fa-f:.]+(/[0-9]{1,3})?"),
-            new Cidr(InetAddress.getLoopbackAddress(), 32),
+            LOOPBACK,
             (text, site) -> {
-                Cidr cidr = Cidr.parse(text);
+                Cidr cidr = Cidr.parseMasked(text);
                 if (cidr == null) {
                     throw new InvalidException(
                             "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + Type.quote(text));
@@ -177,7 +181,7 @@ public final class Types {
         int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
         String host = text.substring(0, colon);
         String bare = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
-        Cidr address = host.equals(bare) == bare.indexOf(':') < 0 && bare.indexOf('/') < 0 ? Cidr.parse(bare) : null;
+        InetAddress address = host.equals(bare) == bare.indexOf(':') < 0 ? IpLiteral.parse(bare) : null;
         String port = colon == text.length() ? Integer.toString(DNS_PORT) : text.substring(colon + 1);
         if (address == null
                 || !port.matches("[0-9]{1,5}")
@@ -187,7 +191,7 @@ public final class Types {
                     "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
                             + Type.quote(text));
         }
-        return new InetSocketAddress(address.network(), Integer.parseInt(port));
+        return new InetSocketAddress(address, Integer.parseInt(port));
     }
 
     /** A file; what is relative starts at the directory of the configuration. */
@@ -346,7 +350,7 @@ public final class Types {
                 (text, site) -> {
                     boolean numeric = text.matches("[0-9.]+") || text.contains(":");
                     if (numeric
-                            ? Cidr.parse(text) != null
+                            ? IpLiteral.parse(text) != null
                             : text.length() <= 253 && name.matcher(text).matches()) {
                         return text;
                     }

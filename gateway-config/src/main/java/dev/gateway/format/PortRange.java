@@ -1,4 +1,4 @@
-package dev.gateway.config;
+package dev.gateway.format;
 
 /**
  * Ports from first to last.

@@ -1,4 +1,4 @@
-package dev.gateway.tunnel;
+package dev.gateway.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,6 +21,7 @@ class IpLiteralTest {
                 "::1.2.3.4:5",
                 "::1.2.3.0004",
                 "::g",
+                "::\uff11",
                 "fe80::1%1"
             })
     void whatOthersMightReadDifferentlyIsNoIpv6Address(String text) {

@@ -1,20 +1,27 @@
-package dev.gateway.tunnel;
+package dev.gateway.format;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads addresses strictly, so that nobody reads them differently: IPv4 as four decimal numbers without leading zeros,
  * IPv6 as RFC 4291 (section 2.2) has it, without a zone. Platform and library parsers are each lenient in their own way.
  */
-final class IpLiteral {
+public final class IpLiteral {
     private static final int GROUPS = 8;
 
     private IpLiteral() {}
 
-    static @Nullable InetAddress parse4(String text) {
+    /** Returns the address that a text is, of either family, or null if it is none. Looks nothing up. */
+    public static @Nullable InetAddress parse(String text) {
+        return text.indexOf(':') < 0 ? parse4(text) : parse6(text);
+    }
+
+    /** Returns an IPv4 address, or null if the text is none. */
+    public static @Nullable InetAddress parse4(String text) {
         byte[] bytes = new byte[4];
         return parse4(text, 0, bytes, 0) ? address(bytes) : null;
     }
@@ -39,7 +46,7 @@ final class IpLiteral {
     }
 
     /** Returns an IPv6 address, or the IPv4 address that an IPv4-mapped one is; null if it is neither. */
-    static @Nullable InetAddress parse6(String text) {
+    public static @Nullable InetAddress parse6(String text) {
         byte[] bytes = new byte[2 * GROUPS];
         int gap = -1; // where the zeros go that :: stands for
         int group = 0;
@@ -54,8 +61,8 @@ final class IpLiteral {
             }
             int start = at;
             int value = 0;
-            while (at < text.length() && at - start < 4 && Character.digit(text.charAt(at), 16) >= 0) {
-                value = value << 4 | Character.digit(text.charAt(at++), 16);
+            while (at < text.length() && at - start < 4 && HexFormat.isHexDigit(text.charAt(at))) {
+                value = value << 4 | HexFormat.fromHexDigit(text.charAt(at++));
             }
             if (at < text.length() && text.charAt(at) == '.') {
                 if (group > GROUPS - 2 || !parse4(text, start, bytes, 2 * group)) {

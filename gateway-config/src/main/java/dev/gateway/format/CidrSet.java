@@ -1,4 +1,4 @@
-package dev.gateway.stream;
+package dev.gateway.format;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -18,14 +18,14 @@ public final class CidrSet {
     /** Makes the union of blocks. */
     public static CidrSet of(List<Cidr> blocks) {
         List<Cidr> sorted = new ArrayList<>(blocks);
-        sorted.sort((a, b) -> a.startHigh() != b.startHigh()
-                ? Long.compareUnsigned(a.startHigh(), b.startHigh())
-                : Long.compareUnsigned(a.startLow(), b.startLow()));
+        sorted.sort((a, b) -> a.startHigh != b.startHigh
+                ? Long.compareUnsigned(a.startHigh, b.startHigh)
+                : Long.compareUnsigned(a.startLow, b.startLow));
         List<Cidr> merged = new ArrayList<>();
         for (Cidr block : sorted) {
             Cidr last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
             // Blocks either nest or are apart, so one that begins inside another ends inside it.
-            if (last == null || !last.contains(block.startHigh(), block.startLow())) {
+            if (last == null || !last.contains(block.startHigh, block.startLow)) {
                 merged.add(block);
             }
         }
@@ -45,7 +45,7 @@ public final class CidrSet {
         while (first < end) { // finds the first range that ends at the address or behind it
             int middle = (first + end) >>> 1;
             Cidr range = ranges[middle];
-            if (Cidr.isAtMost(high, low, range.endHigh(), range.endLow())) {
+            if (Cidr.isAtMost(high, low, range.endHigh, range.endLow)) {
                 end = middle;
             } else {
                 first = middle + 1;
