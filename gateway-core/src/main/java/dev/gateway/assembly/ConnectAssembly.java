@@ -9,6 +9,7 @@ import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.FilterOrder.Placed;
 import dev.gateway.filter.auth.AuthFileException;
 import dev.gateway.filter.auth.ProxyAuthentication;
+import dev.gateway.format.AccountFile;
 import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
@@ -61,8 +62,6 @@ public final class ConnectAssembly {
     /** By the platform's authorities, as the host that was dialed. */
     private static final UpstreamSettings.Tls VERIFIED =
             new UpstreamSettings.Tls(true, null, null, null, null, List.of());
-
-    private static final String BYTE_ORDER_MARK = "\ufeff";
 
     private final ConnectConfig config;
     private final ConnectShared state;
@@ -302,7 +301,9 @@ public final class ConnectAssembly {
                 },
                 proxy.host(),
                 proxy.port(),
-                proxy.credentialsFile() == null ? null : credentials(proxy.credentialsFile()),
+                proxy.credentialsFile() == null
+                        ? null
+                        : credentials(proxy.credentialsFile(), proxy.kind() == ConnectConfig.Proxy.Kind.SOCKS5),
                 tls(proxy));
     }
 
@@ -313,21 +314,9 @@ public final class ConnectAssembly {
         return proxy.tls() == null ? VERIFIED : UpstreamAssembly.tls(proxy.tls());
     }
 
-    /** Takes the first line that says something. */
-    private static ParentProxy.Credentials credentials(Path file) throws IOException {
+    private static ParentProxy.Credentials credentials(Path file, boolean socks) throws IOException {
         String text = InputFile.text(file, StandardCharsets.UTF_8);
-        List<String> lines = (text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text)
-                .lines()
-                .toList();
-        for (String raw : lines) {
-            String line = raw.strip();
-            int colon = line.indexOf(':');
-            if (colon > 0 && !line.startsWith("#")) {
-                return new ParentProxy.Credentials(
-                        line.substring(0, colon).strip(),
-                        line.substring(colon + 1).strip());
-            }
-        }
-        throw new IOException("no name and password in " + file);
+        AccountFile.NameAndPassword read = AccountFile.nameAndPassword(file, text, socks);
+        return new ParentProxy.Credentials(read.name(), read.password());
     }
 }

@@ -194,6 +194,9 @@ class ConnectAssemblyTest {
                 "false|users|alice:$1$salt$0123456789012345678901",
                 "false|users|alice:rqXexS6ZhobKA",
                 "false|users|alice:" + BCRYPT + "x",
+                "false|users|alice:$5$rounds=9999999$salt$" + "0123456789012345678901234567890123456789012",
+                "false|users|alice:$6$salt$" + "0123456789012345678901234567890123456789012",
+                "false|users|alice:$argon2id$v=19$m=4096,t=3,p=1$c29tZXNhbHQcc$RdescudvJCsgt3ub+b4dWRWJTmaaJObG",
                 "false|users|alice:$2y$31$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZabcde",
                 "false|users|alice:$argon2id$v=19$m=1048576,t=3,p=1$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaJObG",
                 "false|users|alice:$argon2id$v=19$m=4,t=3,p=1$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaJObG",
@@ -225,7 +228,7 @@ class ConnectAssemblyTest {
         if (!valid && file.equals("groups")) { // no user could be locked out by it
             assertThatThrownBy(() -> ConnectAssembly.entry(config, state))
                     .isInstanceOf(StartException.class)
-                    .hasMessageContaining(file + ":1: ");
+                    .hasMessageContaining(file + " line 1: ");
             return;
         }
         ProxyAuthentication login =
@@ -233,7 +236,7 @@ class ConnectAssemblyTest {
         assertThat(login.problems().isEmpty()).isEqualTo(valid);
         assertThat(login.problems().toString()).doesNotContain("hunter2");
         if (!valid) {
-            assertThat(login.problems().toString()).contains(file + ":1: ");
+            assertThat(login.problems().toString()).contains(file + " line 1: ");
         }
     }
 

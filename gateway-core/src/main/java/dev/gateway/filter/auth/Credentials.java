@@ -102,15 +102,6 @@ final class Credentials {
     }
 
     /** Whether this is a token68 of RFC 9110. */
-    static boolean isToken(String text) {
-        byte[] bytes = new byte[text.length()];
-        for (int i = 0; i < bytes.length; i++) {
-            char c = text.charAt(i);
-            bytes[i] = c < 128 ? (byte) c : 0;
-        }
-        return isToken(bytes, 0, bytes.length);
-    }
-
     private static boolean isToken(byte[] bytes, int start, int end) {
         int at = start;
         while (at < end && isTokenByte(bytes[at])) {

@@ -3,6 +3,7 @@ package dev.gateway.filter.auth;
 import dev.gateway.files.FileFault;
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.auth.Accounts.Content;
+import dev.gateway.format.AccountFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WatchedFile<T extends Content> {
     private static final Logger log = LoggerFactory.getLogger(WatchedFile.class);
-    private static final int MAX_BYTES = 16 << 20;
+    private static final int MAX_BYTES = AccountFile.MAX_MEBIBYTES << 20;
 
     /** A file may be written twice within the resolution of its time; one this young is looked into once more. */
     private static final long SETTLED_MILLIS = 2000;
@@ -125,7 +126,7 @@ final class WatchedFile<T extends Content> {
 
     private byte[] read() throws IOException, AuthFileException {
         if (InputFile.size(path) > MAX_BYTES) {
-            throw new AuthFileException(path, "more than 16 MiB");
+            throw new AuthFileException(path, "more than " + AccountFile.MAX_MEBIBYTES + " MiB");
         }
         return InputFile.bytes(path);
     }
@@ -136,7 +137,7 @@ final class WatchedFile<T extends Content> {
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
-            return parser.parse(path, text.startsWith("\ufeff") ? text.substring(1) : text);
+            return parser.parse(path, text);
         } catch (CharacterCodingException e) {
             throw new AuthFileException(path, "not UTF-8");
         }

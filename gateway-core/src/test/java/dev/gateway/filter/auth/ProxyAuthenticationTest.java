@@ -483,7 +483,7 @@ class ProxyAuthenticationTest {
         assertThat(filter.problems())
                 .singleElement()
                 .asString()
-                .contains(users + ":1: ")
+                .contains(users + " line 1: ")
                 .doesNotContain("secret");
     }
 

@@ -176,11 +176,4 @@ class WatchedFileTest {
         Files.write(path, large);
         assertThatThrownBy(this::watch).hasMessage(path + ": more than 16 MiB");
     }
-
-    @Test
-    void aByteOrderMarkIsNotPartOfTheText() throws Exception {
-        Files.writeString(path, "\ufeffone");
-
-        assertThat(watch().value().text()).isEqualTo("one");
-    }
 }

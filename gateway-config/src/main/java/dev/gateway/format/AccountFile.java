@@ -1,0 +1,181 @@
+package dev.gateway.format;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Files of accounts: users as htpasswd writes them, bearer tokens, groups, and a name with its password. Each method takes
+ * the text of a file, and its path for messages. No message shows what may be a secret.
+ */
+public final class AccountFile {
+    /** How large such a file may be. */
+    public static final int MAX_MEBIBYTES = 16;
+
+    private static final int MAX_SOCKS_BYTES = 255;
+    private static final int MAX_SHOWN = 60; // characters of a name
+    private static final String NAME_AND_PASSWORD = "one line of a name, ':' and a password";
+    private static final String SHA256 = "sha256:";
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/-]+=*");
+    private static final Pattern TOKEN_DIGEST = Pattern.compile("sha256:[0-9A-Fa-f]{64}");
+
+    private AccountFile() {}
+
+    /**
+     * Users and their passwords.
+     *
+     * @param hashes by user, in the order of the file
+     * @param faults what is wrong, line by line
+     */
+    public record Users(Map<String, HashNotation> hashes, List<String> faults) {}
+
+    /**
+     * Whose bearer tokens are whose.
+     *
+     * @param identities by the SHA-256 of their token in hexadecimal, lower case, in the order of the file
+     * @param faults what is wrong, line by line
+     */
+    public record Tokens(Map<String, String> identities, List<String> faults) {}
+
+    /**
+     * Groups and their members.
+     *
+     * @param members by group, in the order of the file
+     * @param faults what is wrong, line by line
+     */
+    public record Groups(Map<String, Set<String>> members, List<String> faults) {}
+
+    /** A name and its password. */
+    public record NameAndPassword(String name, String password) {
+        /** Hides the password. */
+        @Override
+        public String toString() {
+            return name + ":…";
+        }
+    }
+
+    /** Reads lines of {@code user:hash}. Of a user with two lines none counts. */
+    public static Users users(Path file, String text) {
+        Map<String, HashNotation> hashes = new LinkedHashMap<>();
+        Set<String> seen = new HashSet<>();
+        List<String> faults = AccountLine.readAll(file, text, "a user, ':' and a hash", line -> {
+            String user = line.name();
+            if (!seen.add(user)) {
+                hashes.remove(user);
+                return "user '" + shorten(user) + "' for a second time";
+            }
+            try {
+                hashes.put(user, HashNotations.parse(line.rest()));
+                return null;
+            } catch (IllegalArgumentException e) {
+                return e.getMessage();
+            }
+        });
+        return new Users(Collections.unmodifiableMap(hashes), faults);
+    }
+
+    private static String shorten(String name) {
+        return name.length() <= MAX_SHOWN ? name : name.substring(0, MAX_SHOWN - 3) + "...";
+    }
+
+    /**
+     * Reads lines of {@code identity:token}, or {@code identity:sha256:} and the token's digest in hexadecimal. A token of
+     * two lines is nobody's.
+     */
+    public static Tokens tokens(Path file, String text) {
+        Map<String, String> identities = new LinkedHashMap<>();
+        Set<String> seen = new HashSet<>();
+        List<String> faults = AccountLine.readAll(file, text, "an identity, ':' and a token", line -> {
+            String token = line.rest();
+            boolean hashed = token.startsWith(SHA256);
+            if (!(hashed ? TOKEN_DIGEST : TOKEN).matcher(token).matches()) {
+                return hashed
+                        ? "expected 64 hexadecimal digits after sha256:"
+                        : "a token has letters, digits and - . _ ~ + / only, and maybe = at its end";
+            }
+            String digest = hashed ? token.substring(SHA256.length()).toLowerCase(Locale.ROOT) : digest(token);
+            if (!seen.add(digest)) {
+                identities.remove(digest);
+                return "a token for a second time";
+            }
+            identities.put(digest, line.name());
+            return null;
+        });
+        return new Tokens(Collections.unmodifiableMap(identities), faults);
+    }
+
+    private static String digest(String token) {
+        try {
+            byte[] bytes = token.getBytes(StandardCharsets.US_ASCII);
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e); // every platform has it
+        }
+    }
+
+    /** Reads lines of {@code group: user user}. A group may have more than one. */
+    public static Groups groups(Path file, String text) {
+        Map<String, Set<String>> members = new LinkedHashMap<>();
+        List<String> faults = AccountLine.readAll(file, text, "a group, ':' and its members", line -> {
+            Set<String> group = members.computeIfAbsent(line.name(), name -> new LinkedHashSet<>());
+            for (String member : line.rest().split("[ \t]+", -1)) {
+                if (!member.isEmpty()) {
+                    group.add(member);
+                }
+            }
+            return null;
+        });
+        return new Groups(Collections.unmodifiableMap(members), faults);
+    }
+
+    /**
+     * Reads the one line {@code name:password}.
+     *
+     * @param socks whether they are for a SOCKS proxy (RFC 1929)
+     * @throws IllegalArgumentException that says what is wrong
+     */
+    public static NameAndPassword nameAndPassword(Path file, String text, boolean socks) {
+        List<NameAndPassword> found = new ArrayList<>();
+        List<String> faults = AccountLine.readAll(file, text, NAME_AND_PASSWORD, line -> {
+            NameAndPassword next = new NameAndPassword(line.name(), line.rest());
+            String problem = found.isEmpty()
+                    ? problem(next, socks)
+                    : "a second line: expected one of a name, ':' and a password";
+            found.add(next);
+            return problem;
+        });
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(faults.get(0));
+        }
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException("nothing in " + file + ": expected " + NAME_AND_PASSWORD);
+        }
+        return found.get(0);
+    }
+
+    private static @Nullable String problem(NameAndPassword pair, boolean socks) {
+        if (pair.password.isEmpty()) {
+            return "no password after the ':'";
+        }
+        return socks && Math.max(bytes(pair.name), bytes(pair.password)) > MAX_SOCKS_BYTES
+                ? "SOCKS has room for no more than " + MAX_SOCKS_BYTES + " bytes of name, and as many of password"
+                : null;
+    }
+
+    private static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+}
