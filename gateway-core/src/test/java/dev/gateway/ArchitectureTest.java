@@ -112,7 +112,7 @@ class ArchitectureTest {
     static final ArchRule streamUses = mayUse("stream", "message", "overload");
 
     @ArchTest
-    static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload", "pem");
+    static final ArchRule netUses = mayUse("net", "files", "format", "stream", "message", "time", "overload");
 
     @ArchTest
     static final ArchRule upstreamUses = mayUse("upstream", "message", "stream", "overload");

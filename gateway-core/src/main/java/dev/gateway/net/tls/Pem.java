@@ -1,15 +1,13 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
-import dev.gateway.pem.PrivateKeys;
-import java.io.ByteArrayInputStream;
+import dev.gateway.format.Certificates;
+import dev.gateway.format.PrivateKeys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
-import java.security.cert.CertificateException;
-import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 
 /** Reads certificates and private keys from PEM files (RFC 7468). Configuration time only. */
@@ -18,21 +16,7 @@ final class Pem {
 
     /** Reads all certificates of a file, in their order; at least one. */
     static X509Certificate[] certificates(Path file) throws IOException, GeneralSecurityException {
-        X509Certificate[] chain;
-        try {
-            chain =
-                    CertificateFactory.getInstance("X.509")
-                            .generateCertificates(new ByteArrayInputStream(InputFile.bytes(file)))
-                            .stream()
-                            .map(X509Certificate.class::cast)
-                            .toArray(X509Certificate[]::new);
-        } catch (CertificateException e) {
-            throw new CertificateException(file + ": " + e.getMessage(), e);
-        }
-        if (chain.length == 0) {
-            throw new CertificateException("no certificate in " + file);
-        }
-        return chain;
+        return Certificates.parse(InputFile.bytes(file), file).toArray(X509Certificate[]::new);
     }
 
     /** Reads an unencrypted private key: PKCS#8, PKCS#1 (RSA) or SEC 1 (EC). */

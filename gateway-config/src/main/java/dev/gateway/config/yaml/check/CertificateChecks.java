@@ -8,7 +8,7 @@ import dev.gateway.config.TlsConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.Scope;
-import dev.gateway.pem.PrivateKeys;
+import dev.gateway.format.PrivateKeys;
 import java.nio.file.Path;
 import java.security.PrivateKey;
 import java.security.cert.CertificateParsingException;

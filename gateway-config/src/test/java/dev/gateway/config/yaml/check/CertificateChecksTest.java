@@ -3,13 +3,16 @@ package dev.gateway.config.yaml.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.format.Certificates;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class CertificateChecksTest {
     private static final Path TEST_FILES = Path.of("src/test/resources").toAbsolutePath();
@@ -48,6 +51,15 @@ class CertificateChecksTest {
 
     private static String soon() {
         return "test.yaml:5:40: warning: certFile: the certificate of CN=server.test expires soon, at " + END;
+    }
+
+    @Test
+    void aCertificateInDerIsTakenAsTheGatewayTakesIt(@TempDir Path directory) throws Exception {
+        Path pem = TEST_FILES.resolve("tls/server.crt");
+        Path der = directory.resolve("server.der");
+        Files.write(der, Certificates.parse(Files.readAllBytes(pem), pem).get(0).getEncoded());
+        assertThat(problems(LISTENER.replace("certFile: tls/server.crt", "certFile: " + der), BEGIN))
+                .isEmpty();
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.gateway.pem;
+package dev.gateway.format;
 
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package dev.gateway.pem;
+package dev.gateway.format;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

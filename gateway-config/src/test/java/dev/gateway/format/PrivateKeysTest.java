@@ -1,4 +1,4 @@
-package dev.gateway.pem;
+package dev.gateway.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
