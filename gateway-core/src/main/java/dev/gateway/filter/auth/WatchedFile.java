@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.files.FileFault;
+import dev.gateway.files.FileStamp;
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.auth.Accounts.Content;
 import dev.gateway.format.AccountFile;
@@ -8,10 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,16 +25,12 @@ import org.slf4j.LoggerFactory;
 final class WatchedFile<T extends Content> {
     private static final Logger log = LoggerFactory.getLogger(WatchedFile.class);
     private static final int MAX_BYTES = AccountFile.MAX_MEBIBYTES << 20;
-
-    /** A file may be written twice within the resolution of its time; one this young is looked into once more. */
-    private static final long SETTLED_MILLIS = 2000;
-
     private static final long WARNS_EACH_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Path path;
     private final Parser<T> parser;
     private volatile T value;
-    private @Nullable Stamp stamp;
+    private @Nullable Look look;
     private byte[] content = {};
     private volatile String stale = ""; // why what was read before holds on
     private String warned = "";
@@ -47,17 +41,11 @@ final class WatchedFile<T extends Content> {
         T parse(Path file, String text) throws AuthFileException;
     }
 
-    private record Stamp(@Nullable Object inode, long size, FileTime modified, boolean settled) {
-        static Stamp of(Path path) throws IOException {
-            BasicFileAttributes attributes;
-            try {
-                attributes = Files.readAttributes(path, BasicFileAttributes.class);
-            } catch (IOException e) {
-                throw FileFault.reading(path, e);
-            }
-            FileTime modified = attributes.lastModifiedTime();
-            long age = System.currentTimeMillis() - modified.toMillis();
-            return new Stamp(attributes.fileKey(), attributes.size(), modified, age > SETTLED_MILLIS);
+    /** What the file looked like before it was read; unless that is sure, it may have been written since and look the same. */
+    private record Look(FileStamp stamp, boolean sure) {
+        static Look at(Path path) throws FileFault {
+            FileStamp stamp = FileStamp.of(path);
+            return new Look(stamp, !stamp.isYoung());
         }
     }
 
@@ -66,10 +54,10 @@ final class WatchedFile<T extends Content> {
         this.path = path;
         this.parser = parser;
         try {
-            Stamp before = Stamp.of(path);
+            Look before = Look.at(path);
             content = read();
             value = parse(content);
-            stamp = before;
+            look = before;
         } catch (IOException e) {
             throw new AuthFileException(e);
         }
@@ -89,14 +77,14 @@ final class WatchedFile<T extends Content> {
     /** Looks whether the file has changed. Blocks; not for event loops. */
     void refresh() {
         try {
-            Stamp now = Stamp.of(path);
-            if (now.equals(stamp) && now.settled && stale.isEmpty()) {
+            Look now = Look.at(path);
+            if (now.equals(look) && now.sure && stale.isEmpty()) {
                 warn();
                 return;
             }
             byte[] bytes = read();
-            // Taken before reading: what is written meanwhile makes for another stamp.
-            stamp = now;
+            // From before reading: what is written meanwhile makes for another stamp.
+            look = now;
             if (!Arrays.equals(bytes, content)) {
                 value = parse(bytes);
                 content = bytes;
