@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * @param hostnames in lower case: by which names clients may ask, besides addresses and names that nobody can own
  */
 public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hostnames) {
-    static final FieldName REQUESTED_BY = FieldName.of("X-Requested-By");
     private static final String FORWARDED_BY = "x-forwarded-";
     private static final Set<String> OF_PROXIES = Set.of("via", "forwarded", "x-real-ip");
     private static final String LOCALHOST = "localhost";
@@ -88,7 +87,7 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
         }
         // A page of another site that a browser has open here can send a plain POST. It cannot add such a field without
         // asking first, which is not answered; nor has it, when its own name leads here, a host name of this machine.
-        AsciiString asker = head.fields().first(REQUESTED_BY);
+        AsciiString asker = head.fields().first(AdminToken.REQUESTED_BY);
         if (reach == Reach.MACHINE && (asker == null || asker.isEmpty())) {
             return refused("add the header X-Requested-By with your name, which shows that no web page sends this");
         }

@@ -70,7 +70,7 @@ public final class AdminRequest {
 
     /** Returns what the asker says of itself, as far as it is fit for a log. */
     public String asker() {
-        AsciiString name = head.fields().first(AdminAccess.REQUESTED_BY);
+        AsciiString name = head.fields().first(AdminToken.REQUESTED_BY);
         if (name == null) {
             return access.tokenFile() != null ? "the holder of the token" : "a user of the socket file";
         }

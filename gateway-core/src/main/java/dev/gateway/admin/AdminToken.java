@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
  * those, so the token may be the password of any user. Reads the file each time, so that another token counts at once.
  */
 final class AdminToken {
+    /** Names who asks; a web page of another site cannot send it. */
+    static final FieldName REQUESTED_BY = FieldName.of("X-Requested-By");
+
     private static final Logger log = LoggerFactory.getLogger(AdminToken.class);
     private static final AsciiString WWW_AUTHENTICATE = new AsciiString("WWW-Authenticate");
     private static final AsciiString CHALLENGES =
@@ -57,7 +60,7 @@ final class AdminToken {
                     "this needs the token of admin.tokenFile: Authorization: Bearer TOKEN\n",
                     Map.of(WWW_AUTHENTICATE, CHALLENGES));
         }
-        if (acts && password && head.fields().first(AdminAccess.REQUESTED_BY) == null) {
+        if (acts && password && head.fields().first(REQUESTED_BY) == null) {
             return AdminResponse.text(
                     403, "add the header X-Requested-By with your name, which shows that no web page sends this");
         }

@@ -73,7 +73,7 @@ class AdminHandlerTest {
     private StreamEvents post() {
         pages.act("/end", asked -> outcome);
         Fields fields = new Fields();
-        fields.add(AdminAccess.REQUESTED_BY, new AsciiString("a test"));
+        fields.add(AdminToken.REQUESTED_BY, new AsciiString("a test"));
         RequestHead head = new RequestHead(
                 Method.of("POST"),
                 new AsciiString("http"),
