@@ -42,12 +42,6 @@ public final class AuthWork {
         this.failures = new FailureCounts(nanoClock);
     }
 
-    /** A password to be hashed. */
-    interface Task extends Runnable {
-        /** It will not be: others, whose logins have not failed, have taken its place. */
-        default void evicted() {}
-    }
-
     /** Returns how often logins have failed. */
     FailureCounts failures() {
         return failures;
@@ -72,7 +66,7 @@ public final class AuthWork {
      * @return false if too many of this client's wait or are being hashed already
      * @throws RejectedExecutionException if too many wait in all
      */
-    boolean hash(Object client, Task task) {
+    boolean hash(Object client, HashingTask task) {
         if (hashingOf.merge(client, 1, Integer::sum) > HASHING_PER_CLIENT) {
             hashed(client);
             return false;
@@ -83,7 +77,7 @@ public final class AuthWork {
             hashing.execute(this::next);
             return true;
         } catch (RejectedExecutionException e) {
-            Task evicted = suspected ? null : queue.evict();
+            HashingTask evicted = suspected ? null : queue.evict();
             if (evicted != null) {
                 evicted.evicted(); // whoever was to take it takes the new one
                 return true;
@@ -102,7 +96,7 @@ public final class AuthWork {
     }
 
     private void next() {
-        Task task = queue.next();
+        HashingTask task = queue.next();
         if (task != null) {
             task.run();
         }
@@ -125,11 +119,11 @@ public final class AuthWork {
     }
 
     /** A task that counts for its client until it is over. */
-    private final class Counted implements Task {
+    private final class Counted implements HashingTask {
         private final Object client;
-        private final Task task;
+        private final HashingTask task;
 
-        Counted(Object client, Task task) {
+        Counted(Object client, HashingTask task) {
             this.client = client;
             this.task = task;
         }

@@ -11,30 +11,30 @@ import org.jspecify.annotations.Nullable;
  * of late come after all others. Bounded by whoever adds. Safe from any thread, none of which it holds up.
  */
 final class HashingQueue {
-    private final Map<Object, Deque<AuthWork.Task>> waiting = new LinkedHashMap<>(); // in order of their turns
-    private final Map<Object, Deque<AuthWork.Task>> suspected = new LinkedHashMap<>();
+    private final Map<Object, Deque<HashingTask>> waiting = new LinkedHashMap<>(); // in order of their turns
+    private final Map<Object, Deque<HashingTask>> suspected = new LinkedHashMap<>();
 
     /** Puts a client's task behind its others. */
-    synchronized void add(Object client, boolean hasFailed, AuthWork.Task task) {
+    synchronized void add(Object client, boolean hasFailed, HashingTask task) {
         (hasFailed ? suspected : waiting)
                 .computeIfAbsent(client, key -> new ArrayDeque<>(2))
                 .add(task);
     }
 
     /** Takes the task whose turn it is; null if none waits. */
-    synchronized AuthWork.@Nullable Task next() {
-        AuthWork.Task task = next(waiting);
+    synchronized @Nullable HashingTask next() {
+        HashingTask task = next(waiting);
         return task != null ? task : next(suspected);
     }
 
-    private static AuthWork.@Nullable Task next(Map<Object, Deque<AuthWork.Task>> clients) {
+    private static @Nullable HashingTask next(Map<Object, Deque<HashingTask>> clients) {
         var first = clients.entrySet().iterator();
         if (!first.hasNext()) {
             return null;
         }
-        Map.Entry<Object, Deque<AuthWork.Task>> client = first.next();
+        Map.Entry<Object, Deque<HashingTask>> client = first.next();
         first.remove();
-        AuthWork.Task task = client.getValue().poll();
+        HashingTask task = client.getValue().poll();
         if (!client.getValue().isEmpty()) {
             clients.put(client.getKey(), client.getValue()); // behind all others
         }
@@ -42,20 +42,20 @@ final class HashingQueue {
     }
 
     /** Takes away the last task of the client with failed logins that has most waiting; null if none of those waits. */
-    synchronized AuthWork.@Nullable Task evict() {
+    synchronized @Nullable HashingTask evict() {
         Object most = null;
         int length = 0;
-        for (Map.Entry<Object, Deque<AuthWork.Task>> client : suspected.entrySet()) {
+        for (Map.Entry<Object, Deque<HashingTask>> client : suspected.entrySet()) {
             if (client.getValue().size() > length) {
                 length = client.getValue().size();
                 most = client.getKey();
             }
         }
-        Deque<AuthWork.Task> tasks = most == null ? null : suspected.get(most);
+        Deque<HashingTask> tasks = most == null ? null : suspected.get(most);
         if (tasks == null) {
             return null;
         }
-        AuthWork.Task last = tasks.pollLast();
+        HashingTask last = tasks.pollLast();
         if (tasks.isEmpty()) {
             suspected.remove(most);
         }
@@ -64,8 +64,8 @@ final class HashingQueue {
 
     /** Takes a task back that could not be let in; it is the client's last. */
     synchronized void takeBack(Object client, boolean hasFailed) {
-        Map<Object, Deque<AuthWork.Task>> clients = hasFailed ? suspected : waiting;
-        Deque<AuthWork.Task> tasks = clients.get(client);
+        Map<Object, Deque<HashingTask>> clients = hasFailed ? suspected : waiting;
+        Deque<HashingTask> tasks = clients.get(client);
         if (tasks != null) {
             tasks.pollLast();
             if (tasks.isEmpty()) {

@@ -74,7 +74,7 @@ final class PasswordChecks {
     }
 
     /** One password on its way. */
-    final class Check implements AuthWork.Task {
+    final class Check implements HashingTask {
         private final Login first; // all logins show the same
         private final Digest digest;
         private final State state;

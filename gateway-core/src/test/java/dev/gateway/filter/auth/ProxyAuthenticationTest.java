@@ -551,7 +551,7 @@ class ProxyAuthenticationTest {
         assertThat(done.subList(2, done.size())).containsExactly("a0", "b0", "a1", "stranger0");
     }
 
-    private record Noted(String name, List<String> done) implements AuthWork.Task {
+    private record Noted(String name, List<String> done) implements HashingTask {
         @Override
         public void run() {
             done.add(name);
