@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Asks one endpoint again and again whether it is well, and tells its health when that has changed. The first answer
  * decides by itself. Confined to the event loop of its {@link HealthChecks}.
  */
-final class EndpointCheck extends Timer {
+final class EndpointCheck extends Timer implements Probe.Owner {
     private static final String USER_AGENT = "gateway-health-check";
     private static final long MAX_FIRST_MILLIS = 1000;
     private static final double JITTER = 0.1;
@@ -94,13 +94,13 @@ final class EndpointCheck extends Timer {
         asked.began(opener.open(upstream, endpoint, StreamKind.CHECK, null, asked, asked));
     }
 
-    /** The endpoint answered. */
-    void onStatus(int status) {
+    @Override
+    public void onStatus(int status) {
         onAnswer(policy.expects(status) ? null : "answered " + status);
     }
 
-    /** There will be no answer. */
-    void onFailed(Failure failure) {
+    @Override
+    public void onFailed(Failure failure) {
         boolean unseen = failure.stale() || (isAsked() && failure.retry() == RetrySafety.ALWAYS);
         if (unseen && !again) {
             again = true;
@@ -114,8 +114,8 @@ final class EndpointCheck extends Timer {
         }
     }
 
-    /** There is no answer in time. */
-    void onTimeout() {
+    @Override
+    public void onTimeout() {
         onAnswer("no answer in " + policy.timeoutMillis() + " ms");
     }
 

@@ -14,8 +14,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to an endpoint, until its answer has come whole or there will be none. Made by an {@link EndpointCheck},
- * which is told how it ended unless it gives it up before. Confined to its event loop.
+ * One question to an endpoint, until its answer has come whole or there will be none. Its owner
+ * is told how it ended unless it gives it up before. Confined to its event loop.
  */
 final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
     /** More of an answer is not waited for. */
@@ -23,7 +23,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
 
-    private final EndpointCheck check;
+    private final Owner owner;
     private final RequestHead head;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
@@ -32,8 +32,20 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private int status; // 0 until it has come
     private int received;
 
-    Probe(EndpointCheck check, RequestHead head) {
-        this.check = check;
+    /** Who asks; told once, on the same event loop. */
+    interface Owner {
+        /** The endpoint answered. */
+        void onStatus(int status);
+
+        /** There will be no answer. */
+        void onFailed(Failure failure);
+
+        /** There is no answer in time. */
+        void onTimeout();
+    }
+
+    Probe(Owner owner, RequestHead head) {
+        this.owner = owner;
         this.head = head;
     }
 
@@ -53,7 +65,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         return stream != null;
     }
 
-    /** Gives it up, at once; the check is told nothing. Does nothing if it is over. */
+    /** Gives it up, at once; its owner is told nothing. Does nothing if it is over. */
     void abandon() {
         if (over) {
             return;
@@ -70,14 +82,14 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private void end() {
         over = true;
         cancel();
-        check.onStatus(status);
+        owner.onStatus(status);
     }
 
     private void fail(Failure failure) {
         if (!over) {
             over = true;
             cancel();
-            check.onFailed(failure);
+            owner.onFailed(failure);
         }
     }
 
@@ -85,7 +97,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     protected void onExpired() {
         if (!over) {
             abandon();
-            check.onTimeout();
+            owner.onTimeout();
         }
     }
 
