@@ -133,10 +133,19 @@ final class Lookup {
      *
      * @param forIpv6 null if nobody is to be asked for it
      */
-    Resolver.Answers start(@Nullable Source forIpv6, Source forIpv4) {
+    void start(@Nullable Source forIpv6, Source forIpv4) {
         ask(ipv6, forIpv6);
         ask(ipv4, forIpv4);
-        return new Resolver.Answers(ipv6.promise, ipv4.promise);
+    }
+
+    /** Returns the answer of addresses that are all IPv6. */
+    Future<List<InetAddress>> ipv6() {
+        return ipv6.promise;
+    }
+
+    /** Returns the answer of addresses that are all IPv4. */
+    Future<List<InetAddress>> ipv4() {
+        return ipv4.promise;
     }
 
     private void ask(Part part, @Nullable Source source) {

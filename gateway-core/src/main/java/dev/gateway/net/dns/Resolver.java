@@ -146,7 +146,9 @@ public final class Resolver implements AutoCloseable {
         if (ipv4Source == null) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        return new Lookup(loop, new Lookup.Name(name, asked), cache, maxStaleNanos).start(ipv6.get(loop), ipv4Source);
+        Lookup lookup = new Lookup(loop, new Lookup.Name(name, asked), cache, maxStaleNanos);
+        lookup.start(ipv6.get(loop), ipv4Source);
+        return new Answers(lookup.ipv6(), lookup.ipv4());
     }
 
     /** Says which names the configuration has; any thread but event loops may. What is known of others is forgotten. */

@@ -103,8 +103,13 @@ class LookupTest {
     }
 
     private Resolver.Answers ask(long maxStaleNanos) {
-        return new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, maxStaleNanos)
-                .start(ipv6.source(), ipv4.source());
+        return ask(ipv6.source(), maxStaleNanos);
+    }
+
+    private Resolver.Answers ask(Lookup.@Nullable Source forIpv6, long maxStaleNanos) {
+        Lookup lookup = new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, maxStaleNanos);
+        lookup.start(forIpv6, ipv4.source());
+        return new Resolver.Answers(lookup.ipv6(), lookup.ipv4());
     }
 
     /** What DNS said a while ago, and no longer holds. */
@@ -150,8 +155,7 @@ class LookupTest {
 
     @Test
     void aFamilyThatNobodyIsAskedForHasNoAddress() {
-        Resolver.Answers answers =
-                new Lookup(channel.eventLoop(), new Lookup.Name(HOST, HOST), cache, 0).start(null, ipv4.source());
+        Resolver.Answers answers = ask(null, 0);
         assertThat(now(answers.ipv6())).isEmpty();
         ipv4.fail();
         assertThat(answers.ipv4().cause()).isSameAs(no);
