@@ -26,12 +26,7 @@ final class JsonLine extends LogLine {
     }
 
     private static String[] keys(List<FieldName> names) {
-        return names.stream().map(name -> key(name.lower().toString())).toArray(String[]::new);
-    }
-
-    /** Returns how a name is written before its value, if it is not the first of its object. */
-    static String key(String name) {
-        return ",\"" + name + "\":";
+        return names.stream().map(name -> LogField.key(name.lower().toString())).toArray(String[]::new);
     }
 
     @Override

@@ -150,9 +150,14 @@ record LogField(String text, String key, Writer writer) {
     }
 
     private static LogField field(String text, Writer writer) {
-        LogField field = new LogField(text, JsonLine.key(text), writer);
+        LogField field = new LogField(text, key(text), writer);
         BY_TEXT.put(text, field);
         return field;
+    }
+
+    /** Returns how JSON has a name before its value, if it is not the first of its object. */
+    static String key(String name) {
+        return ",\"" + name + "\":";
     }
 
     /** Returns all that there are. */
