@@ -5,7 +5,9 @@ import dev.gateway.config.AccessLogTemplate;
 import dev.gateway.message.FieldName;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLogSettings;
+import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
+import dev.gateway.observe.accesslog.SyslogReceiver;
 import java.io.OutputStream;
 import java.util.HashSet;
 import java.util.List;
@@ -68,19 +70,21 @@ public final class LogAssembly {
         AccessLogConfig.Syslog syslog = config.syslog();
         if (syslog != null) {
             boolean tcp = syslog.transport() == AccessLogConfig.Syslog.Transport.TCP;
-            return new LogTarget.Syslog(syslog.host(), syslog.port(), tcp, syslog.facility(), syslog.appName());
+            return new LogTarget.Syslog(
+                    new SyslogReceiver(syslog.host(), syslog.port(), tcp), syslog.facility(), syslog.appName());
         }
         if (config.file() == null) {
             return new LogTarget.StandardOutput(out);
         }
         AccessLogConfig.Rotation rotation = config.rotation();
-        return rotation == null
-                ? new LogTarget.File(config.file(), 0, 0, 0)
-                : new LogTarget.File(
-                        config.file(),
-                        rotation.maxSize(),
-                        rotation.maxFiles(),
-                        rotation.maxAge().toNanos());
+        return new LogTarget.File(
+                config.file(),
+                rotation == null
+                        ? LogRotation.NONE
+                        : new LogRotation(
+                                rotation.maxSize(),
+                                rotation.maxFiles(),
+                                rotation.maxAge().toNanos()));
     }
 
     /** Returns what a rule says of the log, null if nothing. */

@@ -27,15 +27,17 @@ final class FileDestination implements LogDestination {
                     }
                     : new FileAttribute<?>[0];
 
-    private final LogTarget.File target;
+    private final Path file;
+    private final LogRotation rotation;
     private final LongSupplier nanoClock;
     private OutputStream out;
     private long bytes;
     private long begunNanos;
     private long rotatesAtBytes; // more than the limit after a rotation has failed
 
-    FileDestination(LogTarget.File target, LongSupplier nanoClock) throws IOException {
-        this.target = target;
+    FileDestination(Path file, LogRotation rotation, LongSupplier nanoClock) throws IOException {
+        this.file = file;
+        this.rotation = rotation;
         this.nanoClock = nanoClock;
         this.out = open();
         begin();
@@ -45,16 +47,16 @@ final class FileDestination implements LogDestination {
         Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         // Not for everybody on this machine: there are addresses, paths and names of users in it.
         try {
-            return Channels.newOutputStream(Files.newByteChannel(target.path(), options, PERMISSIONS));
+            return Channels.newOutputStream(Files.newByteChannel(file, options, PERMISSIONS));
         } catch (IOException e) {
-            throw FileFault.writing(target.path(), e);
+            throw FileFault.writing(file, e);
         }
     }
 
     private void begin() throws IOException {
-        bytes = Files.size(target.path());
+        bytes = Files.size(file);
         begunNanos = nanoClock.getAsLong();
-        rotatesAtBytes = target.maxBytes();
+        rotatesAtBytes = rotation.maxBytes();
     }
 
     @Override
@@ -68,34 +70,34 @@ final class FileDestination implements LogDestination {
     }
 
     private boolean isDue(int more) {
-        boolean large = target.maxBytes() > 0 && bytes + more > rotatesAtBytes;
-        return large || (target.maxAgeNanos() > 0 && nanoClock.getAsLong() - begunNanos > target.maxAgeNanos());
+        boolean large = rotation.maxBytes() > 0 && bytes + more > rotatesAtBytes;
+        return large || (rotation.maxAgeNanos() > 0 && nanoClock.getAsLong() - begunNanos > rotation.maxAgeNanos());
     }
 
     private void rotate() {
         try {
-            if (Files.exists(target.path())) { // somebody may have taken it away
+            if (Files.exists(file)) { // somebody may have taken it away
                 putAside();
             }
             reopen();
         } catch (IOException e) {
-            rotatesAtBytes = bytes + target.maxBytes(); // not again with every batch
+            rotatesAtBytes = bytes + rotation.maxBytes(); // not again with every batch
             begunNanos = nanoClock.getAsLong();
             log.warn("Cannot put the access log aside, so it grows: {}", e.toString());
         }
     }
 
     private void putAside() throws IOException {
-        for (int i = target.maxFiles() - 1; i >= 1; i--) {
+        for (int i = rotation.maxFiles() - 1; i >= 1; i--) {
             if (Files.exists(aside(i))) {
                 Files.move(aside(i), aside(i + 1), StandardCopyOption.REPLACE_EXISTING);
             }
         }
-        Files.move(target.path(), aside(1), StandardCopyOption.REPLACE_EXISTING);
+        Files.move(file, aside(1), StandardCopyOption.REPLACE_EXISTING);
     }
 
     private Path aside(int number) {
-        return target.path().resolveSibling(target.path().getFileName() + "." + number);
+        return file.resolveSibling(file.getFileName() + "." + number);
     }
 
     @Override

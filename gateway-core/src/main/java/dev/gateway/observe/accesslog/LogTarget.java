@@ -28,27 +28,24 @@ public sealed interface LogTarget {
     /**
      * A file, made if it is not there.
      *
-     * @param maxBytes after which it is put aside, 0 for no limit
-     * @param maxFiles how many that were put aside are kept
-     * @param maxAgeNanos after which it is put aside, 0 for no limit
+     * @param rotation when it is put aside
      */
-    record File(Path path, long maxBytes, int maxFiles, long maxAgeNanos) implements LogTarget {
+    record File(Path path, LogRotation rotation) implements LogTarget {
         @Override
         public LogDestination open() throws IOException {
-            return new FileDestination(this, System::nanoTime);
+            return new FileDestination(path, rotation, System::nanoTime);
         }
     }
 
     /**
      * A receiver of syslog messages.
      *
-     * @param tcp whether by a connection, or else by datagrams
      * @param facility its number
      */
-    record Syslog(String host, int port, boolean tcp, int facility, String appName) implements LogTarget {
+    record Syslog(SyslogReceiver receiver, int facility, String appName) implements LogTarget {
         @Override
         public LogDestination open() {
-            return new SyslogDestination(this);
+            return new SyslogDestination(receiver, facility, appName);
         }
     }
 }

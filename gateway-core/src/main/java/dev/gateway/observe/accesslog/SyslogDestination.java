@@ -26,17 +26,17 @@ final class SyslogDestination implements LogDestination {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT);
 
-    private final LogTarget.Syslog target;
+    private final SyslogReceiver receiver;
     private final Clock clock = Clock.systemUTC();
     private final String priority;
     private final String origin;
     private @Nullable ByteChannel channel;
 
-    SyslogDestination(LogTarget.Syslog target) {
-        this.target = target;
-        this.priority = "<" + (target.facility() * 8 + NOTICE) + ">1 ";
-        this.origin = " " + hostName() + " " + target.appName() + " "
-                + ProcessHandle.current().pid() + " access - ";
+    SyslogDestination(SyslogReceiver receiver, int facility, String appName) {
+        this.receiver = receiver;
+        this.priority = "<" + (facility * 8 + NOTICE) + ">1 ";
+        this.origin =
+                " " + hostName() + " " + appName + " " + ProcessHandle.current().pid() + " access - ";
     }
 
     private static String hostName() {
@@ -60,7 +60,7 @@ final class SyslogDestination implements LogDestination {
                 continue;
             }
             try {
-                boolean fits = target.tcp() || header.length + i - start <= MAX_DATAGRAM;
+                boolean fits = receiver.tcp() || header.length + i - start <= MAX_DATAGRAM;
                 if (fits) {
                     send(message(header, lines, start, i));
                     sent++;
@@ -88,7 +88,7 @@ final class SyslogDestination implements LogDestination {
 
     private ByteBuffer message(byte[] header, byte[] lines, int start, int end) {
         int length = header.length + end - start;
-        byte[] counted = target.tcp() ? (length + " ").getBytes(StandardCharsets.US_ASCII) : new byte[0];
+        byte[] counted = receiver.tcp() ? (length + " ").getBytes(StandardCharsets.US_ASCII) : new byte[0];
         return ByteBuffer.allocate(counted.length + length)
                 .put(counted)
                 .put(header)
@@ -118,11 +118,11 @@ final class SyslogDestination implements LogDestination {
     }
 
     private ByteChannel connect() throws IOException {
-        InetSocketAddress address = new InetSocketAddress(target.host(), target.port());
+        InetSocketAddress address = new InetSocketAddress(receiver.host(), receiver.port());
         if (address.isUnresolved()) {
-            throw new UnknownHostException(target.host());
+            throw new UnknownHostException(receiver.host());
         }
-        if (target.tcp()) {
+        if (receiver.tcp()) {
             SocketChannel opened = SocketChannel.open();
             return connected(opened, () -> opened.socket().connect(address, CONNECT_MILLIS));
         }

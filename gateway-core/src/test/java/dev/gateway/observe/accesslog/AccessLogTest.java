@@ -449,7 +449,7 @@ class AccessLogTest {
     void aMovedFileIsOpenedAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Path moved = directory.resolve("access.log.1");
-        Log log = log(settings(COMBINED), new LogTarget.File(file, 0, 0, 0).open(), 4);
+        Log log = log(settings(COMBINED), new LogTarget.File(file, LogRotation.NONE).open(), 4);
         LoopAccessLog observer = log.loop;
         observer.onCompleted(Records.record("/old", 200, null));
         observer.handOver();

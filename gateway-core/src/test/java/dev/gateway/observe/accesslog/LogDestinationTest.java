@@ -48,13 +48,13 @@ class LogDestinationTest {
     }
 
     private static LogTarget.Syslog syslog(int port, boolean tcp) {
-        return new LogTarget.Syslog("127.0.0.1", port, tcp, 16, "edge");
+        return new LogTarget.Syslog(new SyslogReceiver("127.0.0.1", port, tcp), 16, "edge");
     }
 
     @Test
     void aFileThatIsFullIsPutAsideAndOnlySoManyAreKept(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
+        try (LogDestination log = new LogTarget.File(file, new LogRotation(10, 2, 0)).open()) {
             for (String line : List.of("aaaaaaa\n", "bbbbbbb\n", "ccccccc\n", "ddddddd\n")) {
                 write(log, line);
             }
@@ -68,7 +68,7 @@ class LogDestinationTest {
     @Test
     void aFileThatWasTakenAwayIsMadeAnew(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
-        try (LogDestination log = new LogTarget.File(file, 10, 2, 0).open()) {
+        try (LogDestination log = new LogTarget.File(file, new LogRotation(10, 2, 0)).open()) {
             write(log, "aaaaaaa\n");
             Files.delete(file);
             write(log, "bbbbbbb\n");
@@ -108,7 +108,7 @@ class LogDestinationTest {
     void aFileThatIsOldIsPutAside(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         long[] now = {0};
-        try (LogDestination log = new FileDestination(new LogTarget.File(file, 0, 1, 1_000), () -> now[0])) {
+        try (LogDestination log = new FileDestination(file, new LogRotation(0, 1, 1_000), () -> now[0])) {
             write(log, "a\n");
             now[0] = 1_000;
             write(log, "b\n");
@@ -123,7 +123,7 @@ class LogDestinationTest {
     void aFileThatCannotBePutAsideGoesOn(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("access.log");
         Files.createDirectories(directory.resolve("access.log.1/full"));
-        try (LogDestination log = new LogTarget.File(file, 4, 1, 0).open()) {
+        try (LogDestination log = new LogTarget.File(file, new LogRotation(4, 1, 0)).open()) {
             write(log, "aaa\n");
             write(log, "bbb\n");
             write(log, "ccc\n");
@@ -221,14 +221,16 @@ class LogDestinationTest {
         AccessLog log = new AccessLog();
         try {
             ExchangeObserver loop = log.newLoop(new TimerWheel(thread));
-            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(before, 0, 0, 0))
+            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(before, LogRotation.NONE))
                     .commit();
             complete(thread, loop, "/1");
-            log.prepare(settings(new AccessLogSettings.Json(List.of(), List.of())), new LogTarget.File(after, 0, 0, 0))
+            log.prepare(
+                            settings(new AccessLogSettings.Json(List.of(), List.of())),
+                            new LogTarget.File(after, LogRotation.NONE))
                     .commit();
             assertThat(before).content().contains("\"GET /1 HTTP/1.1\"").hasLineCount(1);
             complete(thread, loop, "/2");
-            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(after, 0, 0, 0))
+            log.prepare(settings(new AccessLogSettings.Combined()), new LogTarget.File(after, LogRotation.NONE))
                     .commit();
             complete(thread, loop, "/3");
             log.prepare(AccessLogSettings.OFF, new LogTarget.StandardOutput(OutputStream.nullOutputStream()))
@@ -249,7 +251,7 @@ class LogDestinationTest {
     @Test
     void aPlaceThatCannotBeOpenedChangesNothing(@TempDir Path directory) throws Exception {
         AccessLog log = new AccessLog();
-        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), 0, 0, 0);
+        LogTarget nowhere = new LogTarget.File(directory.resolve("missing/access.log"), LogRotation.NONE);
         assertThatThrownBy(() -> log.prepare(settings(new AccessLogSettings.Combined()), nowhere))
                 .isInstanceOf(IOException.class);
         log.close();

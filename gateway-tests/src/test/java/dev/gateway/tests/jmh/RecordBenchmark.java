@@ -8,6 +8,7 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.LogPolicy;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.accesslog.AccessLogSettings;
+import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
 import dev.gateway.observe.accesslog.Redaction;
 import dev.gateway.otlp.Receiver;
@@ -88,7 +89,7 @@ public class RecordBenchmark {
                 };
         AccessLog.Change change = accessLog.prepare(
                 new AccessLogSettings(format, LogPolicy.ALL, NOTHING),
-                new LogTarget.File(Path.of("/dev/null"), 0, 0, 0));
+                new LogTarget.File(Path.of("/dev/null"), LogRotation.NONE));
         CompletableFuture<Void> done = CompletableFuture.runAsync(change::commit);
         while (!done.isDone()) {
             loop.runPendingTasks();
