@@ -1,7 +1,7 @@
 package dev.gateway.assembly;
 
 import dev.gateway.filter.auth.AuthWork;
-import dev.gateway.observe.metrics.Metrics;
+import dev.gateway.observe.metrics.Denials;
 import dev.gateway.stream.ViaSignature;
 import dev.gateway.tunnel.ConnectTally;
 import dev.gateway.tunnel.LocalAddresses;
@@ -52,7 +52,7 @@ public final class ConnectShared {
     }
 
     /** Reads what was refused, by listener and rule. */
-    public void readDenials(Metrics.Denials denials) {
+    public void readDenials(Denials denials) {
         tallies.values()
                 .forEach(tally -> tally.forEachDenial(
                         (labels, count) -> denials.denied(labels.listener(), labels.rule(), count)));

@@ -2,6 +2,7 @@ package dev.gateway.status;
 
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.observe.metrics.EndpointCounts;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.LoopView;
 import dev.gateway.pool.PoolCounts;
@@ -80,7 +81,7 @@ final class UpstreamView {
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Endpoint endpoint : upstream.endpoints()) {
             Map<String, Object> view = view(upstream, endpoint, views);
-            Metrics.EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
+            EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
             if (counts != null) {
                 view.put("requests", counts.requests());
                 view.put("failures", counts.failures());

@@ -58,9 +58,9 @@ final class EndpointSums {
     }
 
     /** Returns what was counted of one endpoint. */
-    Metrics.EndpointCounts of(String upstream, String address) {
+    EndpointCounts of(String upstream, String address) {
         Sum sum = sum(upstream, address);
-        return new Metrics.EndpointCounts(sum.requests, sum.failures, sum.requestsActive, sum.seconds);
+        return new EndpointCounts(sum.requests, sum.failures, sum.requestsActive, sum.seconds);
     }
 
     private Sum sum(String upstream, String label) {

@@ -3,7 +3,6 @@ package dev.gateway.observe.metrics;
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.Histogram;
 import dev.gateway.observe.metrics.ConnectionMeters.Count;
-import dev.gateway.observe.metrics.Metrics.Denials;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.HttpVersion;
 import java.util.List;

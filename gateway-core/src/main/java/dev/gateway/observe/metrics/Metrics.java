@@ -108,12 +108,6 @@ public final class Metrics implements AutoCloseable {
         process.exportsFailed = failed;
     }
 
-    /** Takes how often a rule has refused tunnels, or requests that are forwarded like them. */
-    public interface Denials {
-        /** Takes one count; labels are names and words of the configuration. */
-        void denied(String listener, String rule, long count);
-    }
-
     /** Adds what a policy counts, which is asked at each scrape. */
     public void addDenials(Consumer<Denials> policy) {
         process.policies.add(policy);
@@ -189,16 +183,6 @@ public final class Metrics implements AutoCloseable {
      * @param type the media type of the text
      */
     public record Scrape(String type, String text) {}
-
-    /**
-     * What was counted of one endpoint.
-     *
-     * @param requests attempts that have ended
-     * @param failures of these, those that tell against the endpoint
-     * @param active attempts in progress
-     * @param seconds how long all of them took together
-     */
-    public record EndpointCounts(long requests, long failures, long active, double seconds) {}
 
     /** Returns what was counted of an endpoint; null if it has no counters of its own, as it is beyond the first ones. */
     public @Nullable EndpointCounts endpoint(String upstream, int index, String address) {

@@ -1,7 +1,6 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.accesslog.AccessLog;
-import dev.gateway.observe.metrics.Metrics.Denials;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
