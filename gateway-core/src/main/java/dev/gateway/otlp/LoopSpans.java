@@ -21,11 +21,13 @@ import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.TraceStateBuilder;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +41,7 @@ final class LoopSpans implements ExchangeObserver {
     private static final int CLIENT_ERROR = 400;
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    private final SpanExport export;
+    private final Consumer<SpanData> export;
     private final Receiver.Origin origin;
     private final Redaction redaction;
     private final TimerWheel clock;
@@ -48,7 +50,7 @@ final class LoopSpans implements ExchangeObserver {
     /** An attempt that has begun: what of it the record forgets when the next one does. */
     private record Attempt(long span, long startNanos, int number) {}
 
-    LoopSpans(SpanExport export, Receiver.Origin origin, Redaction redaction, TimerWheel clock) {
+    LoopSpans(Consumer<SpanData> export, Receiver.Origin origin, Redaction redaction, TimerWheel clock) {
         this.export = export;
         this.origin = origin;
         this.redaction = redaction;
@@ -91,7 +93,7 @@ final class LoopSpans implements ExchangeObserver {
         long end = exchange.openedNanos != 0
                 ? exchange.openedNanos
                 : exchange.endNanos != 0 ? exchange.endNanos : clock.nanoTime();
-        export.offer(new FinishedSpan(
+        export.accept(new FinishedSpan(
                 origin,
                 method,
                 SpanKind.CLIENT,
@@ -121,7 +123,7 @@ final class LoopSpans implements ExchangeObserver {
         List<EventData> events = new ArrayList<>();
         event(events, exchange, "gateway.response_head", exchange.respondedNanos);
         event(events, exchange, "gateway.tunnel_open", exchange.openedNanos);
-        export.offer(new FinishedSpan(
+        export.accept(new FinishedSpan(
                 origin,
                 method,
                 SpanKind.SERVER,

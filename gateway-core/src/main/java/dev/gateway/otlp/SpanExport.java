@@ -84,7 +84,7 @@ public final class SpanExport {
 
     /** Returns the observer of another event loop, to be told of exchanges whose trace is recorded. */
     public ExchangeObserver newLoop(TimerWheel wheel) {
-        return new LoopSpans(this, origin, redaction, wheel);
+        return new LoopSpans(this::offer, origin, redaction, wheel);
     }
 
     /** Takes a span; never waits. */
