@@ -104,7 +104,7 @@ public final class Values {
     }
 
     /** Returns the object that an empty mapping in this place stands for. */
-    public <V> V everything(ObjectType<V> type) {
+    public <V> V everything(Type<V> type) {
         return type.read(new Node.Mapping(mapping.position(), Map.of()), "", scope.quiet());
     }
 
