@@ -10,10 +10,10 @@ import dev.gateway.config.RuleConfig.BackendRef;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.schema.OtlpChecks;
 import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.Node;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.config.yaml.type.Suggestions;
-import dev.gateway.config.yaml.type.Type;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -119,7 +119,8 @@ public final class Checks {
             hint = ": there are none";
         } else {
             hint = ": there are "
-                    + Type.shorten(String.join(", ", known.stream().sorted().toList()));
+                    + MessageText.shorten(
+                            String.join(", ", known.stream().sorted().toList()));
         }
         scope.problems.error(scope.at(reference, "name"), "no " + what + " is named '" + name + "'" + hint);
     }

@@ -5,9 +5,9 @@ import dev.gateway.config.AccessLogTemplate.Field;
 import dev.gateway.config.AccessLogTemplate.Literal;
 import dev.gateway.config.AccessLogTemplate.Part;
 import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Suggestions;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Variables;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ final class AccessLogTemplates {
     private static AccessLogTemplate parse(String text) throws InvalidException {
         if (text.isEmpty() || text.chars().anyMatch(c -> (c < ' ' && c != '\t') || c > '~')) {
             throw new InvalidException(
-                    "expected one line of ASCII text with fields in braces, not " + Type.quote(text));
+                    "expected one line of ASCII text with fields in braces, not " + MessageText.quote(text));
         }
         List<Part> parts = new ArrayList<>();
         StringBuilder literal = new StringBuilder();
@@ -87,7 +87,7 @@ final class AccessLogTemplates {
             throw new InvalidException("{" + name + "} takes nothing after a colon");
         }
         String near = Suggestions.nearest(name, known);
-        throw new InvalidException("unknown field {" + Type.shorten(written) + "}"
+        throw new InvalidException("unknown field {" + MessageText.shorten(written) + "}"
                 + (near != null ? ": did you mean {" + near + "}?" : ": expected one of " + String.join(", ", known)));
     }
 }

@@ -1,10 +1,10 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.ConnectConfig.Auth;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Variables;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ final class ConnectAuthSchema {
                     throw new InvalidException("there is no wildcard: what all others may is said by the entry itself");
                 }
                 if (!NAME.matcher(text).matches()) {
-                    throw new InvalidException("expected a name, not " + Type.quote(text));
+                    throw new InvalidException("expected a name, not " + MessageText.quote(text));
                 }
                 return text;
             },

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.yaml.type.MessageText;
 import static java.util.Map.entry;
 
 import dev.gateway.config.FilterConfig;
@@ -19,7 +20,6 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.io.IOException;
@@ -340,7 +340,7 @@ final class FilterSchema {
                             return code;
                         }
                     }
-                    throw new InvalidException("expected one of " + allowed + ", not " + Type.quote(text));
+                    throw new InvalidException("expected one of " + allowed + ", not " + MessageText.quote(text));
                 },
                 code -> code);
     }

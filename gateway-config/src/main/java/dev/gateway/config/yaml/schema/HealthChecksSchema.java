@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.OutlierDetection;
@@ -8,7 +9,6 @@ import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.format.Durations;
 import java.time.Duration;
@@ -173,6 +173,6 @@ final class HealthChecksSchema {
                     "the last status comes before the first: did you mean '" + last + "-" + first + "'?");
         }
         throw new InvalidException(
-                "expected a status such as 200, or two with a dash such as 200-299, not " + Type.quote(text));
+                "expected a status such as 200, or two with a dash such as 200-299, not " + MessageText.quote(text));
     }
 }

@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.yaml.type.MessageText;
 import static java.util.Map.entry;
 
 import dev.gateway.config.MatchConfig;
@@ -11,7 +12,6 @@ import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +105,7 @@ final class MatchSchema {
             return Types.regexProblem(value);
         }
         if (!value.startsWith("/")) {
-            return "a path begins with '/'" + (secret ? "" : ", not " + Type.quote(value));
+            return "a path begins with '/'" + (secret ? "" : ", not " + MessageText.quote(value));
         }
         if (value.indexOf('?') >= 0 || value.indexOf('#') >= 0) {
             return "a path has no '?' or '#': match the query with queryParams";

@@ -5,9 +5,9 @@ import dev.gateway.config.ConnectConfig.Proxy;
 import dev.gateway.config.yaml.type.DestinationTypes;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
-import dev.gateway.config.yaml.type.Type;
 import dev.gateway.config.yaml.type.Types;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -84,7 +84,7 @@ final class ParentSchema {
         }
         if (!url.matches()) {
             throw new InvalidException("expected the URL of a proxy such as http://proxy.example:3128, or DIRECT, not "
-                    + Type.quote(text) + hint(text));
+                    + MessageText.quote(text) + hint(text));
         }
         String scheme = url.group(1).toLowerCase(Locale.ROOT);
         Proxy.Kind kind = KINDS.get(scheme);
@@ -110,7 +110,7 @@ final class ParentSchema {
     private static int port(String digits) throws InvalidException {
         int port = digits.length() > 5 ? 0 : Integer.parseInt(digits);
         if (port < 1 || port > 65535) {
-            throw new InvalidException("expected a port from 1 to 65535, not '" + Type.shorten(digits) + "'");
+            throw new InvalidException("expected a port from 1 to 65535, not '" + MessageText.shorten(digits) + "'");
         }
         return port;
     }
@@ -119,7 +119,9 @@ final class ParentSchema {
         if (text.equalsIgnoreCase(DIRECT) || text.equalsIgnoreCase("none")) {
             return ": did you mean '" + DIRECT + "'?";
         }
-        return text.contains("://") ? ": leave the path out" : ": did you mean 'http://" + Type.shorten(text) + "'?";
+        return text.contains("://")
+                ? ": leave the path out"
+                : ": did you mean 'http://" + MessageText.shorten(text) + "'?";
     }
 
     private static String print(Proxy proxy) {

@@ -1,11 +1,11 @@
 package dev.gateway.config.yaml.schema;
 
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.RuleConfig.WebSocket;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
-import dev.gateway.config.yaml.type.Type;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
@@ -29,12 +29,12 @@ final class UpgradeSchema {
                 String lower = text.toLowerCase(Locale.ROOT);
                 if (HTTP2.matcher(lower).matches()) {
                     throw new InvalidException(
-                            Type.quote(text)
+                            MessageText.quote(text)
                                     + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
                 }
                 if (!text.matches(TOKEN_PATTERN)) {
                     throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
-                            + Type.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
+                            + MessageText.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
                 }
                 return lower;
             },
@@ -54,7 +54,7 @@ final class UpgradeSchema {
                 String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
                 if (origin.isEmpty()) {
                     throw new InvalidException("expected an origin such as https://example.com or"
-                            + " https://example.com:8443, not " + Type.quote(text) + originHint(text));
+                            + " https://example.com:8443, not " + MessageText.quote(text) + originHint(text));
                 }
                 return origin;
             },
@@ -97,9 +97,9 @@ final class UpgradeSchema {
         } else if (text.contains("*")) {
             return ": there is no wildcard, write each";
         } else if (!text.contains("://")) {
-            return ": did you mean 'https://" + Type.shorten(text) + "'?";
+            return ": did you mean 'https://" + MessageText.shorten(text) + "'?";
         }
         int path = text.indexOf('/', text.indexOf("://") + 3);
-        return path < 0 ? "" : ": an origin has no path, write '" + Type.shorten(text.substring(0, path)) + "'";
+        return path < 0 ? "" : ": an origin has no path, write '" + MessageText.shorten(text.substring(0, path)) + "'";
     }
 }

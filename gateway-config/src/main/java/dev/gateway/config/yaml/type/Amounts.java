@@ -21,7 +21,7 @@ final class Amounts {
         if (duration == null) {
             String hint = text.matches("[0-9]{1,5}") ? ": did you mean '" + text + "s'?" : "";
             throw new InvalidException(
-                    "expected a duration such as 30s, 1m30s or 500ms, not " + Type.quote(text) + hint);
+                    "expected a duration such as 30s, 1m30s or 500ms, not " + MessageText.quote(text) + hint);
         }
         return duration;
     }
@@ -34,14 +34,14 @@ final class Amounts {
             String hint = foreign.matches()
                     ? ": did you mean '" + foreign.group(1) + foreign.group(2).toUpperCase(Locale.ROOT) + "iB'?"
                     : "";
-            throw new InvalidException("expected a size such as 64KiB or 10MiB, not " + Type.quote(text) + hint);
+            throw new InvalidException("expected a size such as 64KiB or 10MiB, not " + MessageText.quote(text) + hint);
         }
         long amount = Long.parseLong(matcher.group(1));
         String unit = matcher.group(2);
         try {
             return unit == null ? amount : Math.multiplyExact(amount, 1L << (10 * UNITS.indexOf(unit)));
         } catch (ArithmeticException e) {
-            throw new InvalidException("expected a size below 8388608TiB, not " + Type.quote(text));
+            throw new InvalidException("expected a size below 8388608TiB, not " + MessageText.quote(text));
         }
     }
 

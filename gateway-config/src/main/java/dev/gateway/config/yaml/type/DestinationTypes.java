@@ -80,7 +80,7 @@ public final class DestinationTypes {
         if (numeric || name.length() > 253 || !NAME.matcher(name).matches()) {
             throw new InvalidException(
                     "expected a host name, .example.com, an address block such as 10.0.0.0/8 or '*', not "
-                            + Type.quote(text) + hint(text));
+                            + MessageText.quote(text) + hint(text));
         }
         String lower = name.toLowerCase(Locale.ROOT);
         String plain = lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
@@ -115,7 +115,7 @@ public final class DestinationTypes {
                     .problems
                     .warning(
                             site.position(),
-                            site.label() + ": " + Type.quote(text) + " is all of " + block.text()
+                            site.label() + ": " + MessageText.quote(text) + " is all of " + block.text()
                                     + ": write it so, or the address alone");
         }
     }
@@ -197,6 +197,6 @@ public final class DestinationTypes {
             }
         }
         throw new InvalidException("expected a port from 1 to 65535, or two with a dash such as 8000-8999, not "
-                + Type.quote(text) + (text.equals("*") ? ": write 1-65535 for all" : ""));
+                + MessageText.quote(text) + (text.equals("*") ? ": write 1-65535 for all" : ""));
     }
 }

@@ -22,7 +22,7 @@ public final class ListType<T> extends Type<List<T>> {
         List<T> values = new ArrayList<>();
         if (!(node instanceof Node.Sequence sequence)) {
             String hint = node instanceof Node.Scalar scalar && !scalar.isNull() && !Secrets.isSecretName(label)
-                    ? ": write [" + shorten(scalar.text()) + "]"
+                    ? ": write [" + MessageText.shorten(scalar.text()) + "]"
                     : node instanceof Node.Mapping ? ": begin it with '- '" : "";
             scope.problems.error(node.position(), label + ": expected a list, not " + describe(node, label) + hint);
             return values;

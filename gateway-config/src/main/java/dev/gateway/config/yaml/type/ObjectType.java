@@ -235,7 +235,7 @@ public final class ObjectType<T> extends Type<T> {
                     ? ": did you mean '" + probable + "'?"
                     : ": expected one of " + String.join(", ", keys.keySet());
             scope.problems.error(
-                    entry.keyPosition(), "unknown key '" + Type.shorten(key) + "' in " + described() + hint);
+                    entry.keyPosition(), "unknown key '" + MessageText.shorten(key) + "' in " + described() + hint);
             if (probable != null) {
                 meant.add(probable);
             }

@@ -80,7 +80,7 @@ public final class ScalarType<T> extends Type<T> {
         }
         try {
             if (form == Form.BARE && !scalar.plain() && !Variables.in(scalar.text())) {
-                throw new InvalidException("write it without quotes: " + shorten(scalar.text()));
+                throw new InvalidException("write it without quotes: " + MessageText.shorten(scalar.text()));
             }
             return parse(scalar, scope.variables.replace(scalar.text()), label, scope);
         } catch (InvalidException e) {

@@ -37,7 +37,7 @@ public final class Types {
             (text, site) -> switch (text) {
                 case "true" -> true;
                 case "false" -> false;
-                default -> throw new InvalidException("expected true or false, not " + Type.quote(text));
+                default -> throw new InvalidException("expected true or false, not " + MessageText.quote(text));
             },
             value -> value);
 
@@ -64,7 +64,7 @@ public final class Types {
                 if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
                     return Double.parseDouble(text);
                 }
-                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + Type.quote(text));
+                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + MessageText.quote(text));
             },
             value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
 
@@ -83,7 +83,7 @@ public final class Types {
                     return text;
                 }
                 String upper = text.toUpperCase(Locale.ROOT);
-                throw new InvalidException("expected a method in upper case such as GET, not " + Type.quote(text)
+                throw new InvalidException("expected a method in upper case such as GET, not " + MessageText.quote(text)
                         + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
             },
             value -> value);
@@ -139,7 +139,7 @@ public final class Types {
                 Cidr cidr = Cidr.parseMasked(text);
                 if (cidr == null) {
                     throw new InvalidException(
-                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + Type.quote(text));
+                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + MessageText.quote(text));
                 }
                 return cidr;
             },
@@ -189,7 +189,7 @@ public final class Types {
                 || Integer.parseInt(port) > 65535) {
             throw new InvalidException(
                     "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
-                            + Type.quote(text));
+                            + MessageText.quote(text));
         }
         return new InetSocketAddress(address, Integer.parseInt(port));
     }
@@ -231,7 +231,7 @@ public final class Types {
                         }
                     }
                     throw new InvalidException(
-                            "expected a whole number from " + minimum + " to " + maximum + ", not " + Type.quote(text));
+                            "expected a whole number from " + minimum + " to " + maximum + ", not " + MessageText.quote(text));
                 },
                 value -> value);
     }
@@ -254,7 +254,7 @@ public final class Types {
                 "",
                 (text, site) -> {
                     if (!compiled.matcher(text).matches()) {
-                        throw new InvalidException("expected " + expected + ", not " + Type.quote(text));
+                        throw new InvalidException("expected " + expected + ", not " + MessageText.quote(text));
                     }
                     return text;
                 },
@@ -274,11 +274,11 @@ public final class Types {
                     try {
                         if (new URI(url).getHost() == null) {
                             throw new InvalidException(
-                                    "expected " + expected + ", which names a host, not " + Type.quote(url));
+                                    "expected " + expected + ", which names a host, not " + MessageText.quote(url));
                         }
                         return url;
                     } catch (URISyntaxException e) {
-                        throw new InvalidException("expected " + expected + ", not " + Type.quote(url));
+                        throw new InvalidException("expected " + expected + ", not " + MessageText.quote(url));
                     }
                 },
                 Variables::escape);
@@ -303,7 +303,7 @@ public final class Types {
                                 + String.join(", ", words.keySet()));
                     }
                     String near = Suggestions.nearest(text, words.keySet());
-                    throw new InvalidException("unknown value " + Type.quote(text)
+                    throw new InvalidException("unknown value " + MessageText.quote(text)
                             + (near != null
                                     ? ": did you mean '" + near + "'?"
                                     : ": expected one of " + String.join(", ", words.keySet())));
@@ -362,7 +362,7 @@ public final class Types {
                     } else if (text.startsWith("[")) {
                         hint = ": leave the brackets out";
                     }
-                    throw new InvalidException("expected " + expected + ", not " + Type.quote(text) + hint);
+                    throw new InvalidException("expected " + expected + ", not " + MessageText.quote(text) + hint);
                 },
                 value -> value);
     }
@@ -375,7 +375,7 @@ public final class Types {
                 "",
                 (text, site) -> {
                     if (text.length() > 253 || !compiled.matcher(text).matches()) {
-                        throw new InvalidException("expected " + expected + ", not " + Type.quote(text));
+                        throw new InvalidException("expected " + expected + ", not " + MessageText.quote(text));
                     }
                     String lower = text.toLowerCase(Locale.ROOT);
                     return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;

@@ -99,7 +99,7 @@ public final class Variables {
     String conceal(String message) {
         String result = message;
         for (Map.Entry<String, String> each : used.entrySet()) {
-            result = conceal(result, Type.line(each.getValue()), "${" + each.getKey() + "}");
+            result = conceal(result, MessageText.line(each.getValue()), "${" + each.getKey() + "}");
         }
         return result;
     }
