@@ -20,11 +20,9 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,20 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Listeners {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
-
-    /** How long connections that were closed by force may take to be gone. */
-    private static final long FORCED_CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** How long a client whose first packet has come here may take for the next one. */
-    private static final long HANDSHAKE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** How long accepting those who have connected may take: a busy machine needs seconds for some thousand. */
-    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-    /** How long a client may take for its next request on a connection that it keeps, to be told that it is the last. */
-    private static final long LAST_WORD_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     final Loops loops;
     final AdminPages pages;
@@ -165,7 +149,7 @@ public final class Listeners {
     void leave(List<Listener> gone, long nanos) {
         leaving.addAll(gone);
         closeSockets(gone, nanos);
-        long lastWord = Math.min(LAST_WORD_NANOS, nanos / 4);
+        long lastWord = Math.min(ListenerShutdown.LAST_WORD_NANOS, nanos / 4);
         for (Listener each : gone) {
             thread.schedule(
                     () -> drain(each, nanos - lastWord).thenRunAsync(() -> hasLeft(each), thread),
@@ -179,7 +163,7 @@ public final class Listeners {
         gone.forEach(Listener::announceClose);
         gone.forEach(Listener::giveWay);
         gone.forEach(Listener::turnAway);
-        acceptRest(gone, Math.min(REST_NANOS, nanos / 4));
+        ListenerShutdown.acceptRest(gone, nanos / 4);
         gone.forEach(Listener::stopAccepting);
     }
 
@@ -304,88 +288,16 @@ public final class Listeners {
      * @param toldNanos how long ago clients were told by {@link #announceClose}
      */
     void drain(long nanos, long toldNanos) {
-        long start = System.nanoTime();
-        List<Listener> all = all();
-        all.forEach(Listener::announceClose);
-        if (all.stream().filter(Listener::giveWay).count() > 0) {
-            pause(Math.min(HANDSHAKE_NANOS, nanos / 4));
-        }
-        all.forEach(Listener::turnAway);
-        acceptRest(all, Math.min(REST_NANOS, nanos / 4));
-        stopAccepting(all);
-        awaitAskers(start + Math.min(LAST_WORD_NANOS - toldNanos, nanos / 4));
-        CompletableFuture<Void> drained = drained(all);
-        if (!await(drained, nanos - (System.nanoTime() - start))) {
-            log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
-        }
-        closeConnections(all, drained);
-    }
-
-    /** All listeners at the same time, so that many of them take no longer than one. */
-    private static void acceptRest(List<Listener> all, long nanos) {
-        CompletableFuture.allOf(all.stream().map(each -> each.acceptRest(nanos)).toArray(CompletableFuture<?>[]::new))
-                .join();
-    }
-
-    /** Lets kept connections tell of the end by their next answer: closed now, they may have a request on its way. */
-    private void awaitAskers(long deadline) {
-        while (connections() > 0 && System.nanoTime() - deadline < 0) {
-            pause(LOOK_NANOS);
-            if (Thread.currentThread().isInterrupted()) {
-                return; // whoever interrupts wants an end
-            }
-        }
+        shutdown().drain(nanos, toldNanos);
     }
 
     /** Accepts no more connections and ends those there are. The admin listener goes on. */
     void close() {
-        List<Listener> all = all();
-        stopAccepting(all);
-        closeConnections(all, drained(all));
+        shutdown().close();
     }
 
-    private static void pause(long nanos) {
-        try {
-            TimeUnit.NANOSECONDS.sleep(nanos);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
-        }
-    }
-
-    private void stopAccepting(List<Listener> all) {
-        all.forEach(Listener::stopAccepting);
-        loops.transport().inherited().close(); // whoever does not get in here should not wait, unless for a successor
-    }
-
-    private static CompletableFuture<Void> drained(List<Listener> all) {
-        return CompletableFuture.allOf(all.stream().map(Listener::drain).toArray(CompletableFuture<?>[]::new));
-    }
-
-    private static boolean await(CompletableFuture<Void> done, long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    done.get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-                    return true;
-                } catch (InterruptedException e) {
-                    interrupted = true; // the end has come already, and is to be an orderly one
-                } catch (ExecutionException | TimeoutException e) {
-                    return false;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Each exchange ends on its loop, which is given the time to count and log it. */
-    private static void closeConnections(List<Listener> all, CompletableFuture<Void> drained) {
-        all.forEach(Listener::closeConnections);
-        await(drained, FORCED_CLOSE_NANOS);
+    private ListenerShutdown shutdown() {
+        return new ListenerShutdown(all(), loops.transport().inherited());
     }
 
     /** Ends the admin listener and frees certificates; to be called when all else has been drained or closed. */
