@@ -9,9 +9,9 @@ import dev.gateway.pool.PoolCounts;
 import dev.gateway.process.BuildInfo;
 import dev.gateway.process.LogLevels;
 import dev.gateway.process.Logging;
+import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.Signals;
 import dev.gateway.process.StartException;
-import dev.gateway.process.Surroundings;
 import dev.gateway.process.Systemd;
 import dev.gateway.runtime.Certificates;
 import dev.gateway.runtime.ConfigFile;
@@ -47,11 +47,11 @@ public final class Gateway implements Operations, AutoCloseable {
     private final Systemd systemd;
     private final @Nullable Reloads reloads;
 
-    private Gateway(GatewayConfig config, @Nullable ConfigFile file, Surroundings surroundings) {
-        this.systemd = surroundings.systemd();
+    private Gateway(GatewayConfig config, @Nullable ConfigFile file, ProcessEnvironment environment) {
+        this.systemd = environment.systemd();
         metrics.addDroppedLog(Logging::dropped);
         metrics.addFaultyAccountFiles(logins::faultyFiles);
-        this.loops = new Loops(config, metrics, surroundings);
+        this.loops = new Loops(config, metrics, environment);
         AdminPages pages = new AdminPages(
                 new Health(), metrics, new TunnelPages(this::activeConfig, this::port), loops.adminWork());
         this.listeners = new Listeners(loops, pages, thread.executor());
@@ -80,7 +80,7 @@ public final class Gateway implements Operations, AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        return start(new Gateway(config, null, Surroundings.shared()), config);
+        return start(new Gateway(config, null, ProcessEnvironment.shared()), config);
     }
 
     /**
@@ -91,17 +91,17 @@ public final class Gateway implements Operations, AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config, ConfigFile file) throws StartException {
-        return start(config, file, Surroundings.shared());
+        return start(config, file, ProcessEnvironment.shared());
     }
 
     /**
-     * Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some surroundings.
+     * Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some environment.
      *
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
-    public static Gateway start(GatewayConfig config, ConfigFile file, Surroundings surroundings)
+    public static Gateway start(GatewayConfig config, ConfigFile file, ProcessEnvironment environment)
             throws StartException {
-        return start(new Gateway(config, file, surroundings), config);
+        return start(new Gateway(config, file, environment), config);
     }
 
     private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {

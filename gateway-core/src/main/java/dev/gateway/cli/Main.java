@@ -56,7 +56,7 @@ public final class Main implements Callable<Integer> {
 
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] args) {
-        Footprint.apply();
+        JvmDefaults.apply();
         Callable<Integer> plain = plain(args);
         int code = plain == null ? commandLine().execute(args) : run(plain);
         Logging.flush();

@@ -3,8 +3,8 @@ package dev.gateway.cli;
 import dev.gateway.Gateway;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.process.Logging;
+import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
-import dev.gateway.process.Surroundings;
 import dev.gateway.process.Systemd;
 import dev.gateway.runtime.ConfigFile;
 import java.io.PrintWriter;
@@ -112,7 +112,7 @@ final class RunCommand implements Callable<Integer> {
         GatewayConfig config = CommandSupport.report(source.load(), err);
         return config == null
                 ? CommandSupport.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, source, Surroundings.own(systemd())), err, gateway -> {
+                : serve(() -> Gateway.start(config, source, ProcessEnvironment.own(systemd())), err, gateway -> {
                     gateway.listenToSignals();
                     gateway.tellReady(); // now that signals are heard
                 });

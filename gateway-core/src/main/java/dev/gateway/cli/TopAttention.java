@@ -22,16 +22,16 @@ final class TopAttention {
     private static final Pattern OF_CLIENTS =
             Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
 
-    private final Document now;
+    private final JsonView now;
     private final TopRates rates;
     private final List<String> lines = new ArrayList<>();
 
-    private TopAttention(Document now, TopRates rates) {
+    private TopAttention(JsonView now, TopRates rates) {
         this.now = now;
         this.rates = rates;
     }
 
-    static List<String> of(Document now, TopRates rates) {
+    static List<String> of(JsonView now, TopRates rates) {
         TopAttention attention = new TopAttention(now, rates);
         attention.look();
         return attention.lines;
@@ -68,7 +68,7 @@ final class TopAttention {
     }
 
     /** Endpoints that drain do so because somebody wants it. */
-    static long ill(Document upstream) {
+    static long ill(JsonView upstream) {
         return upstream.list("endpoints").stream()
                 .map(endpoint -> endpoint.text("state"))
                 .filter(state -> !state.equals("healthy") && !state.equals("draining"))
@@ -76,12 +76,12 @@ final class TopAttention {
     }
 
     private void endpoints() {
-        List<Document> ill = now.list("upstreams").stream()
+        List<JsonView> ill = now.list("upstreams").stream()
                 .filter(upstream -> ill(upstream) > 0)
                 .sorted(Comparator.comparingDouble(upstream ->
                         -(double) ill(upstream) / upstream.list("endpoints").size()))
                 .toList();
-        for (Document upstream : ill.subList(0, Math.min(NAMED, ill.size()))) {
+        for (JsonView upstream : ill.subList(0, Math.min(NAMED, ill.size()))) {
             lines.add("upstream " + upstream.text("name") + ": " + ill(upstream) + " of "
                     + upstream.list("endpoints").size() + " endpoints not healthy");
         }
@@ -91,7 +91,7 @@ final class TopAttention {
     }
 
     private void routes() {
-        for (Document route : now.list("routes")) {
+        for (JsonView route : now.list("routes")) {
             Map<String, Double> failing = new TreeMap<>();
             route.numbers("causes").keySet().stream()
                     .filter(cause -> !OF_CLIENTS.matcher(cause).lookingAt())
@@ -114,7 +114,7 @@ final class TopAttention {
 
     private void certificates() {
         Map<String, Double> left = new TreeMap<>();
-        for (Document certificate : now.list("certificates")) {
+        for (JsonView certificate : now.list("certificates")) {
             String owner = certificate.text("listener");
             String of =
                     certificate.text("name") + " (" + (owner.isEmpty() ? certificate.text("upstream") : owner) + ")";

@@ -49,21 +49,21 @@ final class TopCommand implements Callable<Integer> {
             return CommandSupport.USAGE;
         }
         return admin.use(err, client -> {
-            Document first = read(client);
+            JsonView first = read(client);
             return once ? printOnce(client, first, out) : show(client, first, out);
         });
     }
 
-    private static Document read(AdminClient client) throws IOException {
+    private static JsonView read(AdminClient client) throws IOException {
         AdminClient.Answer answer = client.get("/stats?format=json");
         if (answer.status() != 200) {
             throw new IOException(
                     client + ": " + answer.status() + " " + answer.body().strip());
         }
-        return Document.parse(answer.body());
+        return JsonView.parse(answer.body());
     }
 
-    private int printOnce(AdminClient client, Document first, PrintWriter out)
+    private int printOnce(AdminClient client, JsonView first, PrintWriter out)
             throws IOException, InterruptedException {
         sleep();
         TopFrame.of(client.toString(), read(client), first, rows(), columns()).forEach(out::println);
@@ -71,20 +71,20 @@ final class TopCommand implements Callable<Integer> {
         return CommandSupport.OK;
     }
 
-    private int show(AdminClient client, Document first, PrintWriter out) throws InterruptedException {
+    private int show(AdminClient client, JsonView first, PrintWriter out) throws InterruptedException {
         Thread leave = new Thread(() -> {
             out.print(LEAVE);
             out.flush();
         });
         Runtime.getRuntime().addShutdownHook(leave);
         out.print(ENTER);
-        Document before = null;
-        Document now = first;
+        JsonView before = null;
+        JsonView now = first;
         while (!out.checkError()) { // as when the terminal is gone
             paint(out, TopFrame.of(client.toString(), now, before, rows(), columns()));
             sleep();
             try {
-                Document next = read(client);
+                JsonView next = read(client);
                 before = now;
                 now = next;
             } catch (IOException | IllegalArgumentException e) {

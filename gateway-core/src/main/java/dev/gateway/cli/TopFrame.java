@@ -12,12 +12,12 @@ final class TopFrame {
     private static final String BETWEEN = "   ";
     private static final int BAD_ENDPOINTS = 5;
 
-    private final Document now;
+    private final JsonView now;
     private final TopRates rates;
     private final int columns;
     private final List<String> lines = new ArrayList<>();
 
-    private TopFrame(Document now, @Nullable Document before, int columns) {
+    private TopFrame(JsonView now, @Nullable JsonView before, int columns) {
         this.now = now;
         this.rates = new TopRates(now, before);
         this.columns = columns;
@@ -29,7 +29,7 @@ final class TopFrame {
      * @param before the reading before, null for none: then there are no rates but the gateway's own
      * @param rows how many lines at most
      */
-    static List<String> of(String from, Document now, @Nullable Document before, int rows, int columns) {
+    static List<String> of(String from, JsonView now, @Nullable JsonView before, int rows, int columns) {
         TopFrame frame = new TopFrame(now, before, columns);
         frame.draw(from, rows);
         List<String> lines = frame.lines;
@@ -118,7 +118,7 @@ final class TopFrame {
     }
 
     /** An upstream, and how bad it is. */
-    private record Ranked(Document upstream, double failures, double requests, double ill) {
+    private record Ranked(JsonView upstream, double failures, double requests, double ill) {
         static final Comparator<Ranked> WORST_FIRST = Comparator.comparingDouble(Ranked::failures)
                 .thenComparingDouble(Ranked::ill)
                 .thenComparingDouble(Ranked::requests)
@@ -168,8 +168,8 @@ final class TopFrame {
     }
 
     private void upstream(Ranked ranked) {
-        Document upstream = ranked.upstream;
-        List<Document> endpoints = upstream.list("endpoints");
+        JsonView upstream = ranked.upstream;
+        List<JsonView> endpoints = upstream.list("endpoints");
         long good = endpoints.stream()
                 .filter(endpoint -> endpoint.text("state").equals("healthy"))
                 .count();
@@ -187,9 +187,9 @@ final class TopFrame {
     }
 
     /** Returns a line for each endpoint that fails or is not healthy, the first few. */
-    private List<String> badEndpoints(Document upstream) {
+    private List<String> badEndpoints(JsonView upstream) {
         List<String> bad = new ArrayList<>();
-        for (Document endpoint : upstream.list("endpoints")) {
+        for (JsonView endpoint : upstream.list("endpoints")) {
             double failures = rates.ofEndpoint(upstream, endpoint, "failures");
             String state = endpoint.text("state");
             if (bad.size() < BAD_ENDPOINTS
@@ -221,7 +221,7 @@ final class TopFrame {
                 "TUNNEL",
                 "IN/S",
                 "OUT/S"));
-        for (Document listener : now.list("listeners")) {
+        for (JsonView listener : now.list("listeners")) {
             line(String.format(
                     Locale.ROOT,
                     "%-18s %8s %6.0f %6.0f %6.0f %10s %10s",

@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /** How fast counters have grown from one reading of the statistics to the next; 0 where there is only one. */
 final class TopRates {
-    private final Document now;
-    private final @Nullable Document before;
+    private final JsonView now;
+    private final @Nullable JsonView before;
     private final double elapsed;
 
-    TopRates(Document now, @Nullable Document before) {
+    TopRates(JsonView now, @Nullable JsonView before) {
         this.now = now;
         this.before = before;
         this.elapsed = before == null ? 0 : (now.number("time") - before.number("time")) / 1000;
@@ -28,21 +28,21 @@ final class TopRates {
     }
 
     /** Returns the rate of something that has a name in a list; 0 if that is new. */
-    double of(Document named, String list, String... counter) {
-        Document former = former(before, list, "name", named);
+    double of(JsonView named, String list, String... counter) {
+        JsonView former = former(before, list, "name", named);
         return former == null ? 0 : grown(named.number(counter), former.number(counter));
     }
 
     /** The same of an endpoint of an upstream. */
-    double ofEndpoint(Document upstream, Document endpoint, String counter) {
-        Document former = former(former(before, "upstreams", "name", upstream), "endpoints", "address", endpoint);
+    double ofEndpoint(JsonView upstream, JsonView endpoint, String counter) {
+        JsonView former = former(former(before, "upstreams", "name", upstream), "endpoints", "address", endpoint);
         return former == null ? 0 : grown(endpoint.number(counter), former.number(counter));
     }
 
     /** The same of a route, of which there may be one on each listener. */
-    double ofRoute(Document route, String... counter) {
+    double ofRoute(JsonView route, String... counter) {
         if (before != null) {
-            for (Document each : before.list("routes")) {
+            for (JsonView each : before.list("routes")) {
                 if (each.text("route").equals(route.text("route"))
                         && each.text("listener").equals(route.text("listener"))) {
                     return grown(route.number(counter), each.number(counter));
@@ -52,9 +52,9 @@ final class TopRates {
         return 0;
     }
 
-    private static @Nullable Document former(@Nullable Document in, String list, String key, Document like) {
+    private static @Nullable JsonView former(@Nullable JsonView in, String list, String key, JsonView like) {
         if (in != null) {
-            for (Document each : in.list(list)) {
+            for (JsonView each : in.list(list)) {
                 if (each.text(key).equals(like.text(key))) {
                     return each;
                 }

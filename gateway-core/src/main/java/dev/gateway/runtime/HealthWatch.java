@@ -40,7 +40,7 @@ final class HealthWatch {
         }
         for (Upstream added : upstreams) {
             if (!before.contains(added)) {
-                added.health().tell(new Teller(added));
+                added.health().tell(new HealthLogger(added));
                 checks.start(added);
             }
         }
@@ -51,10 +51,11 @@ final class HealthWatch {
         watched.forEach(upstream -> upstream.health().review());
     }
 
-    private final class Teller implements HealthListener {
+    /** Health logger: writes to the log, and counts, what becomes of the endpoints of one upstream. Called on any thread. */
+    private final class HealthLogger implements HealthListener {
         private final Upstream upstream;
 
-        private Teller(Upstream upstream) {
+        private HealthLogger(Upstream upstream) {
             this.upstream = upstream;
         }
 

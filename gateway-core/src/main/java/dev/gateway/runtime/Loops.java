@@ -32,8 +32,8 @@ import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.pool.Pools;
 import dev.gateway.process.NativeHeap;
+import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
-import dev.gateway.process.Surroundings;
 import dev.gateway.process.Watchdog;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
@@ -60,7 +60,7 @@ public final class Loops {
     private static final long REVIEW_MILLIS = 100;
 
     private final GatewayConfig config; // that they were made by
-    private final Surroundings surroundings;
+    private final ProcessEnvironment environment;
     private final Transport transport;
     private final Metrics metrics;
     private final List<TimerWheel> wheels = new ArrayList<>();
@@ -83,18 +83,18 @@ public final class Loops {
     /**
      * Starts the event loops, which have nothing to do yet.
      *
-     * @param surroundings sockets that listeners may take over, and where the access log may go
+     * @param environment sockets that listeners may take over, and where the access log may go
      */
-    public Loops(GatewayConfig config, Metrics metrics, Surroundings surroundings) {
+    public Loops(GatewayConfig config, Metrics metrics, ProcessEnvironment environment) {
         this.config = config;
         this.metrics = metrics;
-        this.surroundings = surroundings;
+        this.environment = environment;
         metrics.add(accessLog);
         this.telemetry = new Telemetry(metrics);
         this.transport = Transport.start(
                 Conversions.transport(config.transport()),
                 config.workers(),
-                surroundings.systemd().sockets());
+                environment.systemd().sockets());
         this.budget = new MemoryBudget(
                 Cost.budget(Runtime.getRuntime().maxMemory()), transport.loops().size());
         this.waitingBodies =
@@ -202,7 +202,7 @@ public final class Loops {
     /** Opens what the access log needs by a configuration; the change is to be committed or cancelled. */
     AccessLog.Change prepareLog(AccessLogConfig wanted) throws StartException {
         try {
-            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted, surroundings.out()));
+            return accessLog.prepare(LogAssembly.settings(wanted), LogAssembly.target(wanted, environment.out()));
         } catch (IOException e) {
             throw Conversions.failure(wanted.position(), e);
         }

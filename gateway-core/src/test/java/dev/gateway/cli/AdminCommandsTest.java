@@ -97,9 +97,9 @@ class AdminCommandsTest {
     void programsGetTheSameAsJson() throws Exception {
         assertThat(gateway("explain", "-c", file().toString(), "--host", "other.test", "--json"))
                 .isZero();
-        assertThat(Document.parse(out.toString()).list("listeners").get(0).text("verdict"))
+        assertThat(JsonView.parse(out.toString()).list("listeners").get(0).text("verdict"))
                 .isEqualTo("refused");
-        assertThat(Document.parse(out.toString())
+        assertThat(JsonView.parse(out.toString())
                         .list("listeners")
                         .get(0)
                         .list("nearMisses")
@@ -179,7 +179,7 @@ class AdminCommandsTest {
     // ---- the picture
 
     /** A reading of a gateway that serves, some seconds after its start. */
-    private static Document reading(int second) {
+    private static JsonView reading(int second) {
         StringBuilder upstreams = new StringBuilder();
         for (int i = 0; i < 30; i++) {
             upstreams
@@ -192,7 +192,7 @@ class AdminCommandsTest {
                             "}, \"connections\": {\"active\": 4, \"idle\": 2}, \"endpoints\": [{\"state\": \"healthy\"},"
                                     + " {\"state\": \"draining\"}]}");
         }
-        return Document.parse(
+        return JsonView.parse(
                 """
                 {"time": %d, "uptimeSeconds": %d.5, "build": {"version": "1.2"}, "config": {"generation": 3},
                  "totals": {"requestsTotal": %d, "requestsActive": 7, "bytesSent": %d},
@@ -229,8 +229,8 @@ class AdminCommandsTest {
         }
     }
 
-    private static Document troubled(int second) {
-        return Document.parse(
+    private static JsonView troubled(int second) {
+        return JsonView.parse(
                 """
                 {"time": %1$d000, "config": {"generation": 3, "lastReloadFailed": true},
                  "causes": {"upstream_reset_before_headers": 1000, "upstream_protocol_error": 500, "connect_failed": %1$d,
@@ -292,7 +292,7 @@ class AdminCommandsTest {
 
     @Test
     void aReadingWithoutAnythingIsAPictureToo() {
-        assertThat(TopFrame.of("here", Document.parse("{}"), Document.parse("{}"), 24, 80))
+        assertThat(TopFrame.of("here", JsonView.parse("{}"), JsonView.parse("{}"), 24, 80))
                 .hasSizeGreaterThan(8);
     }
 }

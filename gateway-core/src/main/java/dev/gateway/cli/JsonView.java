@@ -9,10 +9,10 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * A part of a JSON document that another version of the gateway may have written: what is not there is 0 or empty. Read as
- * the YAML that JSON is.
+ * Lenient view of a part of a JSON document that another version of the gateway may have written: what is not there is 0
+ * or empty. Read as the YAML that JSON is.
  */
-record Document(@Nullable Object value) {
+record JsonView(@Nullable Object value) {
     private static final int MAX_CHARACTERS = 64 << 20;
     private static final LoadSettings SETTINGS =
             LoadSettings.builder().setCodePointLimit(MAX_CHARACTERS).build();
@@ -22,21 +22,21 @@ record Document(@Nullable Object value) {
      *
      * @throws IllegalArgumentException if it is none
      */
-    static Document parse(String json) {
+    static JsonView parse(String json) {
         try {
-            return new Document(new Load(SETTINGS).loadFromString(json));
+            return new JsonView(new Load(SETTINGS).loadFromString(json));
         } catch (YamlEngineException e) {
             throw new IllegalArgumentException("the answer is not JSON", e);
         }
     }
 
     /** Returns the member of that name, or of the one below that the next name says, and so on. */
-    Document at(String... names) {
+    JsonView at(String... names) {
         Object at = value;
         for (String name : names) {
             at = at instanceof Map<?, ?> map ? map.get(name) : null;
         }
-        return new Document(at);
+        return new JsonView(at);
     }
 
     double number(String... names) {
@@ -52,9 +52,9 @@ record Document(@Nullable Object value) {
         return text == null ? "" : text.toString();
     }
 
-    List<Document> list(String... names) {
+    List<JsonView> list(String... names) {
         return at(names).value instanceof List<?> list
-                ? list.stream().map(Document::new).toList()
+                ? list.stream().map(JsonView::new).toList()
                 : List.of();
     }
 

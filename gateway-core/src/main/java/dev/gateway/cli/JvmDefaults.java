@@ -1,8 +1,11 @@
 package dev.gateway.cli;
 
-/** System properties that keep the process small, its start quick and its event loops awake; what the operator has set wins. */
-final class Footprint {
-    private Footprint() {}
+/**
+ * JVM defaults: system properties that keep the process small, its start quick and its event loops awake. What the operator
+ * has set wins.
+ */
+final class JvmDefaults {
+    private JvmDefaults() {}
 
     /** To be called before anything of Netty is loaded. */
     static void apply() {
