@@ -3,7 +3,6 @@ package dev.gateway.assembly;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.Destination;
 import dev.gateway.config.RouteConfig;
-import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.FilterOrder;
 import dev.gateway.filter.FilterOrder.Placed;
@@ -103,7 +102,10 @@ public final class ConnectAssembly {
                 FilterOrder.inOrder(filters(policies)),
                 client -> way(policies.of(client)).upstream,
                 new Route.Timeouts(
-                        0, 0, STREAM_IDLE_MILLIS, tunnel(config.timeouts().tunnel())),
+                        0,
+                        0,
+                        STREAM_IDLE_MILLIS,
+                        Conversions.tunnel(config.timeouts().tunnel())),
                 Route.Retry.NONE,
                 Route.Upgrades.NONE,
                 true);
@@ -131,13 +133,6 @@ public final class ConnectAssembly {
                 Route.Upgrades.NONE,
                 true);
         return new ConnectEntry.Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
-    }
-
-    static Route.Tunnel tunnel(TunnelTimeouts timeouts) {
-        return new Route.Tunnel(
-                Conversions.millis(timeouts.idle()),
-                Conversions.millis(timeouts.halfClosed()),
-                Conversions.millis(timeouts.max()));
     }
 
     private List<Placed> filters(Policies policies) throws AuthFileException {

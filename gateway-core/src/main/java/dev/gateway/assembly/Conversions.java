@@ -2,9 +2,11 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.Position;
+import dev.gateway.config.TunnelTimeouts;
 import dev.gateway.files.FileFault;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.process.StartException;
+import dev.gateway.route.Route;
 import java.time.Duration;
 
 /** Values of the configuration as what runs has them. */
@@ -14,6 +16,11 @@ public final class Conversions {
     /** Returns milliseconds, at least one for a duration that is not zero: 0 means no limit. */
     public static long millis(Duration duration) {
         return duration.isZero() ? 0 : Math.max(1, duration.toMillis());
+    }
+
+    /** Returns the time limits of tunnels. */
+    static Route.Tunnel tunnel(TunnelTimeouts timeouts) {
+        return new Route.Tunnel(millis(timeouts.idle()), millis(timeouts.halfClosed()), millis(timeouts.max()));
     }
 
     /** Returns the transport of that name. */

@@ -130,11 +130,7 @@ public final class RouteAssembly {
 
     private static Route.Tunnel tunnel(RuleConfig rule) {
         TunnelTimeouts raw = rule.timeouts().tunnel();
-        TunnelTimeouts timeouts = raw != null ? raw : rule.webSocket().timeouts();
-        return new Route.Tunnel(
-                Conversions.millis(timeouts.idle()),
-                Conversions.millis(timeouts.halfClosed()),
-                Conversions.millis(timeouts.max()));
+        return Conversions.tunnel(raw != null ? raw : rule.webSocket().timeouts());
     }
 
     private static Route.Upgrades upgrades(RuleConfig rule) {
