@@ -1,0 +1,40 @@
+package dev.gateway.cli;
+
+import dev.gateway.config.GatewayConfig;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command about a configuration that is valid, or whose mistakes are all that it prints. */
+abstract class ConfigFileCommand implements Callable<Integer> {
+    @Mixin
+    private final FileArgument argument = new FileArgument();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public final Integer call() {
+        PrintWriter err = CommandSupport.err(spec);
+        Path file = argument.get();
+        if (file == null) {
+            err.println(FileArgument.MISSING);
+            return CommandSupport.USAGE;
+        }
+        GatewayConfig config = CommandSupport.load(file, err);
+        if (config == null) {
+            return CommandSupport.INVALID_CONFIG;
+        }
+        PrintWriter out = CommandSupport.out(spec);
+        print(file, config, out);
+        out.flush();
+        return CommandSupport.OK;
+    }
+
+    /** Prints what the command tells of a valid configuration. */
+    abstract void print(Path file, GatewayConfig config, PrintWriter out);
+}
