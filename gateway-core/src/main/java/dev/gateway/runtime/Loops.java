@@ -18,6 +18,7 @@ import dev.gateway.health.HealthChecks;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
 import dev.gateway.net.transport.Transport;
+import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.accesslog.AccessLog;
 import dev.gateway.observe.metrics.LoopMetrics;
@@ -188,8 +189,8 @@ public final class Loops {
     public void openDoors() {
         for (int i = 0; i < wheels.size(); i++) {
             TimerWheel wheel = wheels.get(i);
-            ExchangeObserver records = ExchangeObserver.both(accessLog.newLoop(wheel), telemetry.newLoop(wheel));
-            ExchangeObserver observer = ExchangeObserver.both(loopMetrics.get(i), records);
+            ExchangeObserver records = new CompositeObserver(accessLog.newLoop(wheel), telemetry.newLoop(wheel));
+            ExchangeObserver observer = new CompositeObserver(loopMetrics.get(i), records);
             handlers.add(new ExchangeHandler(pools.opener(i), wheels.get(i), observer, gates.get(i)));
         }
     }
