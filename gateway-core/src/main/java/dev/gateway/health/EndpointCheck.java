@@ -38,10 +38,17 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private final StreamOpener opener;
     private final TimerWheel wheel;
     private @Nullable Probe probe; // while an answer is awaited
-    private boolean known; // there has been an answer
-    private boolean well;
+    private State state = State.UNKNOWN;
     private int contrary; // answers in a row that say otherwise
     private boolean again; // the question was not looked at: its connection was about to be closed
+
+    /** What the answers so far amount to. */
+    private enum State {
+        /** There has been no answer. */
+        UNKNOWN,
+        HEALTHY,
+        UNHEALTHY
+    }
 
     EndpointCheck(
             Upstream upstream, Endpoint endpoint, UpstreamObserver observer, StreamOpener opener, TimerWheel wheel) {
@@ -127,13 +134,14 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     private void onAnswer(@Nullable String failure) {
         boolean good = failure == null;
         observer.onChecked(good);
-        contrary = known && good == well ? 0 : contrary + 1;
-        if (contrary > 0 && (!known || contrary >= (good ? policy.healthyThreshold() : policy.unhealthyThreshold()))) {
-            known = true;
-            well = good;
+        State told = good ? State.HEALTHY : State.UNHEALTHY;
+        contrary = state == told ? 0 : contrary + 1;
+        int threshold = good ? policy.healthyThreshold() : policy.unhealthyThreshold();
+        if (contrary > 0 && (state == State.UNKNOWN || contrary >= threshold)) {
+            state = told;
             contrary = 0;
             upstream.health().onChecked(endpoint, failure);
-        } else if (known && !well && !good) {
+        } else if (state == State.UNHEALTHY && !good) {
             upstream.health().onChecked(endpoint, failure); // the reason may be another
         }
         next();

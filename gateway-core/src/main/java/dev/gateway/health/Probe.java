@@ -27,10 +27,21 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private final RequestHead head;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
-    private boolean answered; // the opening was: there is nothing to cancel
-    private boolean over;
+    private State state = State.OPENING;
     private int status; // 0 until it has come
     private int received;
+
+    /** How far it has come. */
+    private enum State {
+        /** It waits for a stream. */
+        OPENING,
+        /** It was given up before its stream was there; the opening is cancelled, or its stream reset. */
+        ABANDONED,
+        /** It waits for the end of an answer. */
+        OPEN,
+        /** Nothing of it counts any more. */
+        OVER
+    }
 
     /** Who asks; told once, on the same event loop. */
     interface Owner {
@@ -51,13 +62,10 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     /** Keeps what can be cancelled, if it has not been answered yet. */
     void began(StreamOpener.Opening begun) {
-        if (answered) {
-            return;
-        }
-        if (over) {
-            begun.cancel();
-        } else {
+        if (state == State.OPENING) {
             opening = begun;
+        } else if (state == State.ABANDONED) {
+            begun.cancel();
         }
     }
 
@@ -67,27 +75,36 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     /** Gives it up, at once; its owner is told nothing. Does nothing if it is over. */
     void abandon() {
-        if (over) {
+        if (isOver()) {
             return;
         }
-        over = true;
         cancel();
-        if (stream != null) {
-            stream.reset(GIVEN_UP);
-        } else if (opening != null && !answered) {
-            opening.cancel();
+        if (state == State.OPENING) {
+            state = State.ABANDONED;
+            if (opening != null) {
+                opening.cancel();
+            }
+        } else {
+            state = State.OVER;
+            if (stream != null) {
+                stream.reset(GIVEN_UP);
+            }
         }
     }
 
+    private boolean isOver() {
+        return state == State.ABANDONED || state == State.OVER;
+    }
+
     private void end() {
-        over = true;
+        state = State.OVER;
         cancel();
         owner.onStatus(status);
     }
 
     private void fail(Failure failure) {
-        if (!over) {
-            over = true;
+        if (!isOver()) {
+            state = State.OVER;
             cancel();
             owner.onFailed(failure);
         }
@@ -95,7 +112,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     @Override
     protected void onExpired() {
-        if (!over) {
+        if (!isOver()) {
             abandon();
             owner.onTimeout();
         }
@@ -103,25 +120,29 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     @Override
     public void onOpened(ClientStream opened, DialedPeer hop) {
-        answered = true;
         stream = opened;
-        if (over) {
+        if (state == State.ABANDONED) {
+            state = State.OVER;
             opened.reset(GIVEN_UP);
             return;
         }
+        state = State.OPEN;
         opened.head(head, true);
         opened.flush();
     }
 
     @Override
     public void onOpenFailed(Failure failure) {
-        answered = true;
-        fail(failure);
+        if (state == State.ABANDONED) {
+            state = State.OVER;
+        } else {
+            fail(failure);
+        }
     }
 
     @Override
     public void onHead(ResponseHead response, boolean last) {
-        if (!over && !response.isInterim()) {
+        if (!isOver() && !response.isInterim()) {
             status = response.status();
             if (last) {
                 end();
@@ -133,7 +154,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     public void onData(ByteBuf data, boolean last) {
         int bytes = data.readableBytes();
         data.release();
-        if (over || stream == null) {
+        if (isOver() || stream == null) {
             return;
         }
         received += bytes;
@@ -148,7 +169,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     @Override
     public void onTrailers(Fields trailers) {
-        if (!over) {
+        if (!isOver()) {
             end();
         }
     }
