@@ -46,14 +46,21 @@ final class Lookup {
      */
     record Name(String host, String asked) {}
 
+    /** What is known of one family's answer. */
+    private enum State {
+        AWAITED,
+        /** There are no addresses, or DNS has not said. */
+        FAILED,
+        GOOD
+    }
+
     /** The question for one family. */
     private final class Part {
         final Family family;
         final Promise<List<InetAddress>> promise = loop.newPromise();
         final @Nullable Answer before;
         final boolean usable; // the addresses of before
-        boolean known;
-        boolean good;
+        State state = State.AWAITED;
 
         @Nullable
         Throwable failure;
@@ -68,17 +75,10 @@ final class Lookup {
             cache.put(host, family, new Answer(addresses, why, System.nanoTime() + ttlNanos, goodNanos));
         }
 
-        /** It is not asked for, or need not be. */
-        void know(boolean isGood) {
-            known = true;
-            good = isGood;
-        }
-
         void onAnswer(Future<List<InetAddress>> answer, TimesToLive times) {
-            known = true;
             if (answer.isSuccess()) {
                 List<InetAddress> addresses = answer.getNow();
-                good = true;
+                state = State.GOOD;
                 long seconds = Math.min(Math.max(times.take(addresses), MIN_TTL_SECONDS), MAX_TTL_SECONDS);
                 put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
                 if (before != null && before.isStale()) {
@@ -86,6 +86,7 @@ final class Lookup {
                 }
                 promise.trySuccess(addresses);
             } else {
+                state = State.FAILED;
                 failure = answer.cause();
             }
         }
@@ -151,10 +152,10 @@ final class Lookup {
     private void ask(Part part, @Nullable Source source) {
         Answer before = part.before;
         if (source == null) {
-            part.know(false);
+            part.state = State.FAILED; // nobody is asked
             part.promise.setSuccess(List.of());
         } else if (before != null && System.nanoTime() - before.untilNanos() < 0) {
-            part.know(before.isGood());
+            part.state = before.isGood() ? State.GOOD : State.FAILED;
             if (before.addresses().isEmpty() && before.failure() != null) {
                 part.promise.setFailure(before.failure());
             } else {
@@ -174,8 +175,8 @@ final class Lookup {
     }
 
     private void settle() {
-        boolean anyGood = ipv6.good || ipv4.good;
-        boolean allKnown = ipv6.known && ipv4.known;
+        boolean anyGood = ipv6.state == State.GOOD || ipv4.state == State.GOOD;
+        boolean allKnown = ipv6.state != State.AWAITED && ipv4.state != State.AWAITED;
         settle(ipv6, anyGood, allKnown);
         settle(ipv4, anyGood, allKnown);
     }
