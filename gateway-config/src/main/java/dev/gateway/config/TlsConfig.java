@@ -6,40 +6,59 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of a listener. Unless it passes through, either {@code certificateRefs} has elements, the first being the default
- * for unknown names, or {@code selfSignedDirectory} is not null; if it does, all but the mode is without meaning.
+ * TLS of a listener. If it passes through, all but the mode is without meaning.
  *
- * @param selfSignedDirectory where a self-signed certificate is kept and, at first start, made; null for none
- * @param alpn protocols offered, in order of preference: {@code h2}, {@code http/1.1}
- * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
- * @param caFile PEM certificates that client certificates are verified against; not null unless clientAuth is NONE
- * @param sessionTickets whether clients may resume by ticket
- * @param crlFile revocation lists of client certificates, or null
- * @param sessionTimeout for how long a session or ticket is taken
- * @param clientCaChange what becomes of open connections when caFile or crlFile changes
+ * @param clients which certificates clients show
  */
 public record TlsConfig(
         Position position,
         Mode mode,
-        List<CertificateRef> certificateRefs,
-        @Nullable Path selfSignedDirectory,
-        UnknownServerName unknownServerName,
-        List<String> alpn,
-        Version minVersion,
-        Version maxVersion,
-        List<String> ciphers,
-        ClientAuth clientAuth,
-        @Nullable Path caFile,
-        boolean sessionTickets,
-        @Nullable Path crlFile,
-        Duration sessionTimeout,
-        CaChange clientCaChange) {
-
-    public TlsConfig {
-        certificateRefs = List.copyOf(certificateRefs);
-        alpn = List.copyOf(alpn);
-        ciphers = List.copyOf(ciphers);
+        Certificates certificates,
+        Protocols protocols,
+        Sessions sessions,
+        Clients clients) {
+    /**
+     * What the listener shows. Unless TLS passes through, either {@code refs} has elements, the first being the default for
+     * unknown names, or {@code selfSignedDirectory} is not null.
+     *
+     * @param selfSignedDirectory where a self-signed certificate is kept and, at first start, made; null for none
+     */
+    public record Certificates(
+            List<CertificateRef> refs, @Nullable Path selfSignedDirectory, UnknownServerName unknownServerName) {
+        public Certificates {
+            refs = List.copyOf(refs);
+        }
     }
+
+    /**
+     * What is spoken.
+     *
+     * @param alpn protocols offered, in order of preference: {@code h2}, {@code http/1.1}
+     * @param ciphers names as OpenSSL or the JDK write them; empty for a safe default
+     */
+    public record Protocols(List<String> alpn, Version minVersion, Version maxVersion, List<String> ciphers) {
+        public Protocols {
+            alpn = List.copyOf(alpn);
+            ciphers = List.copyOf(ciphers);
+        }
+    }
+
+    /**
+     * How clients resume sessions.
+     *
+     * @param tickets whether they may by ticket
+     * @param timeout for how long a session or ticket is taken
+     */
+    public record Sessions(boolean tickets, Duration timeout) {}
+
+    /**
+     * Which certificates clients show.
+     *
+     * @param caFile PEM certificates that client certificates are verified against; not null unless auth is NONE
+     * @param crlFile revocation lists of client certificates, or null
+     * @param caChange what becomes of open connections when caFile or crlFile changes
+     */
+    public record Clients(ClientAuth auth, @Nullable Path caFile, @Nullable Path crlFile, CaChange caChange) {}
 
     /** Where TLS ends. */
     public enum Mode {

@@ -55,7 +55,7 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.maxConnectionAge()),
                         Conversions.millis(timeouts.responseWriteIdle())),
                 config.halfClose() == ListenerConfig.HalfClose.ALLOW);
-        boolean speaksHttp2 = config.tls() == null || config.tls().alpn().contains("h2");
+        boolean speaksHttp2 = config.tls() == null || config.tls().protocols().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
                 : new Http2ServerSettings(
@@ -151,35 +151,38 @@ public final class ListenerAssembly {
             return null;
         }
         List<CertificateFiles> certificates = new ArrayList<>();
-        config.certificateRefs().forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
-        if (config.selfSignedDirectory() != null) {
+        config.certificates()
+                .refs()
+                .forEach(ref -> certificates.add(new CertificateFiles(ref.certFile(), ref.keyFile())));
+        if (config.certificates().selfSignedDirectory() != null) {
             try {
-                certificates.add(SelfSigned.in(config.selfSignedDirectory()));
+                certificates.add(SelfSigned.in(config.certificates().selfSignedDirectory()));
             } catch (IOException | GeneralSecurityException e) {
                 throw Conversions.failure(config.position(), e);
             }
         }
         List<String> versions = new ArrayList<>();
         for (TlsConfig.Version version : TlsConfig.Version.values()) {
-            if (version.compareTo(config.minVersion()) >= 0 && version.compareTo(config.maxVersion()) <= 0) {
+            if (version.compareTo(config.protocols().minVersion()) >= 0
+                    && version.compareTo(config.protocols().maxVersion()) <= 0) {
                 versions.add(version.toString());
             }
         }
         return new ServerTlsSettings(
                 certificates,
-                config.unknownServerName() == TlsConfig.UnknownServerName.REFUSE,
-                config.alpn(),
+                config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE,
+                config.protocols().alpn(),
                 versions,
-                config.ciphers(),
-                switch (config.clientAuth()) {
+                config.protocols().ciphers(),
+                switch (config.clients().auth()) {
                     case NONE -> ClientAuthentication.NONE;
                     case OPTIONAL -> ClientAuthentication.OPTIONAL;
                     case REQUIRED -> ClientAuthentication.REQUIRED;
                 },
-                config.caFile(),
-                config.sessionTickets(),
+                config.clients().caFile(),
+                config.sessions().tickets(),
                 Conversions.millis(listener.timeouts().tlsHandshake()),
-                config.crlFile(),
-                (int) Math.max(1, config.sessionTimeout().toSeconds()));
+                config.clients().crlFile(),
+                (int) Math.max(1, config.sessions().timeout().toSeconds()));
     }
 }

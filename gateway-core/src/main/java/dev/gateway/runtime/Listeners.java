@@ -113,7 +113,7 @@ public final class Listeners {
     static void closeFormerClients(ListenerConfig config, Listener listener, ListenerTls before, ListenerTls now) {
         TlsConfig tls = config.tls();
         if (tls != null
-                && tls.clientCaChange() == TlsConfig.CaChange.CLOSE
+                && tls.clients().caChange() == TlsConfig.CaChange.CLOSE
                 && !before.tls().acceptsSameClients(now.tls())) {
             log.info("Listener {} accepts other client certificates: its connections are closed", config.name());
             listener.closeConnections();

@@ -41,9 +41,9 @@ final class CertificateChecks {
         for (ListenerConfig listener : config.listeners()) {
             TlsConfig tls = listener.tls();
             if (tls != null) {
-                tls.certificateRefs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
+                tls.certificates().refs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
                 checks.names(config, listener, tls);
-                checks.chain(tls, "caFile", tls.caFile());
+                checks.chain(tls, "caFile", tls.clients().caFile());
             }
         }
         for (UpstreamConfig upstream : config.upstreams()) {
@@ -58,11 +58,11 @@ final class CertificateChecks {
 
     /** Warns of hosts of routes that no certificate is issued for: their clients see a warning, or end the handshake. */
     private void names(GatewayConfig config, ListenerConfig listener, TlsConfig tls) {
-        if (tls.mode() != TlsConfig.Mode.TERMINATE || tls.selfSignedDirectory() != null) {
+        if (tls.mode() != TlsConfig.Mode.TERMINATE || tls.certificates().selfSignedDirectory() != null) {
             return;
         }
         Set<String> issued = new HashSet<>();
-        for (TlsConfig.CertificateRef ref : tls.certificateRefs()) {
+        for (TlsConfig.CertificateRef ref : tls.certificates().refs()) {
             if (!scope.wrote(ref, "certFile")) {
                 return;
             }

@@ -101,7 +101,7 @@ final class ConnectAuthChecks {
 
     private static boolean asks(ListenerConfig listener) {
         TlsConfig tls = listener.tls();
-        return tls != null && tls.clientAuth() != TlsConfig.ClientAuth.NONE;
+        return tls != null && tls.clients().auth() != TlsConfig.ClientAuth.NONE;
     }
 
     /** Warns of users in policies: a certificate authority could issue a certificate with the name of one. */

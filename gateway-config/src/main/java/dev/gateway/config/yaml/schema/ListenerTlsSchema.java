@@ -82,79 +82,84 @@ final class ListenerTlsSchema {
         var refs = o.optional(
                 "certificateRefs",
                 new ListType<>(CERTIFICATE_REF, 1),
-                tls -> tls.certificateRefs().isEmpty() ? null : tls.certificateRefs(),
+                tls -> tls.certificates().refs().isEmpty()
+                        ? null
+                        : tls.certificates().refs(),
                 "Certificates, chosen by the name that the client asks for (SNI); the first is the default.");
         var selfSigned = o.optional(
                 "selfSigned",
                 Types.BOOLEAN,
-                tls -> tls.selfSignedDirectory() == null ? null : true,
+                tls -> tls.certificates().selfSignedDirectory() == null ? null : true,
                 "Make a self-signed certificate for localhost at first start. For trying things out.");
         var directory = o.optional(
                 "selfSignedDirectory",
                 Types.PATH,
-                TlsConfig::selfSignedDirectory,
+                tls -> tls.certificates().selfSignedDirectory(),
                 "Where the self-signed certificate is kept. Default: .gateway");
         var unknown = o.defaulted(
                 "unknownServerName",
                 UNKNOWN_SERVER_NAME,
                 UnknownServerName.FIRST_CERTIFICATE,
-                tls -> ifTerminated(tls, tls.unknownServerName()),
+                tls -> ifTerminated(tls, tls.certificates().unknownServerName()),
                 "What becomes of a client that asks for a name which no certificate has. One that asks for none is"
                         + " shown the first.");
         var alpn = o.defaulted(
                 "alpn",
                 new ListType<>(ALPN, 1),
                 List.of("h2", "http/1.1"),
-                tls -> ifTerminated(tls, tls.alpn()),
+                tls -> ifTerminated(tls, tls.protocols().alpn()),
                 "Protocols offered, in order of preference. A client that offers others only is refused.");
         var minVersion = o.defaulted(
                 "minVersion",
                 VERSION,
                 Version.TLS_1_2,
-                tls -> ifTerminated(tls, tls.minVersion()),
+                tls -> ifTerminated(tls, tls.protocols().minVersion()),
                 "The oldest version accepted.");
         var maxVersion = o.defaulted(
                 "maxVersion",
                 VERSION,
                 Version.TLS_1_3,
-                tls -> ifTerminated(tls, tls.maxVersion()),
+                tls -> ifTerminated(tls, tls.protocols().maxVersion()),
                 "The newest version offered.");
         var ciphers = o.defaulted(
                 "ciphers",
                 new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
                 List.of(),
-                tls -> ifTerminated(tls, tls.ciphers()),
+                tls -> ifTerminated(tls, tls.protocols().ciphers()),
                 "Cipher suites by their OpenSSL or JDK names. Empty: a safe choice.");
         var clientAuth = o.defaulted(
                 "clientAuth",
                 CLIENT_AUTH,
                 ClientAuth.NONE,
-                tls -> ifTerminated(tls, tls.clientAuth()),
+                tls -> ifTerminated(tls, tls.clients().auth()),
                 "Whether clients show a certificate, verified against caFile.");
         var caFile = o.optional(
-                "caFile", Types.PATH, TlsConfig::caFile, "PEM certificates that client certificates are verified by.");
+                "caFile",
+                Types.PATH,
+                tls -> tls.clients().caFile(),
+                "PEM certificates that client certificates are verified by.");
         var tickets = o.defaulted(
                 "sessionTickets",
                 Types.BOOLEAN,
                 true,
-                tls -> ifTerminated(tls, tls.sessionTickets()),
+                tls -> ifTerminated(tls, tls.sessions().tickets()),
                 "Whether clients may resume by session ticket.");
         var crlFile = o.optional(
                 "crlFile",
                 Types.PATH,
-                TlsConfig::crlFile,
+                tls -> tls.clients().crlFile(),
                 "Revocation lists, signed by certificates of caFile: clients in them are refused. Watched like caFile.");
         var sessionTimeout = o.defaulted(
                 "sessionTimeout",
                 Types.DURATION,
                 Duration.ofHours(2),
-                tls -> ifTerminated(tls, tls.sessionTimeout()),
+                tls -> ifTerminated(tls, tls.sessions().timeout()),
                 "For how long a client may resume a session, or use a ticket.");
         var caChange = o.defaulted(
                 "clientCaChange",
                 CA_CHANGE,
                 CaChange.KEEP,
-                tls -> ifTerminated(tls, tls.clientCaChange()),
+                tls -> ifTerminated(tls, tls.clients().caChange()),
                 "What becomes of open connections when caFile or crlFile changes: keep or close.");
         o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
         return v -> {
@@ -188,19 +193,13 @@ final class ListenerTlsSchema {
             return new TlsConfig(
                     v.position(),
                     v.get(mode),
-                    certificates == null ? List.of() : certificates,
-                    made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
-                    v.get(unknown),
-                    v.get(alpn),
-                    v.get(minVersion),
-                    v.get(maxVersion),
-                    v.get(ciphers),
-                    v.get(clientAuth),
-                    caPath,
-                    v.get(tickets),
-                    v.find(crlFile),
-                    v.get(sessionTimeout),
-                    v.get(caChange));
+                    new TlsConfig.Certificates(
+                            certificates == null ? List.of() : certificates,
+                            made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
+                            v.get(unknown)),
+                    new TlsConfig.Protocols(v.get(alpn), v.get(minVersion), v.get(maxVersion), v.get(ciphers)),
+                    new TlsConfig.Sessions(v.get(tickets), v.get(sessionTimeout)),
+                    new TlsConfig.Clients(v.get(clientAuth), caPath, v.find(crlFile), v.get(caChange)));
         };
     });
 
