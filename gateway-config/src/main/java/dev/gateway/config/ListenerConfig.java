@@ -15,12 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls not null exactly for {@link Protocol#HTTPS}, and for {@link Protocol#TLS} where it passes through
  * @param proxyProtocol null if no PROXY protocol header is expected
  * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}, as other processes may
- * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
- * @param halfClose what a client's FIN means that waits for a response of HTTP/1
- * @param trustedProxies peers whose forwarded headers and request ids are believed
- * @param forwardedHeaders which headers tell upstreams about the client
- * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and hyphens,
- *     or begin with another than a letter
+ * @param http how requests are read, without meaning where connections carry none
  */
 public record ListenerConfig(
         Position position,
@@ -32,17 +27,9 @@ public record ListenerConfig(
         @Nullable TlsConfig tls,
         @Nullable ProxyProtocol proxyProtocol,
         boolean reusePort,
-        boolean h2cUpgrade,
-        HalfClose halfClose,
+        Http http,
         Limits limits,
-        Timeouts timeouts,
-        List<Cidr> trustedProxies,
-        ForwardedHeaders forwardedHeaders,
-        HeadersWithUnderscores headersWithUnderscores) {
-
-    public ListenerConfig {
-        trustedProxies = List.copyOf(trustedProxies);
-    }
+        Timeouts timeouts) {
 
     /** What is spoken on a listener. */
     public enum Protocol {
@@ -58,6 +45,27 @@ public record ListenerConfig(
         /** Whether connections carry requests, or else are tunnels themselves. */
         public boolean isHttp() {
             return this == HTTP || this == HTTPS;
+        }
+    }
+
+    /**
+     * How requests are read.
+     *
+     * @param h2cUpgrade whether {@code Upgrade: h2c} is accepted besides prior knowledge
+     * @param halfClose what a client's FIN means that waits for a response of HTTP/1
+     * @param trustedProxies peers whose forwarded headers and request ids are believed
+     * @param forwardedHeaders which headers tell upstreams about the client
+     * @param headersWithUnderscores what becomes of fields whose names have other characters than letters, digits and
+     *     hyphens, or begin with another than a letter
+     */
+    public record Http(
+            boolean h2cUpgrade,
+            HalfClose halfClose,
+            List<Cidr> trustedProxies,
+            ForwardedHeaders forwardedHeaders,
+            HeadersWithUnderscores headersWithUnderscores) {
+        public Http {
+            trustedProxies = List.copyOf(trustedProxies);
         }
     }
 

@@ -74,10 +74,10 @@ public final class Assembly {
                                     ? entry.tunnels()
                                     : listener.protocol().isHttp() ? null : routers.get(i),
                             new ClientTrust(
-                                    CidrSet.of(listener.trustedProxies()),
+                                    CidrSet.of(listener.http().trustedProxies()),
                                     config.tracing().trust() == TracingConfig.Trust.ANYONE,
-                                    oddNames(listener.headersWithUnderscores())),
-                            forwarded(listener.forwardedHeaders()),
+                                    oddNames(listener.http().headersWithUnderscores())),
+                            forwarded(listener.http().forwardedHeaders()),
                             (int) listener.limits().maxRequestLine(),
                             listener.limits().maxBody()));
         }

@@ -54,7 +54,7 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.idle()),
                         Conversions.millis(timeouts.maxConnectionAge()),
                         Conversions.millis(timeouts.responseWriteIdle())),
-                config.halfClose() == ListenerConfig.HalfClose.ALLOW);
+                config.http().halfClose() == ListenerConfig.HalfClose.ALLOW);
         boolean speaksHttp2 = config.tls() == null || config.tls().protocols().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
@@ -79,7 +79,7 @@ public final class ListenerAssembly {
                 new ListenerSettings.Limits(limits.connections(), 0),
                 tls,
                 proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
-                new ListenerSettings.Protocols(http1, http2, config.h2cUpgrade(), bytes(config)));
+                new ListenerSettings.Protocols(http1, http2, config.http().h2cUpgrade(), bytes(config)));
     }
 
     private static @Nullable TcpServerSettings bytes(ListenerConfig config) {

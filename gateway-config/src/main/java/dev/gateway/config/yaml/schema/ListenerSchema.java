@@ -188,13 +188,13 @@ final class ListenerSchema {
                         "h2cUpgrade",
                         Types.BOOLEAN,
                         false,
-                        l -> ifHttp(l, l.h2cUpgrade()),
+                        l -> ifHttp(l, l.http().h2cUpgrade()),
                         "Accept 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
                 var halfClose = o.defaulted(
                         "halfClose",
                         HALF_CLOSE,
                         HalfClose.ABORT,
-                        l -> ifHttp(l, l.halfClose()),
+                        l -> ifHttp(l, l.http().halfClose()),
                         "A client of HTTP/1 that ends its direction while it waits for a response: 'abort' takes it"
                                 + " for gone, unless it ends it together with its request; 'allow' answers it.");
                 var limits = o.section("limits", LIMITS, ListenerConfig::limits, "What one client may ask for.");
@@ -203,21 +203,21 @@ final class ListenerSchema {
                         "trustedProxies",
                         new ListType<Cidr>(Types.CIDR, 0),
                         List.of(),
-                        l -> ifHttp(l, l.trustedProxies()),
+                        l -> ifHttp(l, l.http().trustedProxies()),
                         "Peers whose X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id and trace headers are believed. Nobody else's"
                                 + " go upstream.");
                 var forwarded = o.defaulted(
                         "forwardedHeaders",
                         FORWARDED,
                         ForwardedHeaders.X_FORWARDED,
-                        l -> ifHttp(l, l.forwardedHeaders()),
+                        l -> ifHttp(l, l.http().forwardedHeaders()),
                         "Which headers tell upstreams about the client; of those of trusted proxies, X-Forwarded-For counts"
                                 + " first, with 'forwarded' Forwarded.");
                 var underscores = o.defaulted(
                         "headersWithUnderscores",
                         UNDERSCORES,
                         HeadersWithUnderscores.DROP,
-                        l -> ifHttp(l, l.headersWithUnderscores()),
+                        l -> ifHttp(l, l.http().headersWithUnderscores()),
                         "Headers whose names have other characters than letters, digits and hyphens, which many servers take"
                                 + " for others (X_User for X-User), or begin with another than a letter: 'reject' refuses the request, 'drop' takes them out,"
                                 + " 'allow' lets them pass.");
@@ -251,13 +251,14 @@ final class ListenerSchema {
                             v.find(tls),
                             v.find(proxyProtocol),
                             v.get(reusePort),
-                            v.get(h2cUpgrade),
-                            v.get(halfClose),
+                            new ListenerConfig.Http(
+                                    v.get(h2cUpgrade),
+                                    v.get(halfClose),
+                                    v.get(trusted),
+                                    v.get(forwarded),
+                                    v.get(underscores)),
                             v.get(limits),
-                            v.get(timeouts),
-                            v.get(trusted),
-                            v.get(forwarded),
-                            v.get(underscores));
+                            v.get(timeouts));
                 };
             });
 
