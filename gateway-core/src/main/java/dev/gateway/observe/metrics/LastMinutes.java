@@ -37,19 +37,13 @@ final class LastMinutes {
     }
 
     /** A moment: rates since the one before, what there was then, and percentiles of the last seconds. */
-    private record Point(
-            long millis,
-            Map<String, Double> codes,
-            Map<String, Double> causes,
-            RecentStatistics recent,
-            double received,
-            double sent,
-            long tunnels,
-            long webSockets,
-            double lag,
-            long tasks,
-            long heap,
-            long direct) {}
+    private record Point(long millis, Rates rates, RecentStatistics recent, Gauges gauges) {}
+
+    /** What there was of each in a second. */
+    private record Rates(Map<String, Double> codes, Map<String, Double> causes, double received, double sent) {}
+
+    /** What there was at that moment. */
+    private record Gauges(long tunnels, long webSockets, double lag, long tasks, long heap, long direct) {}
 
     LastMinutes(Statistics statistics) {
         this.statistics = statistics;
@@ -111,17 +105,16 @@ final class LastMinutes {
         Runtime runtime = Runtime.getRuntime();
         return new Point(
                 System.currentTimeMillis(),
-                codes,
-                causes,
+                new Rates(
+                        codes, causes, (now.received - before.received) / elapsed, (now.sent - before.sent) / elapsed),
                 RecentStatistics.of(statistics.recent().ofAll()),
-                (now.received - before.received) / elapsed,
-                (now.sent - before.sent) / elapsed,
-                now.tunnels,
-                now.webSockets,
-                lag,
-                tasks,
-                runtime.totalMemory() - runtime.freeMemory(),
-                ProcessMeters.directMemoryUsed());
+                new Gauges(
+                        now.tunnels,
+                        now.webSockets,
+                        lag,
+                        tasks,
+                        runtime.totalMemory() - runtime.freeMemory(),
+                        ProcessMeters.directMemoryUsed()));
     }
 
     private static void put(Map<String, Double> rates, String word, double rate) {
@@ -145,19 +138,19 @@ final class LastMinutes {
     private static void write(JsonText json, Point point) {
         json.object().put("time", point.millis);
         json.object("codes");
-        point.codes.forEach(json::put);
+        point.rates.codes.forEach(json::put);
         json.endObject().object("causes");
-        point.causes.forEach(json::put);
+        point.rates.causes.forEach(json::put);
         json.endObject();
         point.recent.write(json, "latency");
-        json.put("received", point.received)
-                .put("sent", point.sent)
-                .put("tunnels", point.tunnels)
-                .put("webSockets", point.webSockets)
-                .put("lag", point.lag)
-                .put("tasks", point.tasks)
-                .put("heap", point.heap)
-                .put("direct", point.direct)
+        json.put("received", point.rates.received)
+                .put("sent", point.rates.sent)
+                .put("tunnels", point.gauges.tunnels)
+                .put("webSockets", point.gauges.webSockets)
+                .put("lag", point.gauges.lag)
+                .put("tasks", point.gauges.tasks)
+                .put("heap", point.gauges.heap)
+                .put("direct", point.gauges.direct)
                 .endObject();
     }
 }
