@@ -12,20 +12,12 @@ import org.jspecify.annotations.Nullable;
  * What is kept of an exchange that has failed: a copy, as records are views of buffers. Texts are cut, so that it takes at
  * most some 2 KB.
  *
- * @param path with what the access log hides hidden
- * @param cause empty if the upstream answered 5xx
+ * @param tried the attempts before the last one
  */
 public record FailedExchange(
         long endMillis,
-        String requestId,
-        String client,
-        String listener,
-        String route,
-        String method,
-        String path,
-        int status,
-        String cause,
-        String detail,
+        Request request,
+        Outcome outcome,
         String upstream,
         String endpoint,
         int attempts,
@@ -36,19 +28,33 @@ public record FailedExchange(
     private static final Pattern OF_CLIENTS =
             Pattern.compile("client|policy|proxy_auth|authz|rate|no_route|body_too|max_duration|idle_timeout|admin");
 
+    /**
+     * What was asked for.
+     *
+     * @param path with what the access log hides hidden
+     */
+    public record Request(String id, String client, String listener, String route, String method, String path) {}
+
+    /**
+     * How it failed.
+     *
+     * @param cause empty if the upstream answered 5xx
+     */
+    public record Outcome(int status, String cause, String detail) {}
+
     static FailedExchange of(ExchangeRecord exchange, Redaction redaction) {
         long nanos = exchange.endNanos - exchange.startNanos;
         return new FailedExchange(
                 exchange.startMillis + nanos / 1_000_000,
-                text(exchange.requestId),
-                text(exchange.client.text()),
-                exchange.connection.listenerName(),
-                exchange.route,
-                exchange.method == null ? "" : text(exchange.method.name()),
-                text(exchange.path.isEmpty() ? exchange.authority : redaction.url(exchange.path)),
-                exchange.status,
-                exchange.cause == null ? "" : exchange.cause.label(),
-                cut(exchange.detail),
+                new Request(
+                        text(exchange.requestId),
+                        text(exchange.client.text()),
+                        exchange.connection.listenerName(),
+                        exchange.route,
+                        exchange.method == null ? "" : text(exchange.method.name()),
+                        text(exchange.path.isEmpty() ? exchange.authority : redaction.url(exchange.path))),
+                new Outcome(
+                        exchange.status, exchange.cause == null ? "" : exchange.cause.label(), cut(exchange.detail)),
                 exchange.upstream,
                 exchange.endpoint == null ? "" : exchange.endpoint.toString(),
                 exchange.attempts,
@@ -65,19 +71,19 @@ public record FailedExchange(
 
     /** Whether it tells of the client, and not of the gateway or an upstream. */
     boolean isOfClient() {
-        return OF_CLIENTS.matcher(cause).lookingAt();
+        return OF_CLIENTS.matcher(outcome.cause).lookingAt();
     }
 
     /** Writes it as an object of the document. */
     public void write(JsonText json) {
         json.object().put("time", endMillis);
-        put(json, "requestId", requestId);
-        json.put("client", client).put("listener", listener);
-        put(json, "route", route);
-        put(json, "method", method);
-        json.put("path", path).put("status", status);
-        put(json, "cause", cause);
-        put(json, "detail", detail);
+        put(json, "requestId", request.id);
+        json.put("client", request.client).put("listener", request.listener);
+        put(json, "route", request.route);
+        put(json, "method", request.method);
+        json.put("path", request.path).put("status", outcome.status);
+        put(json, "cause", outcome.cause);
+        put(json, "detail", outcome.detail);
         put(json, "upstream", upstream);
         put(json, "endpoint", endpoint);
         json.put("attempts", attempts);

@@ -38,8 +38,8 @@ class RecentFailuresTest {
             add(i % 2 == 0 ? first : second, i, "/" + i, Cause.CONNECT_FAILED);
         }
         assertThat(latest()).hasSize(50);
-        assertThat(latest().get(0).path()).isEqualTo("/60");
-        assertThat(latest().get(49).path()).isEqualTo("/11");
+        assertThat(latest().get(0).request().path()).isEqualTo("/60");
+        assertThat(latest().get(49).request().path()).isEqualTo("/11");
         assertThat(latest().get(0).endMillis()).isEqualTo(60_005);
     }
 
@@ -50,7 +50,7 @@ class RecentFailuresTest {
             add(first, i, "/wp-login.php", Cause.NO_ROUTE);
         }
         assertThat(latest()).hasSize(51);
-        assertThat(latest()).extracting(FailedExchange::path).contains("/broken");
+        assertThat(latest()).extracting(each -> each.request().path()).contains("/broken");
     }
 
     @Test
@@ -61,7 +61,7 @@ class RecentFailuresTest {
         assertThat(latest()).hasSize(50);
         assertThat(first.leftOut()).isEqualTo(950);
         add(first, 9, "/later", Cause.OVERLOAD);
-        assertThat(latest().get(0).path()).isEqualTo("/later");
+        assertThat(latest().get(0).request().path()).isEqualTo("/later");
     }
 
     @Test
