@@ -29,15 +29,38 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         boolean widen(Http2Stream h2);
     }
 
+    /** What is asked for. */
+    private enum Kind {
+        PLAIN,
+        /** A tunnel to a destination by TCP. */
+        TCP_TUNNEL,
+        /** A tunnel of another protocol (RFC 8441). */
+        EXTENDED_TUNNEL;
+
+        static Kind of(@Nullable RequestHead request) {
+            if (request == null || !request.isConnect()) {
+                return PLAIN;
+            }
+            return request.protocol() == null ? TCP_TUNNEL : EXTENDED_TUNNEL;
+        }
+    }
+
+    /** How far the response has come. */
+    private enum Phase {
+        ASKED,
+        /** The head of the final response was sent. */
+        ANSWERED,
+        /** And has opened a tunnel. */
+        TUNNEL
+    }
+
     private final Owner server;
     private final long began; // by the clock of its timers
-    private final boolean connect; // it asks for a tunnel
-    private final boolean tcp; // to a destination by TCP, not to another protocol
+    private final Kind kind;
+    private Phase phase = Phase.ASKED;
     private Priority asked = Priority.NONE;
     private Priority answered = Priority.NONE;
     private boolean wide; // has more credit than a stream has from the start
-    private boolean tunnel;
-    private boolean headSent;
     private boolean refused;
     private @Nullable Timer bodyTimer;
 
@@ -50,8 +73,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         super(context);
         this.server = server;
         this.began = context.timers().nanoTime();
-        this.connect = request != null && request.isConnect();
-        this.tcp = request != null && request.isConnect() && request.protocol() == null;
+        this.kind = Kind.of(request);
     }
 
     /** The client wants the response to have this priority, as far as the response does not say another. */
@@ -63,13 +85,13 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     private void applyPriority() {
         Http2Stream h2 = h2();
         if (h2 != null) {
-            server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), connect);
+            server.priorities().apply(h2, answered.saysNothing() ? asked : answered.or(asked), kind != Kind.PLAIN);
         }
     }
 
     /** Whether its client, if it gives it up now, has hardly waited for it, so that many could follow one another. */
     boolean isYoungAndUnanswered() {
-        return !tunnel && !isOver() && context.timers().nanoTime() - began < YOUNG_NANOS;
+        return phase != Phase.TUNNEL && !isOver() && context.timers().nanoTime() - began < YOUNG_NANOS;
     }
 
     boolean isWide() {
@@ -102,13 +124,12 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     @Override
     public void head(ResponseHead head, boolean last) {
         Http2Stream h2 = h2();
-        if (h2 == null || headSent || isDead() || isLocalEnded()) {
+        if (h2 == null || phase != Phase.ASKED || isDead() || isLocalEnded()) {
             return;
         }
         boolean interim = head.isInterim();
         if (!interim) {
-            headSent = true;
-            tunnel = connect && head.status() < 300;
+            phase = kind != Kind.PLAIN && head.status() < 300 ? Phase.TUNNEL : Phase.ANSWERED;
             cancelBodyTimer();
             if (last) {
                 localEnded();
@@ -173,7 +194,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     boolean isOver() {
-        return isLocalEnded() && (!tunnel || isRemoteEnded());
+        return isLocalEnded() && (phase != Phase.TUNNEL || isRemoteEnded());
     }
 
     @Override
@@ -184,7 +205,8 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     @Override
     void onProgress() {
         long millis = server.settings().requestBodyIdleMillis();
-        if (isRemoteEnded() || headSent || millis == 0 || connect) { // for a tunnel it is the client that waits
+        boolean owesBody = kind == Kind.PLAIN && !isRemoteEnded(); // of a tunnel it is the client that waits
+        if (!owesBody || phase != Phase.ASKED || millis == 0) {
             cancelBodyTimer();
         } else {
             Timer timer = bodyTimer;
@@ -268,12 +290,12 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             case CLIENT_PROTOCOL_ERROR -> Http2Error.PROTOCOL_ERROR;
             case CLIENT_CLOSED, CLIENT_TIMEOUT, BODY_TOO_LARGE, DRAIN, ADMIN_CLOSED -> Http2Error.CANCEL;
             case OVERLOAD -> Http2Error.ENHANCE_YOUR_CALM;
-            default -> tunnel ? tunnelError() : Http2Error.INTERNAL_ERROR;
+            default -> phase == Phase.TUNNEL ? tunnelError() : Http2Error.INTERNAL_ERROR;
         };
     }
 
     /** RFC 9113, section 8.5, for a TCP connection; RFC 8441, section 5, for what it is extended to. */
     private Http2Error tunnelError() {
-        return tcp ? Http2Error.CONNECT_ERROR : Http2Error.CANCEL;
+        return kind == Kind.TCP_TUNNEL ? Http2Error.CONNECT_ERROR : Http2Error.CANCEL;
     }
 }
