@@ -165,6 +165,30 @@ class KeptConnectionsTest extends PartsFixture implements KeptConnections.Owner 
     }
 
     @Test
+    void aConnectionThatShouldBeClosedByNowIsNotUsed() throws Exception {
+        settings.idleMillis(1_000);
+        begin();
+        FakeConnection connection = connect();
+        told();
+        elapse(1_001);
+        assertThat(kept.takeUsable()).isNull();
+        assertThat(connection.state()).isEqualTo(State.CLOSED);
+        assertThat(told()).containsExactly("idle ended", "closed IDLE_TIMEOUT", "gone");
+    }
+
+    @Test
+    void aConnectionThatHasLostItsRoomIsOfferedAgainWhenItHasSome() throws Exception {
+        begin();
+        FakeConnection connection = connect();
+        connection.most = 0;
+        assertThat(kept.takeUsable()).isNull();
+        assertThat(connection.isAvailable()).isFalse();
+        connection.most = 1;
+        kept.onRoom(connection);
+        assertThat(kept.takeUsable()).isSameAs(connection);
+    }
+
+    @Test
     void aConnectionInUseIsClosedAfterItsLifetimeWhenItsStreamHasEnded() throws Exception {
         settings.maxLifetimeMillis(1_000);
         begin();
@@ -193,7 +217,9 @@ class KeptConnectionsTest extends PartsFixture implements KeptConnections.Owner 
         begin();
         FakeConnection busy = connect();
         use(busy);
+        FakeConnection idle = connect();
         kept.retireAll(CloseCause.DRAIN);
+        assertThat(idle.state()).isEqualTo(State.CLOSED);
         FakeConnection later = connect();
         assertThat(later.state()).isEqualTo(State.CLOSED);
         kept.restore();

@@ -94,6 +94,11 @@ abstract class PartsFixture {
         }
     }
 
+    /** Lets time pass before the loop runs anything that is due. */
+    void elapse(long millis) {
+        nanos += millis * 1_000_000;
+    }
+
     /** Returns what has been told since this was asked last. */
     List<String> told() {
         List<String> now = List.copyOf(told);
@@ -159,7 +164,7 @@ abstract class PartsFixture {
 
     /** A connection with room for some streams, which end when the test says so. */
     static final class FakeConnection extends PooledConnection {
-        private final int most;
+        int most;
         int streams;
 
         @Nullable

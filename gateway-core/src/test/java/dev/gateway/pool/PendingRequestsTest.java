@@ -174,6 +174,21 @@ class PendingRequestsTest extends PartsFixture {
     }
 
     @Test
+    void whoseConnectionCouldNotBeMadeWaitsForAPermitAfterAll() throws Exception {
+        settings.maxConnections(1).poolAcquireMillis(1_000).connectMillis(4_000);
+        begin(1);
+        part.enqueue();
+        part.opener.onDialEnded();
+        pass(990);
+        assertThat(waiting()).isZero();
+        pass(30);
+        assertThat(waiting()).isEqualTo(1);
+        told();
+        pass(1_020);
+        assertThat(told()).containsExactly("timeout", "left", "failed PENDING_TIMEOUT");
+    }
+
+    @Test
     void whoGivesUpGivesBackWhatItHeld() throws Exception {
         settings.maxConnections(1);
         begin(1);
