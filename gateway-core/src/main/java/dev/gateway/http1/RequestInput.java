@@ -129,7 +129,7 @@ final class RequestInput {
         return state;
     }
 
-    /** Whether there may be more to take of the client, and to answer. */
+    /** Whether what the client sends is still of use: it is neither dropped, nor is the connection closed. */
     boolean isOpen() {
         return state != State.CLOSED && state != State.DROPPED;
     }

@@ -3,6 +3,7 @@ package dev.gateway.listener;
 import dev.gateway.http1.Http1ServerConnection;
 import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.http2.Http2ServerSettings;
+import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.ProxyProtocol;
@@ -23,12 +24,9 @@ import dev.gateway.stream.SourceAddress;
 import dev.gateway.tcp.TcpServerConnection;
 import dev.gateway.tcp.TcpServerSettings;
 import dev.gateway.time.Timer;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.NotSslRecordException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,6 +42,7 @@ final class Connection
                 LoopGate.Guest,
                 Admission.Candidate,
                 PrefaceDetector.Owner,
+                H2cUpgrade.Owner,
                 ProxyProtocol.Callback,
                 ServerTls.Callback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -56,17 +55,6 @@ final class Connection
 
     /** A connection on which something has moved within this time does not make room for others. */
     private static final long RECENT_NANOS = 2_000_000_000L;
-
-    private static final byte[] HTTP_ON_TLS = String.join(
-                    "\r\n",
-                    "HTTP/1.1 400 Bad Request",
-                    "Connection: close",
-                    "Content-Type: text/plain",
-                    "Content-Length: 32",
-                    "",
-                    "This port speaks TLS: https://",
-                    "")
-            .getBytes(StandardCharsets.US_ASCII);
 
     private final Owner owner;
     private final ListenerLoop loop;
@@ -217,12 +205,8 @@ final class Connection
         if (reason != HandshakeFailure.CLOSED || bytes.received() > 0) { // else it is a check for an open port
             owner.refusals().onHandshakeFailed(settings().name(), reason, channel.remoteAddress(), failure);
         }
-        ChannelHandlerContext first = channel.pipeline().firstContext();
-        if (failure instanceof NotSslRecordException && first != null && channel.isActive()) {
-            loop.observer().onViolation("cleartext_on_tls");
-            // Most likely a person with http:// in a browser. Written from the first handler on, past the TLS handler.
-            first.writeAndFlush(Unpooled.wrappedBuffer(HTTP_ON_TLS));
-            loop.observer().onSent(HTTP_ON_TLS.length); // past the first handler too, which counts
+        if (failure instanceof NotSslRecordException) {
+            CleartextReply.send(channel, loop.observer());
         }
     }
 
@@ -236,15 +220,24 @@ final class Connection
                 loop.observer(),
                 loop.timers(),
                 protocols.http1(),
-                mayUpgrade ? new H2cUpgrade(this::speakHttp2, loop.observer()) : null);
+                mayUpgrade ? new H2cUpgrade(this, loop.observer()) : null);
         count(HttpVersion.HTTP_1_1);
         channel.pipeline().addLast(http1);
         start(http1);
     }
 
-    /** Adds the handler of HTTP/2, which sends its preface. */
     @Override
-    public Http2ServerConnection speakHttp2() {
+    public void speakHttp2() {
+        addHttp2();
+    }
+
+    @Override
+    public void upgradeToHttp2(RequestHead head, byte[] payload) {
+        addHttp2().upgrade(head, payload);
+    }
+
+    /** Adds the handler of HTTP/2, which sends its preface. */
+    private Http2ServerConnection addHttp2() {
         Http2ServerSettings settings = settings().protocols().http2();
         if (settings == null) {
             throw new IllegalStateException(settings().name() + " does not speak HTTP/2, but offered it");

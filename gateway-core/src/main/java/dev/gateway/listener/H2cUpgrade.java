@@ -1,14 +1,12 @@
 package dev.gateway.listener;
 
 import dev.gateway.http1.Upgrade;
-import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.message.RequestHead;
 import dev.gateway.stream.ConnectionObserver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Supplier;
 
 /** Goes over from HTTP/1.1 to HTTP/2 on a connection whose first request asks for it (RFC 7540, section 3.2). */
 final class H2cUpgrade implements Upgrade {
@@ -17,17 +15,22 @@ final class H2cUpgrade implements Upgrade {
             "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
                     .getBytes(StandardCharsets.US_ASCII);
 
-    private final Supplier<Http2ServerConnection> http2;
+    private final Owner owner;
     private final ConnectionObserver observer;
 
-    /**
-     * Makes the upgrade of a connection.
-     *
-     * @param http2 adds the handler of HTTP/2 to the connection
-     */
-    H2cUpgrade(Supplier<Http2ServerConnection> http2, ConnectionObserver observer) {
-        this.http2 = http2;
+    H2cUpgrade(Owner owner, ConnectionObserver observer) {
+        this.owner = owner;
         this.observer = observer;
+    }
+
+    /** Whose connection it is. */
+    interface Owner {
+        /**
+         * Adds the handler of HTTP/2, which answers the request.
+         *
+         * @throws IllegalArgumentException if a setting is out of its range
+         */
+        void upgradeToHttp2(RequestHead head, byte[] settings);
     }
 
     @Override
@@ -39,7 +42,7 @@ final class H2cUpgrade implements Upgrade {
     public void upgrade(ChannelHandlerContext ctx, RequestHead head, byte[] settings, ByteBuf unread) {
         try {
             ctx.write(Unpooled.wrappedBuffer(SWITCHING));
-            http2.get().upgrade(head, settings);
+            owner.upgradeToHttp2(head, settings);
         } catch (IllegalArgumentException e) {
             // A setting out of its range: the 101 is out, and HTTP/2 would end such a connection too.
             observer.onViolation("settings");

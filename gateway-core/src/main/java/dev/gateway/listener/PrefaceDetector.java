@@ -1,6 +1,5 @@
 package dev.gateway.listener;
 
-import dev.gateway.http2.Http2ServerConnection;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.FirstBytesHandler;
 import dev.gateway.stream.Failure;
@@ -36,8 +35,8 @@ final class PrefaceDetector extends FirstBytesHandler implements Drainable {
         /** Adds the handler of HTTP/1. */
         void speakHttp1();
 
-        /** Adds the handler of HTTP/2, and returns it. */
-        Http2ServerConnection speakHttp2();
+        /** Adds the handler of HTTP/2. */
+        void speakHttp2();
 
         /** Whether the connection is to end anyway. */
         boolean isDraining();
