@@ -94,6 +94,9 @@ class ArchitectureTest {
     }
 
     @ArchTest
+    static final ArchRule filesKnowNobody = mayUse("files");
+
+    @ArchTest
     static final ArchRule formatKnowsNobody = mayUse("format");
 
     @ArchTest
@@ -197,6 +200,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 
+    /** Of gateway-config it may have what is no configuration: formats, and how files are read. */
     @ArchTest
     static final ArchRule theDataPlaneKnowsNoConfiguration = noClasses()
             .that()

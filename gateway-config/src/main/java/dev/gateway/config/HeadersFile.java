@@ -36,12 +36,9 @@ public final class HeadersFile {
      * @throws IOException if it cannot be read, or is something else; its message names the file, and the line
      */
     public static Map<String, String> read(Path file) throws IOException {
-        if (InputFile.size(file) > MAX_BYTES) {
-            throw new IOException(file + " is larger than " + (MAX_BYTES >> 10) + " KiB");
-        }
         Map<String, String> headers = new LinkedHashMap<>();
         List<String> lines =
-                InputFile.text(file, StandardCharsets.UTF_8).lines().toList();
+                InputFile.text(file, StandardCharsets.UTF_8, MAX_BYTES).lines().toList();
         for (int i = 0; i < lines.size(); i++) {
             String line =
                     i == 0 && lines.get(i).startsWith("\ufeff") ? lines.get(i).substring(1) : lines.get(i);

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class FileFault extends IOException {
     private static final long serialVersionUID = 1;
 
-    private FileFault(String message, IOException cause) {
+    private FileFault(String message, @Nullable IOException cause) {
         super(message, cause);
     }
 
@@ -32,6 +32,15 @@ public final class FileFault extends IOException {
     /** Says why a file could not be made or written. */
     public static FileFault writing(Path file, IOException cause) {
         return cause instanceof FileFault known ? known : new FileFault(describe(file, "write", cause), cause);
+    }
+
+    /** Says that a file is larger than it may be. */
+    static FileFault tooLarge(Path file, long maxBytes) {
+        boolean mebibytes = maxBytes >= 1 << 20;
+        return new FileFault(
+                file + " is larger than " + (mebibytes ? maxBytes >> 20 : maxBytes >> 10)
+                        + (mebibytes ? " MiB" : " KiB"),
+                null);
     }
 
     /** Says that a file is not a text of this encoding. */

@@ -25,12 +25,41 @@ public final class InputFile {
     }
 
     /**
+     * Returns what is in a file.
+     *
+     * @throws FileFault if it cannot be read, or is larger than it may be
+     */
+    public static byte[] bytes(Path file, long maxBytes) throws FileFault {
+        if (size(file) > maxBytes) {
+            throw FileFault.tooLarge(file, maxBytes);
+        }
+        return bytes(file);
+    }
+
+    /**
      * Returns the text of a file.
      *
      * @throws FileFault if it cannot be read, or is not text of this encoding
      */
     public static String text(Path file, Charset charset) throws FileFault {
-        byte[] bytes = bytes(file);
+        return decode(file, bytes(file), charset);
+    }
+
+    /**
+     * Returns the text of a file.
+     *
+     * @throws FileFault if it cannot be read, is larger than it may be, or is not text of this encoding
+     */
+    public static String text(Path file, Charset charset, long maxBytes) throws FileFault {
+        return decode(file, bytes(file, maxBytes), charset);
+    }
+
+    /**
+     * Returns the text that was read from a file.
+     *
+     * @throws FileFault if it is not text of this encoding
+     */
+    public static String decode(Path file, byte[] bytes, Charset charset) throws FileFault {
         try {
             return charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException e) {
@@ -38,12 +67,7 @@ public final class InputFile {
         }
     }
 
-    /**
-     * Returns how many bytes there are in a file.
-     *
-     * @throws FileFault if it cannot be looked at
-     */
-    public static long size(Path file) throws FileFault {
+    private static long size(Path file) throws FileFault {
         try {
             return Files.size(file);
         } catch (IOException e) {

@@ -310,7 +310,7 @@ public final class ConnectAssembly {
     }
 
     private static ParentProxy.Credentials credentials(Path file, boolean socks) throws IOException {
-        String text = InputFile.text(file, StandardCharsets.UTF_8);
+        String text = InputFile.text(file, StandardCharsets.UTF_8, (long) AccountFile.MAX_MEBIBYTES << 20);
         AccountFile.NameAndPassword read = AccountFile.nameAndPassword(file, text, socks);
         return new ParentProxy.Credentials(read.name(), read.password());
     }

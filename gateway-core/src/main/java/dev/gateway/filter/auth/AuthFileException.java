@@ -1,7 +1,6 @@
 package dev.gateway.filter.auth;
 
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** A file of credentials cannot be read. Its message says where and why, and nothing of what the file holds. */
 public final class AuthFileException extends Exception {
@@ -13,9 +12,5 @@ public final class AuthFileException extends Exception {
 
     AuthFileException(String problem) {
         super(problem);
-    }
-
-    AuthFileException(Path file, String problem) {
-        super(file + ": " + problem);
     }
 }

@@ -5,9 +5,6 @@ import dev.gateway.files.FileStamp;
 import dev.gateway.files.InputFile;
 import dev.gateway.filter.auth.Accounts.Content;
 import dev.gateway.format.AccountFile;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WatchedFile<T extends Content> {
     private static final Logger log = LoggerFactory.getLogger(WatchedFile.class);
-    private static final int MAX_BYTES = AccountFile.MAX_MEBIBYTES << 20;
+    private static final long MAX_BYTES = (long) AccountFile.MAX_MEBIBYTES << 20;
     private static final long WARNS_EACH_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Path path;
@@ -58,7 +55,7 @@ final class WatchedFile<T extends Content> {
             content = read();
             value = parse(content);
             look = before;
-        } catch (IOException e) {
+        } catch (FileFault e) {
             throw new AuthFileException(e);
         }
     }
@@ -91,9 +88,7 @@ final class WatchedFile<T extends Content> {
                 log.info("{} has changed and was read again", path);
             }
             stale = "";
-        } catch (IOException e) {
-            stale = String.valueOf(e.getMessage());
-        } catch (AuthFileException e) {
+        } catch (FileFault | AuthFileException e) {
             stale = String.valueOf(e.getMessage());
         }
         warn();
@@ -112,22 +107,11 @@ final class WatchedFile<T extends Content> {
         warned = problem;
     }
 
-    private byte[] read() throws IOException, AuthFileException {
-        if (InputFile.size(path) > MAX_BYTES) {
-            throw new AuthFileException(path, "more than " + AccountFile.MAX_MEBIBYTES + " MiB");
-        }
-        return InputFile.bytes(path);
+    private byte[] read() throws FileFault {
+        return InputFile.bytes(path, MAX_BYTES);
     }
 
-    private T parse(byte[] bytes) throws AuthFileException {
-        try {
-            String text = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString();
-            return parser.parse(path, text);
-        } catch (CharacterCodingException e) {
-            throw new AuthFileException(path, "not UTF-8");
-        }
+    private T parse(byte[] bytes) throws FileFault, AuthFileException {
+        return parser.parse(path, InputFile.decode(path, bytes, StandardCharsets.UTF_8));
     }
 }

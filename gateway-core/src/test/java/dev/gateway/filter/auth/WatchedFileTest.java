@@ -138,7 +138,7 @@ class WatchedFileTest {
         file.refresh();
         file.refresh();
         assertThat(file.value().text()).isEqualTo("one");
-        assertThat(file.problems()).containsExactly(path + ": not UTF-8; what was read before holds on");
+        assertThat(file.problems()).containsExactly(path + " is not UTF-8; what was read before holds on");
 
         Files.delete(path);
         file.refresh();
@@ -174,6 +174,6 @@ class WatchedFileTest {
         byte[] large = new byte[(16 << 20) + 1];
         Arrays.fill(large, (byte) 'x');
         Files.write(path, large);
-        assertThatThrownBy(this::watch).hasMessage(path + ": more than 16 MiB");
+        assertThatThrownBy(this::watch).hasMessage(path + " is larger than 16 MiB");
     }
 }

@@ -16,10 +16,7 @@ public final class TextFiles {
      */
     public static String read(Path file, Charset charset, int maxMebibytes) throws InvalidException {
         try {
-            if (InputFile.size(file) > (long) maxMebibytes << 20) {
-                throw new InvalidException(file + " is larger than " + maxMebibytes + " MiB");
-            }
-            return InputFile.text(file, charset);
+            return InputFile.text(file, charset, (long) maxMebibytes << 20);
         } catch (FileFault e) {
             throw new InvalidException(String.valueOf(e.getMessage()));
         }
