@@ -55,7 +55,8 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.maxConnectionAge()),
                         Conversions.millis(timeouts.responseWriteIdle())),
                 config.http().halfClose() == ListenerConfig.HalfClose.ALLOW);
-        boolean speaksHttp2 = config.tls() == null || config.tls().protocols().alpn().contains("h2");
+        boolean speaksHttp2 =
+                config.tls() == null || config.tls().protocols().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
                 : new Http2ServerSettings(

@@ -1,8 +1,8 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.ConnectConfig.Auth;
 import dev.gateway.config.yaml.type.InvalidException;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;

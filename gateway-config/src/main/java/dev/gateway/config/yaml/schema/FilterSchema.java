@@ -1,6 +1,5 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.yaml.type.MessageText;
 import static java.util.Map.entry;
 
 import dev.gateway.config.FilterConfig;
@@ -17,6 +16,7 @@ import dev.gateway.config.FilterConfig.ValueFile;
 import dev.gateway.config.HeaderValueFile;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;

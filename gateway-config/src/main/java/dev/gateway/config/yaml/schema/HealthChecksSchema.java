@@ -1,12 +1,12 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.OutlierDetection;
 import dev.gateway.config.UpstreamConfig.StatusRange;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;

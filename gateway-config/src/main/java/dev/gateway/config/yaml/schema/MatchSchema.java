@@ -1,6 +1,5 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.yaml.type.MessageText;
 import static java.util.Map.entry;
 
 import dev.gateway.config.MatchConfig;
@@ -9,6 +8,7 @@ import dev.gateway.config.MatchConfig.PathType;
 import dev.gateway.config.MatchConfig.ValueMatch;
 import dev.gateway.config.MatchConfig.ValueType;
 import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Secrets;

@@ -1,9 +1,9 @@
 package dev.gateway.config.yaml.schema;
 
-import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.RuleConfig.WebSocket;
 import dev.gateway.config.yaml.type.InvalidException;
 import dev.gateway.config.yaml.type.ListType;
+import dev.gateway.config.yaml.type.MessageText;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.ScalarType;
 import java.net.URI;
@@ -33,8 +33,9 @@ final class UpgradeSchema {
                                     + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
                 }
                 if (!text.matches(TOKEN_PATTERN)) {
-                    throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
-                            + MessageText.quote(text) + (text.contains("*") ? ": there is no wildcard, write each" : ""));
+                    throw new InvalidException(
+                            "expected a token of the Upgrade header such as websocket, not " + MessageText.quote(text)
+                                    + (text.contains("*") ? ": there is no wildcard, write each" : ""));
                 }
                 return lower;
             },

@@ -27,7 +27,9 @@ public abstract class Type<T> {
             return "a list";
         }
         if (node instanceof Node.Scalar scalar) {
-            return scalar.isNull() ? "nothing" : Secrets.isSecretName(label) ? "a single value" : MessageText.quote(scalar.text());
+            return scalar.isNull()
+                    ? "nothing"
+                    : Secrets.isSecretName(label) ? "a single value" : MessageText.quote(scalar.text());
         }
         return "a mapping";
     }

@@ -230,8 +230,8 @@ public final class Types {
                             return (int) value;
                         }
                     }
-                    throw new InvalidException(
-                            "expected a whole number from " + minimum + " to " + maximum + ", not " + MessageText.quote(text));
+                    throw new InvalidException("expected a whole number from " + minimum + " to " + maximum + ", not "
+                            + MessageText.quote(text));
                 },
                 value -> value);
     }
