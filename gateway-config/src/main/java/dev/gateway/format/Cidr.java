@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A block of IP addresses such as {@code 10.0.0.0/8} or {@code ::1} (RFC 4632, RFC 4291). An IPv4 block holds the
- * IPv4-mapped IPv6 addresses too, as a dual-stack socket tells them. Immutable.
+ * IPv4-mapped IPv6 addresses too, as a dual-stack socket tells them; an IPv6 block holds no IPv4 address, however large it
+ * is. Immutable.
  */
 public final class Cidr {
     private static final int MAPPED_BITS = 96; // that lie before the IPv4 address in an IPv4-mapped one
@@ -137,8 +138,19 @@ public final class Cidr {
         return contains(other.startHigh, other.startLow) || other.contains(startHigh, startLow);
     }
 
+    /** Whether it is a block of IPv4 addresses. */
+    boolean isIpv4() {
+        return network instanceof Inet4Address;
+    }
+
+    static boolean isIpv4(long high, long low) {
+        return high == 0 && low >>> 32 == 0xFFFF;
+    }
+
     boolean contains(long high, long low) {
-        return isAtMost(startHigh, startLow, high, low) && isAtMost(high, low, endHigh, endLow);
+        return isIpv4() == isIpv4(high, low)
+                && isAtMost(startHigh, startLow, high, low)
+                && isAtMost(high, low, endHigh, endLow);
     }
 
     static boolean isAtMost(long high, long low, long otherHigh, long otherLow) {

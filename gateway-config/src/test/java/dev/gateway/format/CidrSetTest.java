@@ -48,6 +48,25 @@ class CidrSetTest {
     }
 
     @Test
+    void aBlockIsHeldThoughASmallerOneThatBeginsAlikeComesBefore() throws Exception {
+        CidrSet set = set("10.0.0.0/16", "10.0.0.0/8", "2001:db8::", "2001:db8::/64", "2001:db8::/32");
+
+        assertThat(set.contains(ip("10.5.0.1"))).isTrue();
+        assertThat(set.contains(ip("2001:db8:5::1"))).isTrue();
+    }
+
+    @Test
+    void aBlockOfIpv6HoldsNoIpv4Address() throws Exception {
+        CidrSet set = set("::/0", "10.0.0.0/8");
+
+        assertThat(set.contains(ip("203.0.113.9"))).isFalse();
+        assertThat(set.contains(ip("10.0.0.1"))).isTrue();
+        assertThat(set.contains(ip("2001:db8::1"))).isTrue();
+        assertThat(Objects.requireNonNull(Cidr.parse("::/0")).contains(ip("203.0.113.9")))
+                .isFalse();
+    }
+
+    @Test
     void aBlockOfEverythingHoldsEveryAddressOfItsFamily() throws Exception {
         assertThat(set("0.0.0.0/0").contains(ip("203.0.113.9"))).isTrue();
         assertThat(set("0.0.0.0/0").contains(ip("2001:db8::1"))).isFalse();
