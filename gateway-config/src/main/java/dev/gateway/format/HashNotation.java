@@ -1,9 +1,17 @@
 package dev.gateway.format;
 
-/** The hash of a password as htpasswd and other tools write it (modular crypt format), taken apart. */
+/** The hash of a password as htpasswd and other tools write it (modular crypt format), taken apart. None shows itself in logs. */
 public sealed interface HashNotation {
+    /** What each says instead of its hash. */
+    String HIDDEN = "(a hash)";
+
     /** Blowfish-based, as {@code htpasswd -B} writes it: {@code $2y$}. */
-    record Bcrypt(String text, int cost) implements HashNotation {}
+    record Bcrypt(String text, int cost) implements HashNotation {
+        @Override
+        public String toString() {
+            return HIDDEN;
+        }
+    }
 
     /**
      * Argon2 (RFC 9106) in the form of the Password Hashing Competition: {@code $argon2id$}.
@@ -29,6 +37,11 @@ public sealed interface HashNotation {
             requireBase64(hash);
         }
 
+        @Override
+        public String toString() {
+            return HIDDEN;
+        }
+
         private static void requireBase64(String text) {
             if (text.length() % 4 == 1) { // as decoders have it: six bits make no byte
                 throw new IllegalArgumentException("an argon2 hash that is damaged");
@@ -37,15 +50,30 @@ public sealed interface HashNotation {
     }
 
     /** MD5-based, as {@code htpasswd -m} writes it: {@code $apr1$}. */
-    record Apr1(String text) implements HashNotation {}
+    record Apr1(String text) implements HashNotation {
+        @Override
+        public String toString() {
+            return HIDDEN;
+        }
+    }
 
     /**
      * SHA-crypt: {@code $5$} of SHA-256, {@code $6$} of SHA-512.
      *
      * @param bits 256 or 512
      */
-    record ShaCrypt(String text, int bits, int rounds) implements HashNotation {}
+    record ShaCrypt(String text, int bits, int rounds) implements HashNotation {
+        @Override
+        public String toString() {
+            return HIDDEN;
+        }
+    }
 
     /** SHA-1 without salt, as {@code htpasswd -s} writes it: {@code {SHA}} and the digest in base64. */
-    record Sha1(String digest) implements HashNotation {}
+    record Sha1(String digest) implements HashNotation {
+        @Override
+        public String toString() {
+            return HIDDEN;
+        }
+    }
 }

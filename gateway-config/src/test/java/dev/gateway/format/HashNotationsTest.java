@@ -31,6 +31,19 @@ class HashNotationsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "$2y$05$KsKk.keYMUl4qsOZR2E6ounw0b6/1sQEcbY60fY3YPXcezqN9e2IO",
+                "$argon2id$v=19$m=64,t=3,p=2$c29tZXNhbHQ$31XYcrz/TvaRXaUrrHQgeSueT0oc1x1g",
+                "$5$ksSNAYMD5eD2inKN$e3llgiB3..JaQHRqHlX2DEbw6/dPKLX8AUf79qfgc7/",
+                "$apr1$iO6COna9$WHSuFsH3QD4mTQX9XvxZ71",
+                "{SHA}IiBFp4PZiy061PZ88p64fx7ufjY="
+            })
+    void noneShowsItself(String text) {
+        assertThat(HashNotations.parse(text)).hasToString("(a hash)");
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "$2y$17$KsKk.keYMUl4qsOZR2E6ounw0b6/1sQEcbY60fY3YPXcezqN9e2IO, cost is not from 4 to 16",
         "$6$ksSNAYMD5eD2inKN$short, a SHA-crypt hash that is damaged",
