@@ -25,7 +25,7 @@ public record FileStamp(Path real, Optional<Object> inode, long size, FileTime m
     public static FileStamp of(Path file) throws FileFault {
         try {
             Path real = file.toRealPath();
-            BasicFileAttributes attributes = Files.readAttributes(real, BasicFileAttributes.class);
+            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
             return new FileStamp(
                     real, Optional.ofNullable(attributes.fileKey()), attributes.size(), attributes.lastModifiedTime());
         } catch (IOException e) {

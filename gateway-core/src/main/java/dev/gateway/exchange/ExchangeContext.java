@@ -13,8 +13,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of one exchange share: data, and nobody to call. Whom a part calls is its own {@code Owner}. The class
- * that {@link Exchange} extends, as an object of its own would be one more for each request. Confined to the event loop.
+ * What the parts of one exchange share: its data, the client's stream, and the services of its event loop. Other parts
+ * are called through an {@code Owner}. The class that {@link Exchange} extends, as an object of its own would be one more for each request. Confined to the event loop.
  */
 class ExchangeContext {
     final LoopServices loop;

@@ -21,7 +21,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The front door of one event loop: makes an {@link Exchange} of each request, served to its end by the generation that
+ * The request handler of one event loop: makes an {@link Exchange} of each request, served to its end by the generation that
  * is in force when it begins. Confined to its loop, as is all it is made with but the settings.
  */
 public final class ExchangeHandler implements RequestHandler {

@@ -16,7 +16,7 @@ final class CloseAnnouncement extends Timer {
     private enum State {
         /** Takes one request after the other. */
         OPEN,
-        /** The next response says that it is the last. Until its request comes, nothing closes. */
+        /** The next response says that it is the last. Until its request comes, the connection stays open. */
         CLOSE_AFTER_RESPONSE,
         /** The same, but the connection is old, and waits only a few seconds for that request. */
         OLD,
@@ -60,7 +60,7 @@ final class CloseAnnouncement extends Timer {
         }
     }
 
-    /** Whether the connection is old, and need not be kept for long. */
+    /** Whether the connection is old and may still take a request, for which it need not wait long. */
     boolean isOld() {
         return state == State.OLD;
     }

@@ -78,7 +78,7 @@ final class RequestInput {
         /**
          * Lets another protocol take the connection over; returns whether it has.
          *
-         * @param in what has come after the head; the protocol retains it if it takes it
+         * @param in what has come after the head; whoever takes the connection over retains it
          */
         boolean upgrade(RequestHead head, ByteBuf in);
 

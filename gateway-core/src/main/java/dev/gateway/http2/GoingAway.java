@@ -32,11 +32,11 @@ final class GoingAway extends Timer {
         void endAfter(int lastStream);
     }
 
-    /** What the client was told; it goes down the list only. */
+    /** What the client was told, or is to be told; it goes down the list only. */
     private enum State {
         OPEN,
-        /** It will be told once it has sent its first request. */
-        ANNOUNCED,
+        /** The client is told once it has sent its first request. */
+        PENDING,
         /** The first GOAWAY was sent. */
         GOING_AWAY,
         /** GOAWAY has named the last stream. */
@@ -67,17 +67,17 @@ final class GoingAway extends Timer {
 
     /** Takes no new streams, and closes when those it has are done. */
     void retire() {
-        if (state.compareTo(State.ANNOUNCED) > 0 || isArmed() || !owner.isOpen()) {
+        if (state.compareTo(State.PENDING) > 0 || isArmed() || !owner.isOpen()) {
             return;
         }
         begin();
-        if (state == State.ANNOUNCED) { // a client that has read GOAWAY would not even send its first request
+        if (state == State.PENDING) { // a client that has read GOAWAY would not even send its first request
             timers.arm(this, Drainable.FIRST_REQUEST_MILLIS);
         }
     }
 
     private void begin() {
-        state = State.ANNOUNCED;
+        state = State.PENDING;
         if (owner.lastStream() > 0) {
             say();
         }
@@ -85,16 +85,16 @@ final class GoingAway extends Timer {
 
     /** A request was taken. */
     void onRequest() {
-        if (state == State.ANNOUNCED) {
+        if (state == State.PENDING) {
             say();
         }
     }
 
     private void say() {
         state = State.GOING_AWAY;
+        timers.arm(this, ROUND_MILLIS); // first, since flushing may end the connection
         // Requests that are on their way are still taken: the last id is named when the client has read this.
         owner.announce(PING);
-        timers.arm(this, ROUND_MILLIS);
     }
 
     /** The client has read what was sent before the PING. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamErrors {
     /** The connection. */
     interface Owner {
-        /** There were too many errors, so the connection ends. */
+        /** There were too many errors, or one that is enough, so the connection ends. */
         void onFlood(ChannelHandlerContext ctx, Http2Exception flood);
 
         /** The header list of a new stream was larger than we take. */

@@ -63,8 +63,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         answered = true;
         if (permitted) {
             owner.onCheckDialEnded();
-        }
-        if (!permitted) {
+        } else {
             connection.onWithoutPermit();
         }
         kept.admit(connection);

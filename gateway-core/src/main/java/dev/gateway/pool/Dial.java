@@ -65,7 +65,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
     };
 
-    /** Told the outcome, maybe before {@link Dial#start} returns. */
+    /** Whoever wants the connection. Told the outcome, maybe before {@link Dial#start} returns. */
     interface Callback {
         /**
          * The connection is there. Whoever takes it adds a handler at once; nothing else is in the pipeline but what

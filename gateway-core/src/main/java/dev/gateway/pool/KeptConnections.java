@@ -32,7 +32,10 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         /** There may be room for those who wait. */
         void serve();
 
-        /** Whether a connection that has become idle is for others, though somebody waits here; called once for each. */
+        /**
+         * Whether a connection that is idle goes to others, though somebody waits here. If so, those who wait here leave the
+         * line for permits.
+         */
         boolean yieldsToOthers();
 
         /** One of them takes no new stream: whoever waited for room on it needs another. */

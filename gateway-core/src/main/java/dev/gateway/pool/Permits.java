@@ -37,6 +37,7 @@ final class Permits {
 
     /** The connections of the upstream on one event loop. */
     interface Holder {
+        /** Returns that event loop; called on any thread. */
         EventLoop loop();
 
         /**

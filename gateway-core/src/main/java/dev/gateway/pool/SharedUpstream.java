@@ -32,7 +32,7 @@ final class SharedUpstream {
 
     private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
-    /** The upstream's pools on one event loop; called on that loop. */
+    /** The upstream's pools on one event loop; called on that loop, except for {@link #loop}. */
     interface Loop extends Permits.Holder {
         /** HTTP/2 was spoken where only a handshake could tell. */
         void onHttp2Known();

@@ -54,7 +54,7 @@ import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The event loops, what each of them has (timers, counters, a front door, pools), and what they share. Made at the start
+ * The event loops, what each of them has (timers, counters, a request handler, pools), and what they share. Made at the start
  * and used by the threads that start and stop the gateway.
  */
 public final class Loops {
@@ -185,7 +185,7 @@ public final class Loops {
                 .toList());
     }
 
-    /** Gives each loop its front door. */
+    /** Gives each loop its request handler. */
     public void openDoors() {
         for (int i = 0; i < wheels.size(); i++) {
             TimerWheel wheel = wheels.get(i);
