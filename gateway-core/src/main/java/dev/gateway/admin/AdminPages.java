@@ -113,8 +113,8 @@ public final class AdminPages {
      */
     public AdminPages(Health health, Metrics metrics, Tunnels tunnels, AdminWork work) {
         this.work = work;
-        show("/", asked -> new AdminResponse(200, HTML, index(tunnels)));
-        show(Dashboard.PATH, asked -> Dashboard.page());
+        get("/", asked -> new AdminResponse(200, HTML, index(tunnels)));
+        get(Dashboard.PATH, asked -> Dashboard.page());
         add(Dashboard.FILES, false, false, guarded(Audience.READERS, asked -> now(Dashboard.file(asked.rest()))));
         probe("/healthz", asked -> now(AdminResponse.text(200, "ok")));
         probe("/live", asked -> now(AdminResponse.text(200, "ok")));
@@ -126,14 +126,14 @@ public final class AdminPages {
                         ? AdminResponse.json(metrics.statsJson())
                         : AdminResponse.text(200, metrics.statsText()));
         watch("/history", asked -> AdminResponse.json(metrics.historyJson()));
-        show("/failures", asked -> AdminResponse.json(metrics.failuresJson()));
+        get("/failures", asked -> AdminResponse.json(metrics.failuresJson()));
         watch("/metrics", asked -> scrape(metrics.scrape(asked.accept())));
-        show("/openapi.json", asked -> AdminResponse.json(description()).kept());
-        show(
+        get("/openapi.json", asked -> AdminResponse.json(description()).kept());
+        get(
                 "/proxy.pac",
                 asked -> ofListener(asked, tunnels, PAC, name -> tunnels.proxyAutoConfig(name, asked.host())));
-        show("/no-proxy", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::noProxy));
-        show("/allow-list", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::allowList));
+        get("/no-proxy", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::noProxy));
+        get("/allow-list", asked -> ofListener(asked, tunnels, AdminResponse.TEXT, tunnels::allowList));
     }
 
     /** Tells probes a word, and the reasons to those who may read. */
@@ -195,12 +195,12 @@ public final class AdminPages {
      *
      * @param content made by another thread than event loops
      */
-    public void show(String path, Function<AdminRequest, AdminResponse> content) {
-        showLater(path, asked -> now(content.apply(asked)));
+    public void get(String path, Function<AdminRequest, AdminResponse> content) {
+        getAsync(path, asked -> now(content.apply(asked)));
     }
 
     /** Adds a page for those who may look closer, whose answer others give. */
-    public void showLater(String path, Function<AdminRequest, CompletableFuture<AdminResponse>> content) {
+    public void getAsync(String path, Function<AdminRequest, CompletableFuture<AdminResponse>> content) {
         add(path, false, true, guarded(Audience.READERS, content));
     }
 
@@ -225,7 +225,7 @@ public final class AdminPages {
      * @param path with a slash at its end if what follows says more
      * @param action called by another thread than event loops; returns at once
      */
-    public void act(String path, Function<AdminRequest, CompletableFuture<Outcome>> action) {
+    public void post(String path, Function<AdminRequest, CompletableFuture<Outcome>> action) {
         add(path, true, true, asked -> AdminWork.supply(work.actions(), () -> {
                     AdminResponse refusal = asked.access().refusal(asked.head(), Audience.OPERATORS);
                     return refusal == null ? action.apply(asked).thenApply(AdminPages::told) : now(refusal);

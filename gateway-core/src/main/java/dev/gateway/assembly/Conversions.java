@@ -19,8 +19,8 @@ public final class Conversions {
     }
 
     /** Returns the time limits of tunnels. */
-    static Route.Tunnel tunnel(TunnelTimeouts timeouts) {
-        return new Route.Tunnel(millis(timeouts.idle()), millis(timeouts.halfClosed()), millis(timeouts.max()));
+    static Route.TunnelTimeouts tunnel(TunnelTimeouts timeouts) {
+        return new Route.TunnelTimeouts(millis(timeouts.idle()), millis(timeouts.halfClosed()), millis(timeouts.max()));
     }
 
     /** Returns the transport of that name. */

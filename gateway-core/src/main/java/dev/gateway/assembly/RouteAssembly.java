@@ -128,7 +128,7 @@ public final class RouteAssembly {
                 logPolicy);
     }
 
-    private static Route.Tunnel tunnel(RuleConfig rule) {
+    private static Route.TunnelTimeouts tunnel(RuleConfig rule) {
         TunnelTimeouts raw = rule.timeouts().tunnel();
         return Conversions.tunnel(raw != null ? raw : rule.webSocket().timeouts());
     }

@@ -42,10 +42,10 @@ final class Attempts implements Attempt.Owner {
     private @Nullable Endpoint endpoint;
     private long tried; // endpoints, by their position, as far as there are bits
     private @Nullable Attempt current;
-    private boolean untold; // the observer has not been told of this attempt's end
-    private boolean blamed; // the endpoint answered this attempt with an error
-    private boolean good; // it answered well so far, and has not been told so
-    private boolean called; // it answers a call of gRPC, and has not told yet how that went
+    private boolean endUnreported; // the observer has not been told of this attempt's end
+    private boolean failedByStatus; // the endpoint answered this attempt with an error
+    private boolean answeredWell; // it answered well so far, and has not been told so
+    private boolean awaitsGrpcStatus; // it answers a call of gRPC, and has not told yet how that went
     private @Nullable Failure lastFailure; // of the attempt before
     private int stale; // attempts in a row that met a kept connection just closed
 
@@ -109,8 +109,8 @@ final class Attempts implements Attempt.Owner {
         record.attemptNanos = straight ? record.startNanos : exchange.loop.wheel.nanoTime();
         record.dialNanos = 0;
         record.requestedNanos = 0;
-        untold = true;
-        blamed = called = good = false;
+        endUnreported = true;
+        failedByStatus = awaitsGrpcStatus = answeredWell = false;
         owner.routing().onAttempt();
         exchange.loop.observer.onAttemptBegun(record);
         tellEndpoint(chosen);
@@ -207,16 +207,16 @@ final class Attempts implements Attempt.Owner {
 
     private void onAnswered(ResponseHead head, boolean last) {
         boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
-        called = call && !last && !GrpcStatus.isTold(head.fields());
-        if (!called) {
+        awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());
+        if (!awaitsGrpcStatus) {
             onAnswered(call ? GrpcStatus.toHttp(head.fields()) : head.status());
         }
     }
 
     private void onAnswered(int status) {
         if (endpoint != null) {
-            blamed = upstream.health().onAnswered(endpoint, status);
-            good = !blamed;
+            failedByStatus = upstream.health().onAnswered(endpoint, status);
+            answeredWell = !failedByStatus;
             if (exchange.head.isConnect()) {
                 onServed(); // a tunnel may be open for days, and says nothing more of its endpoint
             }
@@ -225,16 +225,16 @@ final class Attempts implements Attempt.Owner {
 
     /** The answer has ended otherwise than by the endpoint's fault. */
     private void onServed() {
-        if (good && endpoint != null) {
-            good = false;
+        if (answeredWell && endpoint != null) {
+            answeredWell = false;
             upstream.health().onServed(endpoint);
         }
     }
 
     @Override
     public void onTrailers(Fields trailers) {
-        if (called) {
-            called = false;
+        if (awaitsGrpcStatus) {
+            awaitsGrpcStatus = false;
             onAnswered(GrpcStatus.toHttp(trailers));
         }
         owner.response().onTrailers(trailers);
@@ -297,7 +297,7 @@ final class Attempts implements Attempt.Owner {
 
     /** Tells how the endpoint did if it had the request; how connections do, their pools tell. */
     private void judge(Failure failure) {
-        if (endpoint == null || blamed || !exchange.state.isRequested() || exchange.state.isTunnel()) {
+        if (endpoint == null || failedByStatus || !exchange.state.isRequested() || exchange.state.isTunnel()) {
             return;
         }
         if (failure.stale() || failure.retry() == RetrySafety.ALWAYS) {
@@ -311,7 +311,7 @@ final class Attempts implements Attempt.Owner {
                 }
             }
             case UPSTREAM_RESET_IN_BODY, UPSTREAM_PROTOCOL_ERROR -> {
-                good = false;
+                answeredWell = false;
                 upstream.health().onAnsweredBadly(endpoint);
             }
             case UPSTREAM_TIMEOUT -> {
@@ -379,8 +379,8 @@ final class Attempts implements Attempt.Owner {
 
     /** Tells the observer of the current attempt's end, once. */
     void tellEnd(int status, @Nullable Failure failure, boolean again) {
-        if (untold) {
-            untold = false;
+        if (endUnreported) {
+            endUnreported = false;
             onServed();
             exchange.loop.observer.onAttemptEnded(exchange.record, status, failure, again);
             if (again) {

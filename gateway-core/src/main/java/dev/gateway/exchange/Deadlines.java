@@ -97,7 +97,7 @@ final class Deadlines extends Timer {
     }
 
     /** The exchange has become a tunnel: limits of its own take the place of all others, and it is reported on. */
-    void tunnel(Route.Tunnel limits, long reportMillis, long since) {
+    void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
         requestMillis = attemptMillis = headMillis = 0;
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();

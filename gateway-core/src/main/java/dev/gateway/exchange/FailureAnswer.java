@@ -25,7 +25,7 @@ final class FailureAnswer {
             if (action == Action.ANSWER) {
                 exchange.record.status = failure.status();
                 if (isForWantOfRoom(failure.cause())) {
-                    exchange.server.restAfterwards(exchange.loop.pause);
+                    exchange.server.delayNextRequest(exchange.loop.pause);
                 }
                 LocalReply.About about = new LocalReply.About(
                         exchange.record.requestId, proxied ? exchange.record.authority : null, fields);

@@ -228,8 +228,8 @@ final class RequestRouting implements FilterChain.Owner {
     }
 
     /** Returns the limits of the tunnel that the exchange may become. */
-    Route.Tunnel tunnelLimits() {
-        return route == null ? Route.Tunnel.NONE : route.timeouts().tunnel();
+    Route.TunnelTimeouts tunnelLimits() {
+        return route == null ? Route.TunnelTimeouts.NONE : route.timeouts().tunnel();
     }
 
     /**

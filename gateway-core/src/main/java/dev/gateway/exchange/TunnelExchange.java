@@ -48,7 +48,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         this.closer = record.kind == Kind.WEBSOCKET ? new WebSocketCloser() : null;
     }
 
-    void open(Route.Tunnel limits) {
+    void open(Route.TunnelTimeouts limits) {
         if (closer != null) {
             owner.response().interleave(closer);
         }

@@ -179,7 +179,7 @@ final class Http1ServerStream extends OutgoingStream<Http1ServerStream.Carrier> 
     }
 
     @Override
-    public void restAfterwards(Pause pause) {
+    public void delayNextRequest(Pause pause) {
         carrier().delayAfter(this, pause);
     }
 

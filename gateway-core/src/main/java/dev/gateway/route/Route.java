@@ -70,9 +70,10 @@ public record Route(
      * @param streamIdleMillis without a byte in either direction
      * @param tunnel what holds instead once the exchange has become a tunnel
      */
-    public record Timeouts(long requestMillis, long backendRequestMillis, long streamIdleMillis, Tunnel tunnel) {
+    public record Timeouts(
+            long requestMillis, long backendRequestMillis, long streamIdleMillis, TunnelTimeouts tunnel) {
         /** No time limits. */
-        public static final Timeouts NONE = new Timeouts(0, 0, 0, Tunnel.NONE);
+        public static final Timeouts NONE = new Timeouts(0, 0, 0, TunnelTimeouts.NONE);
     }
 
     /**
@@ -82,9 +83,9 @@ public record Route(
      * @param halfClosedMillis without a byte once one direction has ended
      * @param maxMillis from the tunnel's begin to its end
      */
-    public record Tunnel(long idleMillis, long halfClosedMillis, long maxMillis) {
+    public record TunnelTimeouts(long idleMillis, long halfClosedMillis, long maxMillis) {
         /** No time limits. */
-        public static final Tunnel NONE = new Tunnel(0, 0, 0);
+        public static final TunnelTimeouts NONE = new TunnelTimeouts(0, 0, 0);
     }
 
     /**

@@ -34,12 +34,13 @@ public final class AdminActions {
 
     /** Adds them to the pages. */
     public void addTo(AdminPages pages) {
-        pages.act("/reload", asked -> operations.reload("requested by " + asked.asker()));
-        pages.act("/drain", asked -> begin("drain", asked, operations::drainAndStay, "draining; /ready tells how far"));
-        pages.act("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
-        pages.act("/endpoints/", this::endpoint);
-        pages.act("/log-level", this::logLevel);
-        pages.show("/log-level", asked -> AdminResponse.json(Json.write(levels.levels())));
+        pages.post("/reload", asked -> operations.reload("requested by " + asked.asker()));
+        pages.post(
+                "/drain", asked -> begin("drain", asked, operations::drainAndStay, "draining; /ready tells how far"));
+        pages.post("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
+        pages.post("/endpoints/", this::endpoint);
+        pages.post("/log-level", this::logLevel);
+        pages.get("/log-level", asked -> AdminResponse.json(Json.write(levels.levels())));
     }
 
     /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */

@@ -66,16 +66,16 @@ public final class StatusPages {
 
     /** Adds them to the pages. */
     public void addTo(AdminPages pages) {
-        pages.show("/config", asked -> AdminResponse.yaml(ConfigPrinter.yaml(config())));
-        pages.show("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
-        pages.show("/routes", asked -> json("routes", RouteView.all(config())));
-        pages.showLater(
+        pages.get("/config", asked -> AdminResponse.yaml(ConfigPrinter.yaml(config())));
+        pages.get("/listeners", asked -> json("listeners", new ListenerView(current(), listeners).all()));
+        pages.get("/routes", asked -> json("routes", RouteView.all(config())));
+        pages.getAsync(
                 "/upstreams", asked -> new UpstreamView(current(), loops).all().thenApply(StatusPages::json));
-        pages.showLater("/connections", this::connections);
-        pages.showLater("/tunnels", this::tunnels);
-        pages.show("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
-        pages.show("/reloads", asked -> json("reloads", reloads == null ? List.of() : reloads.all()));
-        pages.show("/explain", this::explain);
+        pages.getAsync("/connections", this::connections);
+        pages.getAsync("/tunnels", this::tunnels);
+        pages.get("/certificates", asked -> json(CertificateView.of(listeners, certificates)));
+        pages.get("/reloads", asked -> json("reloads", reloads == null ? List.of() : reloads.all()));
+        pages.get("/explain", this::explain);
     }
 
     private ActiveConfig current() {

@@ -36,12 +36,13 @@ public interface ServerStream extends Stream {
     }
 
     /**
-     * Leaves the client alone for a while when the response that follows has ended, so that asking again at once gains it
-     * nothing. To be called before the response's head; a protocol whose connections others may share need not do it.
+     * Delays the client's next request: leaves the client alone for a while when the response that follows has ended, so
+     * that asking again at once gains it nothing. To be called before the response's head; a protocol whose connections
+     * others may share need not do it.
      *
      * @param pause asked once, when it is known whether the connection ends with the response
      */
-    default void restAfterwards(Pause pause) {}
+    default void delayNextRequest(Pause pause) {}
 
     /** How long a client is left alone. */
     @FunctionalInterface

@@ -71,7 +71,7 @@ class AdminHandlerTest {
     }
 
     private StreamEvents post() {
-        pages.act("/end", asked -> outcome);
+        pages.post("/end", asked -> outcome);
         Fields fields = new Fields();
         fields.add(AdminToken.REQUESTED_BY, new AsciiString("a test"));
         RequestHead head = new RequestHead(

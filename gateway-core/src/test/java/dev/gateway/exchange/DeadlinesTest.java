@@ -85,7 +85,7 @@ class DeadlinesTest extends PartRig {
         deadlines.begin(50, 50, now);
         deadlines.attempt(50, now);
         deadlines.awaitHead(50, now);
-        deadlines.tunnel(new Route.Tunnel(0, 0, 200), 0, now);
+        deadlines.tunnel(new Route.TunnelTimeouts(0, 0, 200), 0, now);
         pass(150);
         assertThat(told).isEmpty();
         pass(80);
@@ -94,14 +94,14 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aTunnelIsReportedAgainAndAgain() {
-        deadlines.tunnel(Route.Tunnel.NONE, 100, now);
+        deadlines.tunnel(Route.TunnelTimeouts.NONE, 100, now);
         pass(350);
         assertThat(told).containsExactly("report", "report", "report");
     }
 
     @Test
     void halfATunnelHasAnotherIdleLimit() {
-        deadlines.tunnel(new Route.Tunnel(1000, 50, 0), 0, now);
+        deadlines.tunnel(new Route.TunnelTimeouts(1000, 50, 0), 0, now);
         pass(100);
         deadlines.halfClosed();
         pass(80);
@@ -110,7 +110,7 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void halfATunnelWithoutALimitOfItsOwnKeepsTheOther() {
-        deadlines.tunnel(new Route.Tunnel(100, 0, 0), 0, now);
+        deadlines.tunnel(new Route.TunnelTimeouts(100, 0, 0), 0, now);
         deadlines.halfClosed();
         pass(130);
         assertThat(told).containsExactly("idle_timeout: no byte in either direction in 100 ms");
@@ -118,7 +118,7 @@ class DeadlinesTest extends PartRig {
 
     @Test
     void aTunnelThatIsAskedToCloseHasOneLimitLeft() {
-        deadlines.tunnel(new Route.Tunnel(100, 0, 1000), 0, now);
+        deadlines.tunnel(new Route.TunnelTimeouts(100, 0, 1000), 0, now);
         deadlines.awaitClose(200);
         pass(150);
         assertThat(told).isEmpty();

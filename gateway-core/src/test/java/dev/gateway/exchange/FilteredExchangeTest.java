@@ -244,7 +244,7 @@ class FilteredExchangeTest extends ExchangeRig {
 
     @Test
     void aFilterThatIsWaitedForTooLongIsCancelled() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         List<String> cancelled = new ArrayList<>();
         filters.add(new Recording("a", new Verdict.Wait(() -> cancelled.add("a"))));
         get();

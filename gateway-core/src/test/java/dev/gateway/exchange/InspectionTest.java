@@ -135,7 +135,7 @@ class InspectionTest extends ExchangeRig {
     @Test
     void aClientThatDoesNotSayEnoughIsLeftWhenItsTimeIsUp() {
         inspect("abc");
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(100, 0, 0));
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
         StreamEvents events = tunnel();
         pass(70);
         events.onData(bytes("a"), false);

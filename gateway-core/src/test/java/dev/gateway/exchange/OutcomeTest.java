@@ -201,7 +201,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoDoesNotAnswerInTimeIsBlamedForEachAttempt() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
@@ -215,7 +215,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void soIsWhoDoesNotAnswerWithinTheTimeOfTheRequest() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         pass(150);
@@ -225,7 +225,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoWaitsForTheClientOrIsSlowIsNotBlamed() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         events.onData(bytes("some"), false);
@@ -238,7 +238,7 @@ class OutcomeTest extends ExchangeRig {
     @CsvSource({"100, 0, 0", "0, 100, 0", "0, 1000, 100"})
     void whoDoesNotTakeTheRequestIsBlamedWhicheverLimitEndsIt(long head, long idle, long request) {
         responseHeadersMillis = head;
-        timeouts = new Route.Timeouts(request, 0, idle, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(request, 0, idle, Route.TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false;
@@ -252,7 +252,7 @@ class OutcomeTest extends ExchangeRig {
     @ValueSource(booleans = {true, false})
     void whoTakesALongRequestSteadilyIsNot(boolean byAttempt) {
         responseHeadersMillis = 100;
-        timeouts = new Route.Timeouts(byAttempt ? 0 : 200, byAttempt ? 200 : 0, 100, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(byAttempt ? 0 : 200, byAttempt ? 200 : 0, 100, Route.TunnelTimeouts.NONE);
         StreamEvents events = request("POST", "/", false);
         opener.last().succeed();
         for (int i = 0; i < 5; i++) {
@@ -282,7 +282,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoHasNoRoomIsNotBlamedForWhatItWasNotGiven() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
         request("POST", "/", false);
         opener.last().succeed();
         upstream().writable = false; // others may have filled the connection
@@ -293,7 +293,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void whoIsSlowWithTheBodyIsNotBlamed() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -304,7 +304,7 @@ class OutcomeTest extends ExchangeRig {
 
     @Test
     void aTimeThatRunsOutBetweenTwoAttemptsIsNobodysFault() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(503), 10_000);
         get();
         answer(503);

@@ -37,7 +37,8 @@ class RequestRoutingTest extends PartRig {
                 .maxRequests(1)
                 .build();
         Upstream app = new Upstream("app", List.of(), new NamedByRequest(), limits);
-        settings.route(filters, app, new Route.Timeouts(requestMillis, 0, 0, Route.Tunnel.NONE), Route.Retry.NONE);
+        settings.route(
+                filters, app, new Route.Timeouts(requestMillis, 0, 0, Route.TunnelTimeouts.NONE), Route.Retry.NONE);
         owner.routing().enter();
     }
 
@@ -88,7 +89,7 @@ class RequestRoutingTest extends PartRig {
     void withoutARouteItFails() {
         owner.routing().enter();
         assertThat(told).containsExactly("failed: no_route");
-        assertThat(owner.routing().tunnelLimits()).isEqualTo(Route.Tunnel.NONE);
+        assertThat(owner.routing().tunnelLimits()).isEqualTo(Route.TunnelTimeouts.NONE);
     }
 
     @Test

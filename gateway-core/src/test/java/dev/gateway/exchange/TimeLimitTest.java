@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TimeLimitTest extends ExchangeRig {
     @Test
     void aRequestThatTakesTooLongTimesOutWhileConnecting() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         get();
         pass(150);
         assertAnswered(504, Cause.UPSTREAM_TIMEOUT);
@@ -28,7 +28,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aRequestThatTakesTooLongTimesOutInTheBody() {
-        timeouts = new Route.Timeouts(100, 0, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(100, 0, 0, Route.TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
@@ -41,7 +41,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void anAttemptThatTakesTooLongIsRepeatedIfThePolicySaysSo() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(), 0);
         get();
         opener.last().succeed();
@@ -56,7 +56,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void whatCouldNotBeSentInTimeIsSentElsewhereWhateverTheMethod() {
-        timeouts = new Route.Timeouts(0, 100, 0, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 100, 0, Route.TunnelTimeouts.NONE);
         request("POST", "/", true);
         pass(150);
         assertThat(opener.openings).hasSize(2);
@@ -146,7 +146,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void theNearestOfSeveralLimitsEndsARequest() {
-        timeouts = new Route.Timeouts(400, 0, 300, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(400, 0, 300, Route.TunnelTimeouts.NONE);
         responseHeadersMillis = 100;
         get();
         opener.last().succeed();
@@ -158,7 +158,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void bytesThatMoveWhileTheNextAttemptWaitsDoNotDelayIt() {
-        timeouts = new Route.Timeouts(0, 0, 70, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 0, 70, Route.TunnelTimeouts.NONE);
         retry = new Route.Retry(1, Set.of(503), 100);
         StreamEvents events = request("PUT", "/", false);
         opener.last().succeed();
@@ -176,7 +176,7 @@ class TimeLimitTest extends ExchangeRig {
 
     @Test
     void aStreamOnWhichNothingMovesTimesOut() {
-        timeouts = new Route.Timeouts(0, 0, 100, Route.Tunnel.NONE);
+        timeouts = new Route.Timeouts(0, 0, 100, Route.TunnelTimeouts.NONE);
         get();
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);

@@ -17,7 +17,7 @@ class TunnelTimeTest extends ExchangeRig {
     // ---- time
 
     private void limits(long idle, long halfClosed, long max) {
-        timeouts = new Route.Timeouts(200, 150, 50, new Route.Tunnel(idle, halfClosed, max));
+        timeouts = new Route.Timeouts(200, 150, 50, new Route.TunnelTimeouts(idle, halfClosed, max));
     }
 
     @Test

@@ -288,7 +288,7 @@ class UpgradeTest extends ExchangeRig {
     @ParameterizedTest
     @CsvSource({"100, 0, IDLE_TIMEOUT", "0, 100, MAX_DURATION"})
     void aWebSocketWhoseTimeIsUpIsToldBeforeItIsReset(long idle, long max, Cause cause) {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(idle, 50, max));
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(idle, 50, max));
         StreamEvents events = webSocket();
         pass(150);
         assertThat(client.body).hasToString(WORD);
@@ -304,7 +304,7 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aWebSocketWhoseTimeIsUpMayEndInOrder() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(100, 0, 0));
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
         StreamEvents events = webSocket();
         pass(150);
         closeInOrder(events, "");
@@ -313,7 +313,7 @@ class UpgradeTest extends ExchangeRig {
 
     @Test
     void aClientThatIsGoneWhenItIsToldLeavesNothingBehind() {
-        timeouts = new Route.Timeouts(0, 0, 0, new Route.Tunnel(100, 0, 0));
+        timeouts = new Route.Timeouts(0, 0, 0, new Route.TunnelTimeouts(100, 0, 0));
         StreamEvents events = webSocket();
         client.onNextCall = () -> events.onReset(GONE);
         pass(150);

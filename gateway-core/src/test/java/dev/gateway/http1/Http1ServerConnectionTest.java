@@ -276,7 +276,7 @@ class Http1ServerConnectionTest {
     }
 
     private void refuseWithRest(long millis) {
-        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> millis);
+        client.onEveryRequest = request -> request.stream.delayNextRequest(closing -> millis);
         client.answer = request -> {
             request.stream.head(new ResponseHead(503, null, new Fields(), 0), true);
             request.stream.flush();

@@ -319,7 +319,7 @@ class Http1ServerEndTest {
 
     @Test
     void isIdleNotWhileThereIsARequestThatNobodyMayLookAt() {
-        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> 100);
+        client.onEveryRequest = request -> request.stream.delayNextRequest(closing -> 100);
         client.send(GET);
         assertTrue(client.connection.isIdle());
         client.send(GET);
@@ -333,7 +333,7 @@ class Http1ServerEndTest {
     @ValueSource(longs = {0, 100})
     void isRefusedAfterARefusal(long rest) {
         assertFalse(client.connection.isRefused());
-        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> rest);
+        client.onEveryRequest = request -> request.stream.delayNextRequest(closing -> rest);
         pend(GET);
         assertFalse(client.connection.isRefused());
         head(0);
@@ -353,7 +353,7 @@ class Http1ServerEndTest {
         client.send(GET);
         Downstream.Received first = client.last();
         pend(GET);
-        first.stream.restAfterwards(closing -> 100);
+        first.stream.delayNextRequest(closing -> 100);
         head(0);
         assertFalse(client.connection.isRefused());
         assertTrue(client.channel.config().isAutoRead());

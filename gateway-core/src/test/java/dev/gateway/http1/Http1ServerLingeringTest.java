@@ -200,7 +200,7 @@ class Http1ServerLingeringTest {
     /** What is left of its request was read together with what is wrong with it. */
     @Test
     void aBrokenRequestIsRefusedOnceAndItsRefusalWaits() {
-        client.onEveryRequest = request -> request.stream.restAfterwards(closing -> 100);
+        client.onEveryRequest = request -> request.stream.delayNextRequest(closing -> 100);
         client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nzz\r\nzz\r\n");
         assertEquals("[bad_chunk_size]", client.violations.toString());
         assertEquals("", client.sent());

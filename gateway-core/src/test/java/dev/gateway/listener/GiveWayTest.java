@@ -112,7 +112,7 @@ class GiveWayTest {
     }
 
     private void refuse(long restMillis) {
-        streams.get(streams.size() - 1).restAfterwards(closing -> restMillis);
+        streams.get(streams.size() - 1).delayNextRequest(closing -> restMillis);
         answer();
     }
 

@@ -56,7 +56,7 @@ final class Login {
         try {
             filter.work().files().execute(() -> {
                 filter.files().refresh();
-                onLoop(this::goOn);
+                onLoop(this::judgeAndResume);
             });
             return waiting;
         } catch (RejectedExecutionException e) {
@@ -64,7 +64,7 @@ final class Login {
         }
     }
 
-    private void goOn() {
+    private void judgeAndResume() {
         Verdict verdict = judge();
         if (verdict != waiting) {
             context.resume(verdict);

@@ -222,7 +222,7 @@ public class Http1Benchmark {
                 "app",
                 List.of(),
                 client -> upstream,
-                new Route.Timeouts(0, 0, 300_000, Route.Tunnel.NONE),
+                new Route.Timeouts(0, 0, 300_000, Route.TunnelTimeouts.NONE),
                 Route.Retry.NONE,
                 Route.Upgrades.NONE,
                 true);
