@@ -1,8 +1,8 @@
 package dev.gateway.assembly;
 
+import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.Meaning;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
@@ -33,13 +33,13 @@ public final class ActiveConfig {
     /** Returns the upstream that was made of a configuration that says the same, or null. */
     @Nullable
     Upstream same(UpstreamConfig wanted) {
-        return Meaning.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
+        return ConfigEquality.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
     }
 
     /** Returns what was made of an entry that says the same, or null; also if it has to be made anew. */
     @Nullable
     ConnectEntry same(ConnectConfig wanted) {
-        return !ConnectAssembly.hasCredentials(wanted) && Meaning.isSame(connect.get(wanted.name()), wanted)
+        return !ConnectAssembly.hasCredentials(wanted) && ConfigEquality.isSame(connect.get(wanted.name()), wanted)
                 ? snapshot.connect().get(wanted.name())
                 : null;
     }

@@ -1,13 +1,13 @@
 package dev.gateway.exchange;
 
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
 import java.util.function.LongSupplier;
 
 /** Bytes of a body that an exchange holds because nobody takes them. When direct memory runs out, it may fail for them. */
-final class StalledBody extends Stalled.Holder {
+final class StalledBody extends StalledPeers.Holder {
     private final Owner owner;
     private final LongSupplier bytes;
     private final String reason;

@@ -2,7 +2,7 @@ package dev.gateway.http2;
 
 import dev.gateway.message.Fields;
 import dev.gateway.overload.DirectMemory;
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.Stream;
@@ -356,7 +356,7 @@ abstract class SendingStream
     }
 
     /** What a stream holds whose end was handed over, so that no exchange waits for it any more. */
-    private final class Unsent extends Stalled.Holder {
+    private final class Unsent extends StalledPeers.Holder {
         @Override
         protected long held() {
             return unsent;

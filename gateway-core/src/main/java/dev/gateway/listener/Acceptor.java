@@ -40,7 +40,7 @@ final class Acceptor {
     private boolean inherited; // the sockets are somebody else's, too
     private boolean closed;
     private @Nullable SocketFile file;
-    private @Nullable SharedPort shared;
+    private @Nullable ReusePortSockets shared;
 
     private Acceptor(Transport transport, ListenerSettings settings, List<LoopConnections> owners) {
         this.transport = transport;
@@ -96,10 +96,11 @@ final class Acceptor {
         }
         boolean share = settings.sharing() != Sharing.NONE && transport.canSharePort();
         boolean spread = share && settings.sharing() == Sharing.SPREAD;
-        Set<String> earlier = share ? SharedPort.listening(address) : Set.of();
+        Set<String> earlier = share ? ReusePortSockets.listening(address) : Set.of();
         bind(loops.get(0), spread ? loops.get(0) : transport.group(), address);
         if (share) {
-            SharedPort.holdBack(sockets.get(0), address, earlier); // whatever comes here is reset if this start fails
+            ReusePortSockets.holdBack(
+                    sockets.get(0), address, earlier); // whatever comes here is reset if this start fails
         }
         if (spread) {
             // Port 0 is the kernel's choice once; the other sockets share what it chose.
@@ -109,7 +110,7 @@ final class Acceptor {
             }
         }
         if (share) {
-            shared = new SharedPort((InetSocketAddress) address(), sockets, earlier);
+            shared = new ReusePortSockets((InetSocketAddress) address(), sockets, earlier);
         }
     }
 

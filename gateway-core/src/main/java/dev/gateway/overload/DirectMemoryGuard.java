@@ -50,7 +50,7 @@ public final class DirectMemoryGuard implements Pressure {
                 () -> DirectMemory.used() <= CUT * DirectMemory.max() ? 0 : held.getAsLong(),
                 DirectMemory.max(),
                 loops,
-                (least, wanted, nanos) -> Stalled.ofThisLoop().cut(least, wanted, nanos));
+                (least, wanted, nanos) -> StalledPeers.ofThisLoop().cut(least, wanted, nanos));
     }
 
     DirectMemoryGuard(LongSupplier held, long max, List<? extends Executor> loops, Cutter cutter) {
@@ -60,7 +60,7 @@ public final class DirectMemoryGuard implements Pressure {
         this.cutter = cutter;
     }
 
-    /** What cuts on the event loop that it runs on: see {@link Stalled#cut}. */
+    /** What cuts on the event loop that it runs on: see {@link StalledPeers#cut}. */
     @FunctionalInterface
     interface Cutter {
         void cut(long least, long wanted, long nanos);

@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one exchange, or one message, holds of its connection's {@link Account}: all of it is released at once. While an
- * exchange waits for an upstream, it counts for that upstream's {@link Portion}, too.
+ * exchange waits for an upstream, it counts for that upstream's {@link PendingRequestMemory}, too.
  */
 public final class Holding {
     private final Account account;
-    private @Nullable Portion portion; // of the upstream that is waited for
+    private @Nullable PendingRequestMemory pending; // of the upstream that is waited for
     private long bytes;
 
     /** Makes a holding of nothing. */
@@ -27,8 +27,8 @@ public final class Holding {
 
     private void grow(long more) {
         bytes += more;
-        if (portion != null) {
-            portion.add(more);
+        if (pending != null) {
+            pending.add(more);
         }
     }
 
@@ -63,18 +63,18 @@ public final class Holding {
         }
     }
 
-    /** An upstream is waited for from now on, so what is held counts for its portion. */
-    public void waitFor(Portion of) {
+    /** An upstream is waited for from now on, so what is held counts for its {@link PendingRequestMemory}. */
+    public void waitFor(PendingRequestMemory of) {
         waitsNoMore();
-        portion = of;
+        pending = of;
         of.add(bytes);
     }
 
     /** The upstream has answered. */
     public void waitsNoMore() {
-        if (portion != null) {
-            portion.add(-bytes);
-            portion = null;
+        if (pending != null) {
+            pending.add(-bytes);
+            pending = null;
         }
     }
 

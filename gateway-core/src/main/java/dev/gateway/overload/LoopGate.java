@@ -167,16 +167,16 @@ public final class LoopGate {
      * else, and no more; so an upstream that does not answer leaves room for the others, however many there are. While
      * half of the budget is left, that is true of every upstream, and is not looked at.
      *
-     * @param portion what the upstream's requests hold already
+     * @param pending what the upstream's requests hold already
      * @param bytes what the request holds, and has been charged
      */
-    public boolean admits(Portion portion, long bytes) {
+    public boolean admits(PendingRequestMemory pending, long bytes) {
         LoopBudget charged = budget;
         if (charged == null) {
             return true;
         }
         long left = charged.left();
-        return left >= charged.capacity() / 2 || portion.held() + bytes <= left;
+        return left >= charged.capacity() / 2 || pending.held() + bytes <= left;
     }
 
     /** Whether requests are let in; each is charged to its connection's account besides. */

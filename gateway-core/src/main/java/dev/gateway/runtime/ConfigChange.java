@@ -1,9 +1,9 @@
 package dev.gateway.runtime;
 
+import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.Meaning;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.UpstreamConfig;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ final class ConfigChange {
         now.forEach((each, value) -> {
             if (!former.containsKey(each)) {
                 added.add(kind + " " + each);
-            } else if (!Meaning.isSame(former.get(each), value)) {
+            } else if (!ConfigEquality.isSame(former.get(each), value)) {
                 changed.add(kind + " " + each);
             }
         });
@@ -62,7 +62,7 @@ final class ConfigChange {
     }
 
     private void section(String name, @Nullable Object before, @Nullable Object after) {
-        if (!Meaning.isSame(before, after)) {
+        if (!ConfigEquality.isSame(before, after)) {
             changed.add(name);
         }
     }

@@ -4,9 +4,9 @@ import dev.gateway.admin.AdminDoor;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.ListenerAssembly;
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
-import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.listener.Listener;
 import dev.gateway.listener.ListenerLoop;
@@ -231,7 +231,7 @@ final class ListenerChange {
             listener.accept();
         } else if (listener.name().equals(each.config().name())) {
             Listeners.Serving same = Objects.requireNonNull(before.get(listener.name()));
-            if (same.tls() != each.tls() || !Meaning.isSame(same.config(), each.config())) {
+            if (same.tls() != each.tls() || !ConfigEquality.isSame(same.config(), each.config())) {
                 listener.replace(each.settings());
                 if (same.tls() != null && each.tls() != null) {
                     Listeners.closeFormerClients(each.config(), listener, same.tls(), each.tls());

@@ -8,8 +8,8 @@ import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.LogAssembly;
 import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.config.Meaning;
 import dev.gateway.config.Position;
 import dev.gateway.exchange.ExchangeHandler;
 import dev.gateway.exchange.OpenTunnel;
@@ -27,9 +27,9 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.overload.HeapPressure;
-import dev.gateway.overload.LeftBehind;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
+import dev.gateway.overload.MemoryTrimmer;
 import dev.gateway.overload.Overload;
 import dev.gateway.pool.Pools;
 import dev.gateway.process.NativeHeap;
@@ -74,7 +74,7 @@ public final class Loops {
     private final ScheduledExecutorService housekeeping = new Housekeeping();
     private final AdminWork adminWork = new AdminWork();
     private final DirectMemoryGuard directMemory;
-    private final LeftBehind leftBehind = new LeftBehind(this::gatherMemory, NativeHeap::trim);
+    private final MemoryTrimmer memoryTrimmer = new MemoryTrimmer(this::gatherMemory, NativeHeap::trim);
     private final Resolver resolver;
     private final Pools pools;
     private final HealthChecks checks;
@@ -148,7 +148,7 @@ public final class Loops {
         if (wanted.transport() != config.transport()) {
             lines.add(fixed(wanted.position(), "transport"));
         }
-        if (!Meaning.isSame(wanted.resolver(), config.resolver())) {
+        if (!ConfigEquality.isSame(wanted.resolver(), config.resolver())) {
             lines.add(fixed(wanted.resolver().position(), "resolver"));
         }
         return lines;
@@ -283,7 +283,7 @@ public final class Loops {
     private void tidyMemory() {
         directMemory.trim(transport::trimMemory);
         directMemory.gather(transport::pinnedMemory, transport::gatherMemory);
-        leftBehind.review(DirectMemory.used());
+        memoryTrimmer.review(DirectMemory.used());
     }
 
     private void gatherMemory() {

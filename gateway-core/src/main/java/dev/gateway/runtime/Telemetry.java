@@ -3,9 +3,9 @@ package dev.gateway.runtime;
 import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.LogAssembly;
 import dev.gateway.config.AccessLogConfig;
+import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.HeadersFile;
-import dev.gateway.config.Meaning;
 import dev.gateway.config.MetricsConfig;
 import dev.gateway.config.OtlpConfig;
 import dev.gateway.config.Position;
@@ -76,10 +76,10 @@ public final class Telemetry {
 
         boolean isSame(@Nullable Wanted other) {
             return other != null
-                    && Meaning.isSame(otlp, other.otlp)
-                    && Meaning.isSame(tracing, other.tracing)
-                    && Meaning.isSame(metrics, other.metrics)
-                    && Meaning.isSame(redact, other.redact);
+                    && ConfigEquality.isSame(otlp, other.otlp)
+                    && ConfigEquality.isSame(tracing, other.tracing)
+                    && ConfigEquality.isSame(metrics, other.metrics)
+                    && ConfigEquality.isSame(redact, other.redact);
         }
 
         List<Path> files() {

@@ -1,6 +1,6 @@
 package dev.gateway.upstream;
 
-import dev.gateway.overload.Portion;
+import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
 
 /**
@@ -14,7 +14,7 @@ public final class Upstream {
     private final FairLimit connections;
     private final Limit pendingRequests;
     private final FairLimit requests;
-    private final Portion waiting = new Portion();
+    private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final Host named;
 
     /** Makes an upstream that never takes an endpoint out of service; the balancer chooses among exactly these. */
@@ -93,7 +93,7 @@ public final class Upstream {
     }
 
     /** Returns what requests that wait for its answers make the process hold. */
-    public Portion waiting() {
+    public PendingRequestMemory waiting() {
         return waiting;
     }
 

@@ -2,7 +2,7 @@ package dev.gateway.exchange;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.StreamEvents;
 import org.junit.jupiter.api.Test;
@@ -62,9 +62,9 @@ class BackpressureTest extends ExchangeRig {
         opener.last().events.onHead(response(200), false);
         client.writable = false;
         opener.last().events.onData(bytes("abc"), false);
-        assertThat(Stalled.ofThisLoop().cut(1, 1, 0)).isEqualTo(3);
+        assertThat(StalledPeers.ofThisLoop().cut(1, 1, 0)).isEqualTo(3);
         assertThat(record().cause).isEqualTo(Cause.OVERLOAD);
-        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        assertThat(StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
     }
 
     @Test
@@ -76,7 +76,7 @@ class BackpressureTest extends ExchangeRig {
         opener.last().events.onData(bytes("abc"), false);
         client.writable = true;
         events.onWritable();
-        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        assertThat(StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
         opener.last().events.onData(bytes("d"), true);
         assertThat(record().cause).isNull();
     }

@@ -17,7 +17,7 @@ import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.StreamEvents;
@@ -137,10 +137,10 @@ class OverloadedExchangeTest extends ExchangeRig {
         StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
         upload.onData(bytes("hello"), false);
         upload.onData(bytes("there"), false);
-        assertThat(Stalled.ofThisLoop().cut(11, Long.MAX_VALUE, 0)).isZero();
-        assertThat(Stalled.ofThisLoop().cut(10, 1, 0)).isEqualTo(10);
+        assertThat(StalledPeers.ofThisLoop().cut(11, Long.MAX_VALUE, 0)).isZero();
+        assertThat(StalledPeers.ofThisLoop().cut(10, 1, 0)).isEqualTo(10);
         assertAnswered(503, Cause.OVERLOAD);
-        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        assertThat(StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
     }
 
     /** The reviews of the memory come too late for a client that is fast. */
@@ -186,7 +186,7 @@ class OverloadedExchangeTest extends ExchangeRig {
         StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
         upload.onData(bytes("hello"), false);
         opener.last().succeed();
-        assertThat(Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
+        assertThat(StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0)).isZero();
         upload.onReset(GONE);
     }
 

@@ -16,7 +16,7 @@ import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.route.Route;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.ConnectionInfo;
@@ -74,7 +74,7 @@ abstract class PartRig {
 
     /** Cuts whoever is stalled; returns how many bytes were held. */
     static long stalled() {
-        return Stalled.ofThisLoop().cut(0, Long.MAX_VALUE, 0);
+        return StalledPeers.ofThisLoop().cut(0, Long.MAX_VALUE, 0);
     }
 
     ExchangeContext exchange() {

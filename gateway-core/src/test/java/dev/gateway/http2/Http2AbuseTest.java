@@ -16,7 +16,7 @@ import dev.gateway.overload.Account;
 import dev.gateway.overload.Cost;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
-import dev.gateway.overload.Stalled;
+import dev.gateway.overload.StalledPeers;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.Failure;
@@ -573,7 +573,7 @@ class Http2AbuseTest {
         attacker.request(0).server().data(Buffers.of(new byte[10_000]), false);
         attacker.request(0).server().trailers(new Fields());
         attacker.request(0).server().flush();
-        Stalled.ofThisLoop().cut(10_000, 10_000, 0);
+        StalledPeers.ofThisLoop().cut(10_000, 10_000, 0);
         attacker.collect();
         assertEquals(ENHANCE_YOUR_CALM, attacker.reset(1));
     }
@@ -591,7 +591,7 @@ class Http2AbuseTest {
         attacker.request(0).server().flush();
         attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2);
         attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2 + 100);
-        Stalled.ofThisLoop().cut(10_000, 10_000, 0);
+        StalledPeers.ofThisLoop().cut(10_000, 10_000, 0);
         attacker.collect();
         assertEquals(ENHANCE_YOUR_CALM, attacker.reset(3));
     }

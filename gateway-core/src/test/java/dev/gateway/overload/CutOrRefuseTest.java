@@ -25,11 +25,11 @@ class CutOrRefuseTest {
 
     private long now;
     private long held;
-    private final Stalled stalled = new Stalled(() -> now);
+    private final StalledPeers stalled = new StalledPeers(() -> now);
     private final List<Hoarder> hoarders = new ArrayList<>();
     private int cuts;
 
-    private final class Hoarder extends Stalled.Holder {
+    private final class Hoarder extends StalledPeers.Holder {
         private final long bytes;
         private final long began = now;
 

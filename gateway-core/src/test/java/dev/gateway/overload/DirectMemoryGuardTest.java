@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class DirectMemoryGuardTest {
     private static final long MAX = 1_000_000;
     private static final DirectMemoryGuard.Cutter CUTTER =
-            (least, wanted, nanos) -> Stalled.ofThisLoop().cut(least, wanted, nanos);
+            (least, wanted, nanos) -> StalledPeers.ofThisLoop().cut(least, wanted, nanos);
 
     private final List<Runnable> tasks = new ArrayList<>();
     private final Executor loop = tasks::add;
@@ -23,10 +23,10 @@ class DirectMemoryGuardTest {
 
     @AfterEach
     void forget() {
-        hoarders.forEach(Stalled.Holder::resume);
+        hoarders.forEach(StalledPeers.Holder::resume);
     }
 
-    private final class Hoarder extends Stalled.Holder {
+    private final class Hoarder extends StalledPeers.Holder {
         private final long bytes;
         private boolean isCut;
 

@@ -214,7 +214,7 @@ public final class ServerTls implements AutoCloseable {
     /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
     public void secure(ChannelPipeline pipeline, Callback callback) {
         renewTicketKeys();
-        SmallReads.copy(pipeline);
+        SmallReadCopier.copy(pipeline);
         HelloHandler hello = new HelloHandler(hellos, handshakeMillis);
         pipeline.addLast(hello, new HandshakeHandler(callback, hello, clients));
     }

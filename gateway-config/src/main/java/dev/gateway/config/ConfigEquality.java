@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Compares parts of configurations by what they say, wherever it was written: their equality includes positions. */
-public final class Meaning {
-    private Meaning() {}
+/**
+ * Compares parts of configurations by what they say, wherever it was written: a record's own equality includes positions.
+ */
+public final class ConfigEquality {
+    private ConfigEquality() {}
 
     /** Whether both say the same. */
     public static boolean isSame(@Nullable Object one, @Nullable Object other) {

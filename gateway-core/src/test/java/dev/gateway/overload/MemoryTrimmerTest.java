@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class LeftBehindTest {
+class MemoryTrimmerTest {
     private static final long MIB = 1 << 20;
 
     private int gathered;
     private int given;
     private boolean possible = true;
-    private final LeftBehind left = new LeftBehind(() -> gathered++, () -> {
+    private final MemoryTrimmer left = new MemoryTrimmer(() -> gathered++, () -> {
         assertThat(gathered).as("event loops let go first").isGreaterThan(given);
         given++;
         return possible;
@@ -25,7 +25,7 @@ class LeftBehindTest {
     @Test
     void givesBackOnceWhenBuffersHaveTakenMuchLessForSomeSeconds() {
         review(10, 100 * MIB);
-        review(LeftBehind.CALM - 1, 5 * MIB);
+        review(MemoryTrimmer.CALM - 1, 5 * MIB);
         assertThat(gathered).isZero();
         review(1, 5 * MIB);
         assertThat(gathered).isOne();
@@ -44,7 +44,7 @@ class LeftBehindTest {
     void doesNothingWhileBuffersComeAndGo() {
         for (int i = 0; i < 100; i++) {
             review(1, 100 * MIB);
-            review(LeftBehind.CALM - 1, 5 * MIB);
+            review(MemoryTrimmer.CALM - 1, 5 * MIB);
         }
         review(100, 60 * MIB);
         assertThat(gathered).isZero();

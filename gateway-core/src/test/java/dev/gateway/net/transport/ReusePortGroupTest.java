@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class PortSharingTest {
+class ReusePortGroupTest {
     private static final int CONNECTIONS = 60;
 
     private static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
@@ -62,27 +62,27 @@ class PortSharingTest {
                     .syncUninterruptibly()
                     .channel();
             InetSocketAddress address = (InetSocketAddress) ours.localAddress();
-            assertThat(PortSharing.listening(address)).hasSize(1);
+            assertThat(ReusePortGroup.listening(address)).hasSize(1);
             try (ServerSocketChannel second = listen(address);
                     ServerSocketChannel third = listen(address)) {
-                assertThat(PortSharing.listening(address)).hasSize(3);
+                assertThat(ReusePortGroup.listening(address)).hasSize(3);
 
-                PortSharing.steer(ours, 2, 1);
+                ReusePortGroup.steer(ours, 2, 1);
                 connect(address);
                 assertThat(accepted(third)).isEqualTo(CONNECTIONS);
 
-                PortSharing.steer(ours, 1, 2);
+                ReusePortGroup.steer(ours, 1, 2);
                 connect(address);
                 assertThat(accepted(second) + accepted(third)).isEqualTo(CONNECTIONS);
 
-                PortSharing.spread(ours);
-                PortSharing.spread(ours); // nothing to end any more
+                ReusePortGroup.spread(ours);
+                ReusePortGroup.spread(ours); // nothing to end any more
                 connect(address);
                 assertThat(accepted(second)).isPositive();
                 assertThat(accepted(third)).isPositive();
 
                 // The one numbered 2 is none when ours is closed, so that the kernel spreads again.
-                PortSharing.steer(ours, 2, 1);
+                ReusePortGroup.steer(ours, 2, 1);
                 ours.close().syncUninterruptibly();
                 connect(address);
                 assertThat(accepted(second) + accepted(third)).isEqualTo(CONNECTIONS);
@@ -97,8 +97,8 @@ class PortSharingTest {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0);
         try (ServerSocketChannel socket = listen(any)) {
             InetSocketAddress bound = (InetSocketAddress) socket.getLocalAddress();
-            assertThat(PortSharing.listening(bound)).hasSize(1);
-            assertThat(PortSharing.listening(new InetSocketAddress("127.0.0.2", bound.getPort())))
+            assertThat(ReusePortGroup.listening(bound)).hasSize(1);
+            assertThat(ReusePortGroup.listening(new InetSocketAddress("127.0.0.2", bound.getPort())))
                     .isEmpty();
         }
     }

@@ -14,25 +14,25 @@ import io.netty.channel.uring.IoUringChannelOption;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class SmallReadsTest {
+class SmallReadCopierTest {
     private final ByteBuf buffer = Unpooled.directBuffer(64 << 10).writeZero(64 << 10);
 
     @Test
     void whatIsSmallKeepsNoBufferThatIsShared() {
         EmbeddedChannel channel = connection(ReceiveRing.GROUP);
-        channel.writeInbound(buffer.readRetainedSlice(1), buffer.readRetainedSlice(SmallReads.SMALL));
+        channel.writeInbound(buffer.readRetainedSlice(1), buffer.readRetainedSlice(SmallReadCopier.SMALL));
 
         assertThat(buffer.refCnt()).isEqualTo(1);
-        assertLengths(channel, 1, SmallReads.SMALL);
+        assertLengths(channel, 1, SmallReadCopier.SMALL);
     }
 
     @Test
     void whatIsLargeIsNotCopied() {
         EmbeddedChannel channel = connection(ReceiveRing.GROUP);
-        channel.writeInbound(buffer.readRetainedSlice(SmallReads.SMALL + 1));
+        channel.writeInbound(buffer.readRetainedSlice(SmallReadCopier.SMALL + 1));
 
         assertThat(buffer.refCnt()).isEqualTo(2);
-        assertLengths(channel, SmallReads.SMALL + 1);
+        assertLengths(channel, SmallReadCopier.SMALL + 1);
     }
 
     @Test
@@ -66,7 +66,7 @@ class SmallReadsTest {
             }
         };
         EmbeddedChannel channel = new EmbeddedChannel(DefaultChannelId.newInstance(), false, config);
-        SmallReads.copy(channel.pipeline());
+        SmallReadCopier.copy(channel.pipeline());
         return channel;
     }
 }

@@ -7,18 +7,18 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Who is cut when memory runs out, and who is not. */
-class StalledTest {
+class StalledPeersTest {
     private static final long SECOND = 1_000_000_000L;
 
     private long now = 17;
-    private final Stalled stalled = new Stalled(() -> now);
+    private final StalledPeers stalled = new StalledPeers(() -> now);
     private final List<String> cut = new ArrayList<>();
 
-    private final class Client extends Stalled.Holder {
+    private final class Client extends StalledPeers.Holder {
         private final String name;
         private final Object connection;
         private final long held;
-        private Stalled.Holder endsWith = this;
+        private StalledPeers.Holder endsWith = this;
 
         Client(String name, Object connection, long held) {
             this.name = name;

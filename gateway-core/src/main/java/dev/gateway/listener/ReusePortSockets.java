@@ -1,6 +1,6 @@
 package dev.gateway.listener;
 
-import dev.gateway.net.transport.PortSharing;
+import dev.gateway.net.transport.ReusePortGroup;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -12,11 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets of a listener at a port where other processes may listen too, and who of them gets connections. The kernel
- * numbers all of them as they came, and gives the number of one that closes to the last. Used as its acceptor is.
+ * The sockets of a listener at a port that it shares by {@code SO_REUSEPORT}: other processes may listen there, too, and
+ * this decides which of all sockets get new connections. The kernel numbers the sockets in the order in which they came,
+ * and gives the number of one that closes to the last. Used as its acceptor is.
  */
-final class SharedPort {
-    private static final Logger log = LoggerFactory.getLogger(SharedPort.class);
+final class ReusePortSockets {
+    private static final Logger log = LoggerFactory.getLogger(ReusePortSockets.class);
 
     private final InetSocketAddress address;
     private final List<Channel> sockets;
@@ -28,7 +29,7 @@ final class SharedPort {
      *
      * @param earlier what listened there before
      */
-    SharedPort(InetSocketAddress address, List<Channel> sockets, Set<String> earlier) {
+    ReusePortSockets(InetSocketAddress address, List<Channel> sockets, Set<String> earlier) {
         this.address = address;
         this.sockets = List.copyOf(sockets);
         this.earlier = earlier;
@@ -39,7 +40,7 @@ final class SharedPort {
     /** Returns what listens at an address, by numbers that the kernel gives. */
     static Set<String> listening(InetSocketAddress address) {
         try {
-            return PortSharing.listening(address);
+            return ReusePortGroup.listening(address);
         } catch (IOException e) {
             log.warn("it cannot be told who listens at {}: {}", address, e.toString());
             return Set.of();
@@ -69,9 +70,9 @@ final class SharedPort {
     /** Takes all connections, or a share of them. */
     void join(boolean all) {
         if (!others().containsAll(earlier)) {
-            PortSharing.spread(sockets.get(0)); // our numbers are no longer known
+            ReusePortGroup.spread(sockets.get(0)); // our numbers are no longer known
         } else if (earlier.isEmpty()) {
-            PortSharing.spread(sockets.get(0)); // whatever one that left has made the kernel do
+            ReusePortGroup.spread(sockets.get(0)); // whatever one that left has made the kernel do
         } else if (all) {
             steer(earlier.size(), sockets.size());
         } else {
@@ -131,7 +132,7 @@ final class SharedPort {
             return;
         }
         try {
-            PortSharing.steer(socket, first, count);
+            ReusePortGroup.steer(socket, first, count);
         } catch (IOException e) {
             log.warn("connections to {} cannot be steered to another process: {}", address, e.toString());
         }

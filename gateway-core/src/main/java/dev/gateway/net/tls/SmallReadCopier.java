@@ -9,17 +9,17 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.uring.IoUringChannelOption;
 
 /**
- * Copies what is small, ahead of a handler that keeps what it reads until it has all of a record: else a record that comes
+ * Copies small reads, ahead of a handler that keeps what it reads until it has all of a record: else a record that comes
  * byte by byte would keep a whole buffer of the loop for each byte. Has no state; what it is given is its own.
  */
 @ChannelHandler.Sharable
-final class SmallReads extends ChannelInboundHandlerAdapter {
+final class SmallReadCopier extends ChannelInboundHandlerAdapter {
     /** So 16 KiB, the longest record, keep 32 buffers at most. */
     static final int SMALL = 512;
 
-    private static final SmallReads COPIED = new SmallReads();
+    private static final SmallReadCopier COPIED = new SmallReadCopier();
 
-    private SmallReads() {}
+    private SmallReadCopier() {}
 
     /** Adds this to the end of a connection's pipeline, if it reads into buffers that it shares with others. */
     static void copy(ChannelPipeline pipeline) {

@@ -9,33 +9,33 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those on one event loop who hold direct memory for a peer that does not take it. Each has been added by its owner when
- * its peer had no room, and is removed when that has room again or it ends. When memory runs out, those are cut that cost
+ * The stalled peers (slow consumers) of one event loop: a {@link Holder} each, which holds direct memory that its peer does
+ * not take. It is added by its owner when the peer had no room, and is removed when that has room again or it ends. When memory runs out, those are cut that cost
  * most. One for each loop, used by it only.
  */
-public final class Stalled {
-    private static final FastThreadLocal<Stalled> OF_THIS_LOOP = new FastThreadLocal<>() {
+public final class StalledPeers {
+    private static final FastThreadLocal<StalledPeers> OF_THIS_LOOP = new FastThreadLocal<>() {
         @Override
-        protected Stalled initialValue() {
-            return new Stalled(System::nanoTime);
+        protected StalledPeers initialValue() {
+            return new StalledPeers(System::nanoTime);
         }
     };
 
     private final LongSupplier nanoTime;
     private @Nullable Holder first;
 
-    Stalled(LongSupplier nanoTime) {
+    StalledPeers(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
     }
 
     /** Returns that of the event loop that calls. */
-    public static Stalled ofThisLoop() {
+    public static StalledPeers ofThisLoop() {
         return OF_THIS_LOOP.get();
     }
 
     /** Somebody who may hold bytes that a peer does not take. */
     public abstract static class Holder {
-        private @Nullable Stalled list; // that it is on
+        private @Nullable StalledPeers list; // that it is on
         private @Nullable Holder previous;
         private @Nullable Holder next;
         private long sinceNanos;

@@ -20,10 +20,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Sockets that listen at one port by {@code SO_REUSEPORT}, also those of other processes: which there are, and which of
- * them gets new connections. Linux only; any thread.
+ * The reuseport group of an address: all sockets that listen there by {@code SO_REUSEPORT}, also those of other processes.
+ * Lists them, and steers new connections to some of them by a BPF program. Linux only; any thread.
  */
-public final class PortSharing {
+public final class ReusePortGroup {
     private static final int SOL_SOCKET = 1;
     private static final int SO_ATTACH_REUSEPORT_CBPF = 51;
     private static final int SO_DETACH_REUSEPORT_BPF = 68;
@@ -47,7 +47,7 @@ public final class PortSharing {
     private static final int STATE = 3;
     private static final int INODE = 9;
 
-    private PortSharing() {}
+    private ReusePortGroup() {}
 
     /** Returns the sockets that listen at an address, of whatever process, by numbers that the kernel gives them. */
     public static Set<String> listening(InetSocketAddress address) throws IOException {

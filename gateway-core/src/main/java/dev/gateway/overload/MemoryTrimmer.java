@@ -3,12 +3,12 @@ package dev.gateway.overload;
 import java.util.function.BooleanSupplier;
 
 /**
- * Gives memory back to the system that buffers have left behind. Event loops keep some of it ready, in chunks that hold
+ * Trims memory: gives back to the system what buffers have left behind. Event loops keep some of it ready, in chunks that hold
  * little else, and what Netty frees, the C library keeps for what may come next; after an attack that is most of what the
  * process takes. Reviewed once a second by one thread: when buffers have taken much less than before for some seconds, the
  * event loops are asked to let go, and then the library. While buffers come and go, nobody is.
  */
-public final class LeftBehind {
+public final class MemoryTrimmer {
     /** Less is not worth it. */
     static final long LEAST = 8 << 20;
 
@@ -27,7 +27,7 @@ public final class LeftBehind {
      * @param gather asks the event loops to free what they keep ready
      * @param giveBack asks the C library to let go of what it does not use; false if it cannot
      */
-    public LeftBehind(Runnable gather, BooleanSupplier giveBack) {
+    public MemoryTrimmer(Runnable gather, BooleanSupplier giveBack) {
         this.gather = gather;
         this.giveBack = giveBack;
     }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What requests that wait for an upstream may hold together. */
-class PortionTest {
+class PendingRequestMemoryTest {
     private static final long CAPACITY = 1024 * 1024;
     private static final long EACH = 4096;
 
@@ -22,33 +22,33 @@ class PortionTest {
         assertThat(budget.held()).isZero();
     }
 
-    private boolean admit(Portion portion) {
+    private boolean admit(PendingRequestMemory pending) {
         Holding holding = new Holding(budget.newAccount());
         holdings.add(holding);
-        if (!holding.tryAdd(EACH) || !gate.admits(portion, holding.bytes())) {
+        if (!holding.tryAdd(EACH) || !gate.admits(pending, holding.bytes())) {
             holding.release();
             return false;
         }
-        holding.waitFor(portion);
+        holding.waitFor(pending);
         return true;
     }
 
-    private long fill(Portion portion) {
-        while (admit(portion)) {
-            assertThat(portion.held()).isLessThanOrEqualTo(CAPACITY);
+    private long fill(PendingRequestMemory pending) {
+        while (admit(pending)) {
+            assertThat(pending.held()).isLessThanOrEqualTo(CAPACITY);
         }
-        return portion.held();
+        return pending.held();
     }
 
     @Test
     void oneUpstreamTakesHalfAndLeavesTheOtherHalf() {
-        assertThat(fill(new Portion())).isBetween(CAPACITY * 2 / 5, CAPACITY * 6 / 10);
+        assertThat(fill(new PendingRequestMemory())).isBetween(CAPACITY * 2 / 5, CAPACITY * 6 / 10);
     }
 
     @Test
     void severalUpstreamsThatHangLeaveAsMuchAsEachOfThemHolds() {
-        Portion first = new Portion();
-        Portion second = new Portion();
+        PendingRequestMemory first = new PendingRequestMemory();
+        PendingRequestMemory second = new PendingRequestMemory();
         boolean admitted = true;
         while (admitted) {
             assertThat(budget.left()).isPositive();
@@ -57,51 +57,51 @@ class PortionTest {
         }
         assertThat(first.held()).isBetween(CAPACITY / 4, CAPACITY * 2 / 5);
         assertThat(second.held()).isBetween(CAPACITY / 4, CAPACITY * 2 / 5);
-        assertThat(admit(new Portion())).isTrue();
+        assertThat(admit(new PendingRequestMemory())).isTrue();
     }
 
     @Test
     void whileMemoryIsScarceForOtherReasonsAnUpstreamMayHoldAsMuchAsIsLeft() {
         Account clients = budget.newAccount();
         clients.charge(CAPACITY * 3 / 4);
-        assertThat(fill(new Portion())).isBetween(CAPACITY / 10, CAPACITY / 7);
+        assertThat(fill(new PendingRequestMemory())).isBetween(CAPACITY / 10, CAPACITY / 7);
         clients.release(CAPACITY * 3 / 4);
     }
 
     @Test
     void whatIsAddedAndRemovedWhileItIsWaitedForCountsToo() {
-        Portion portion = new Portion();
+        PendingRequestMemory pending = new PendingRequestMemory();
         Holding holding = new Holding(budget.newAccount());
         holding.tryAdd(EACH);
-        holding.waitFor(portion);
+        holding.waitFor(pending);
         holding.tryAdd(1000);
-        assertThat(portion.held()).isEqualTo(EACH + 1000);
+        assertThat(pending.held()).isEqualTo(EACH + 1000);
         holding.remove(500);
-        assertThat(portion.held()).isEqualTo(EACH + 500);
+        assertThat(pending.held()).isEqualTo(EACH + 500);
         holding.tryGrowTo(EACH + 700);
-        assertThat(portion.held()).isEqualTo(EACH + 700);
+        assertThat(pending.held()).isEqualTo(EACH + 700);
         holding.waitsNoMore();
-        assertThat(portion.held()).isZero();
+        assertThat(pending.held()).isZero();
         assertThat(holding.bytes()).isEqualTo(EACH + 700);
         holding.remove(100);
         holding.release();
         holding.release();
-        assertThat(portion.held()).isZero();
+        assertThat(pending.held()).isZero();
     }
 
     @Test
     void theEndOfWaitingIsCountedOnce() {
-        Portion portion = new Portion();
+        PendingRequestMemory pending = new PendingRequestMemory();
         Holding holding = new Holding(budget.newAccount());
         holding.tryAdd(EACH);
-        holding.waitFor(portion);
+        holding.waitFor(pending);
         holding.release();
-        assertThat(portion.held()).isZero();
-        Portion next = new Portion();
+        assertThat(pending.held()).isZero();
+        PendingRequestMemory next = new PendingRequestMemory();
         holding.tryAdd(EACH);
-        holding.waitFor(portion);
+        holding.waitFor(pending);
         holding.waitFor(next);
-        assertThat(portion.held()).isZero();
+        assertThat(pending.held()).isZero();
         assertThat(next.held()).isEqualTo(EACH);
         holding.release();
         assertThat(next.held()).isZero();
@@ -109,8 +109,8 @@ class PortionTest {
 
     @Test
     void aGateThatCountsNothingAdmitsEverything() {
-        Portion portion = new Portion();
-        portion.add(Long.MAX_VALUE / 2);
-        assertThat(LoopGate.OPEN.admits(portion, 1 << 30)).isTrue();
+        PendingRequestMemory pending = new PendingRequestMemory();
+        pending.add(Long.MAX_VALUE / 2);
+        assertThat(LoopGate.OPEN.admits(pending, 1 << 30)).isTrue();
     }
 }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class MeaningTest {
+class ConfigEqualityTest {
     private static final String YAML =
             """
             listeners:
@@ -34,14 +34,14 @@ class MeaningTest {
         GatewayConfig here = config(YAML);
         GatewayConfig there = config("# a comment\n\n" + YAML.replace("port: 1}", "port:    1}"));
         assertThat(here).isNotEqualTo(there);
-        assertThat(Meaning.isSame(here, there)).isTrue();
+        assertThat(ConfigEquality.isSame(here, there)).isTrue();
     }
 
     @Test
     void aDefaultThatIsWrittenIsNoDifference() {
         GatewayConfig here = config(YAML);
         GatewayConfig there = config(YAML.replace("port: 1}", "port: 1, weight: 1}"));
-        assertThat(Meaning.isSame(here, there)).isTrue();
+        assertThat(ConfigEquality.isSame(here, there)).isTrue();
     }
 
     @ParameterizedTest
@@ -62,13 +62,15 @@ class MeaningTest {
                     """)
     void anythingElseIsADifference(String from, String to) {
         assertThat(YAML).contains(from);
-        assertThat(Meaning.isSame(config(YAML), config(YAML.replace(from, to)))).isFalse();
+        assertThat(ConfigEquality.isSame(config(YAML), config(YAML.replace(from, to))))
+                .isFalse();
     }
 
     @Test
     void nothingIsOnlyTheSameAsNothing() {
-        assertThat(Meaning.isSame(null, null)).isTrue();
-        assertThat(Meaning.isSame(null, config(YAML).admin())).isFalse();
-        assertThat(Meaning.isSame(config(YAML).admin(), config(YAML).drain())).isFalse();
+        assertThat(ConfigEquality.isSame(null, null)).isTrue();
+        assertThat(ConfigEquality.isSame(null, config(YAML).admin())).isFalse();
+        assertThat(ConfigEquality.isSame(config(YAML).admin(), config(YAML).drain()))
+                .isFalse();
     }
 }
