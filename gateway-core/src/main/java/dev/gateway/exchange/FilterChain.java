@@ -2,7 +2,7 @@ package dev.gateway.exchange;
 
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
-import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Runs a route's filters over one request and its response, and keeps the place while a filter answers later. */
-final class FilterChain implements FilterContext {
+final class FilterChain implements InspectionContext {
     private static final Logger log = LoggerFactory.getLogger(FilterChain.class);
 
     private final Router.Match match;

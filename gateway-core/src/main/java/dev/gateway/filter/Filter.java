@@ -27,7 +27,7 @@ public interface Filter {
      * Returns what looks at the first bytes of the body, or of the tunnel, before any goes upstream; null for nothing,
      * which is usual. Asked once, when every filter has proceeded.
      */
-    default @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
+    default @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
         return null;
     }
 

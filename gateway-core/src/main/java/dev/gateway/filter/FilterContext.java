@@ -24,9 +24,6 @@ public interface FilterContext {
     /** Says who the client is; seen by the filters that follow, and logged. */
     void setIdentity(Identity identity);
 
-    /** Says what host TLS asks for in the tunnel that this is; logged. */
-    void setTunnelServerName(String name);
-
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 

@@ -2,7 +2,7 @@ package dev.gateway.tunnel;
 
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
-import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.InspectionContext;
 import dev.gateway.message.RequestHead;
 import dev.gateway.net.tls.ClientHello;
 import dev.gateway.stream.Cause;
@@ -30,7 +30,7 @@ public final class SniCheck implements Filter {
     }
 
     @Override
-    public @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
+    public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
         SniMode mode = policies.of(context.identity()).settings().sni();
         Target target = head.isConnect() && mode != SniMode.OFF ? Target.of(head) : null;
         return target == null ? null : new Inspector(target, mode == SniMode.MUST_MATCH, context);
@@ -40,9 +40,9 @@ public final class SniCheck implements Filter {
     private final class Inspector implements BodyInspector {
         private final Target target;
         private final boolean must;
-        private final FilterContext context;
+        private final InspectionContext context;
 
-        Inspector(Target target, boolean must, FilterContext context) {
+        Inspector(Target target, boolean must, InspectionContext context) {
             this.target = target;
             this.must = must;
             this.context = context;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
@@ -75,7 +76,7 @@ class FilterChainTest extends PartRig {
         }
 
         @Override
-        public @Nullable BodyInspector inspector(RequestHead head, FilterContext context) {
+        public @Nullable BodyInspector inspector(RequestHead head, InspectionContext context) {
             return inspector;
         }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.filter.BodyInspector;
 import dev.gateway.filter.Filter;
 import dev.gateway.filter.FilterContext;
+import dev.gateway.filter.InspectionContext;
 import dev.gateway.filter.Verdict;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord.Side;
@@ -28,7 +29,7 @@ class InspectionTest extends ExchangeRig {
     private void inspect(String expected) {
         filters.add(new Filter() {
             @Override
-            public BodyInspector inspector(RequestHead head, FilterContext context) {
+            public BodyInspector inspector(RequestHead head, InspectionContext context) {
                 return (soFar, last) -> {
                     String text = soFar.toString(StandardCharsets.UTF_8);
                     inspected.add(text + (last ? "." : ""));
@@ -149,7 +150,7 @@ class InspectionTest extends ExchangeRig {
     void anInspectorThatWantsMoreWhereNoMoreComesFailsItsTunnelAlone() {
         filters.add(new Filter() {
             @Override
-            public BodyInspector inspector(RequestHead head, FilterContext context) {
+            public BodyInspector inspector(RequestHead head, InspectionContext context) {
                 return (soFar, last) -> BodyInspector.MORE;
             }
         });

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** What a filter sees of an exchange, with an event loop that is moved by hand. */
-public final class FakeContext implements FilterContext {
+public final class FakeContext implements InspectionContext {
     /** What the filter was resumed with. */
     public final List<Verdict> resumed = new ArrayList<>();
 

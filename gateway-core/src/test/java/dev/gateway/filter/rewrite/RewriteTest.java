@@ -46,11 +46,6 @@ class RewriteTest {
         }
 
         @Override
-        public void setTunnelServerName(String name) {
-            throw new AssertionError("none of these filters looks into tunnels");
-        }
-
-        @Override
         public Executor loop() {
             return Runnable::run;
         }
