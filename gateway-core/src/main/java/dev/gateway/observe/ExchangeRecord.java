@@ -5,6 +5,7 @@ import dev.gateway.message.Method;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.DialedPeer;
+import dev.gateway.stream.EndpointName;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.SourceAddress;
 import dev.gateway.trace.Trace;
@@ -43,11 +44,11 @@ public final class ExchangeRecord {
     /**
      * An attempt that another one followed.
      *
-     * @param endpoint where it went, written by its {@code toString}
+     * @param endpoint where it went
      * @param status what it was answered with, 0 if it was not
      * @param cause why it failed, null if it was answered
      */
-    public record Tried(Object endpoint, int status, @Nullable Cause cause) {}
+    public record Tried(EndpointName endpoint, int status, @Nullable Cause cause) {}
 
     /** The downstream connection. */
     public final ConnectionInfo connection;
@@ -110,8 +111,8 @@ public final class ExchangeRecord {
     /** The name of the chosen upstream, empty if none was. */
     public String upstream = "";
 
-    /** The endpoint of the last attempt, written by its {@code toString}; null if there was none. */
-    public @Nullable Object endpoint;
+    /** The endpoint of the last attempt, null if there was none. */
+    public @Nullable EndpointName endpoint;
 
     /** The position of that endpoint in its upstream, negative if the request names it, or there is none. */
     public int endpointIndex = -1;

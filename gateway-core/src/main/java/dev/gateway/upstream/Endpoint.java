@@ -1,5 +1,7 @@
 package dev.gateway.upstream;
 
+import dev.gateway.stream.EndpointName;
+
 /**
  * One address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
  *
@@ -8,7 +10,7 @@ package dev.gateway.upstream;
  * @param port 1 to 65535, 0 for a Unix-domain socket
  * @param weight its share of requests relative to its siblings, at least 1
  */
-public record Endpoint(int index, String host, int port, int weight) {
+public record Endpoint(int index, String host, int port, int weight) implements EndpointName {
     /** Where endpoints are reached, of whichever upstream or generation. */
     public record Address(String host, int port) {}
 

@@ -50,15 +50,15 @@ class EndpointMetricsTest {
         upstreams = List.of(new UpstreamState("app", "auto", endpoints));
     }
 
-    private static ExchangeRecord begun(LoopMetrics loop, Object endpoint, int index) {
+    private static ExchangeRecord begun(LoopMetrics loop, String endpoint, int index) {
         ExchangeRecord record = Records.record("/", 200, null);
-        record.endpoint = endpoint;
+        record.endpoint = new NamedEndpoint(endpoint);
         record.endpointIndex = index;
         loop.onAttemptBegun(record);
         return record;
     }
 
-    private static void attempt(LoopMetrics loop, Object endpoint, int index, int status, @Nullable Failure failure) {
+    private static void attempt(LoopMetrics loop, String endpoint, int index, int status, @Nullable Failure failure) {
         loop.onAttemptEnded(begun(loop, endpoint, index), status, failure, false);
     }
 
@@ -131,7 +131,7 @@ class EndpointMetricsTest {
         configured("b:1");
         assertThat(sample("requests_total", "a:1")).isEqualTo("none");
         assertThat(sample("requests_total", "b:1")).isEqualTo("1.0");
-        attempt(first, "b:".concat("1"), 0, 200, null); // the same address, made anew, at another position
+        attempt(first, "b:1", 0, 200, null); // the same address, made anew, at another position
         assertThat(sample("requests_total", "b:1")).isEqualTo("2.0");
     }
 
@@ -139,8 +139,8 @@ class EndpointMetricsTest {
     void whatWasCountedOfAnEndpointIsForgottenAMinuteAfterItIsGone() {
         EndpointsOfLoop endpoints = new EndpointsOfLoop();
         String a = "a:1";
-        EndpointMeters meters = endpoints.onLoop(a, 0);
-        endpoints.onLoop("b:1", 1);
+        EndpointMeters meters = endpoints.onLoop(new NamedEndpoint(a), 0);
+        endpoints.onLoop(new NamedEndpoint("b:1"), 1);
         long minute = TimeUnit.MINUTES.toNanos(1);
         endpoints.keepOnly(Set.of("b:1"), 1);
         endpoints.keepOnly(Set.of("b:1"), minute);
@@ -151,14 +151,16 @@ class EndpointMetricsTest {
         endpoints.keepOnly(Set.of("b:1"), 4 * minute + 2);
         assertThat(endpoints.of(a)).isNull();
         assertThat(endpoints.of("b:1")).isNotNull();
-        assertThat(endpoints.onLoop("a:".concat("1"), 0)).isNotSameAs(meters).isSameAs(endpoints.of(a));
+        assertThat(endpoints.onLoop(new NamedEndpoint(a), 0))
+                .isNotSameAs(meters)
+                .isSameAs(endpoints.of(a));
     }
 
     @Test
     void anAttemptThatGoesToAnotherEndpointIsThatOnesAlone() {
         configured("a:1", "b:1");
         ExchangeRecord record = begun(first, "a:1", 0);
-        record.endpoint = "b:1";
+        record.endpoint = new NamedEndpoint("b:1");
         record.endpointIndex = 1;
         first.onAttemptMoved(record);
         assertThat(sample("requests_active", "a:1")).isEqualTo("0.0");
@@ -173,7 +175,7 @@ class EndpointMetricsTest {
     void countingARequestAllocatesNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ExchangeRecord record = Records.record("/", 200, null);
-        record.endpoint = "a:1";
+        record.endpoint = new NamedEndpoint("a:1");
         record.endpointIndex = 0;
         long before = 0;
         int rounds = 20_000;

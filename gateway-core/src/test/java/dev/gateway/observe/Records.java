@@ -29,7 +29,7 @@ public final class Records {
         record.route = "shop";
         record.generation = 7;
         record.upstream = "app";
-        record.endpoint = "app.test:9000";
+        record.endpoint = new NamedEndpoint("app.test:9000");
         record.attempts = 1;
         record.status = status;
         record.cause = cause;

@@ -1,6 +1,7 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.EndpointMeters;
+import dev.gateway.stream.EndpointName;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
@@ -22,13 +23,13 @@ public final class EndpointsOfLoop {
     private final Map<String, EndpointMeters> byAddress = new ConcurrentHashMap<>();
     private volatile @Nullable EndpointMeters other;
     // Of the loop only.
-    private @Nullable Object[] endpoints = new @Nullable Object[1];
+    private @Nullable EndpointName[] endpoints = new @Nullable EndpointName[1];
     private @Nullable EndpointMeters[] found = new @Nullable EndpointMeters[1];
 
     /** Returns what counts for an endpoint; null if a request has named it, for such have none. To be called on the loop. */
     @SuppressWarnings("ReferenceEquality") // another object of the same address is found by its address
     @Nullable
-    public EndpointMeters onLoop(@Nullable Object endpoint, int index) {
+    public EndpointMeters onLoop(@Nullable EndpointName endpoint, int index) {
         if (endpoint == null || index < 0) {
             return null;
         }

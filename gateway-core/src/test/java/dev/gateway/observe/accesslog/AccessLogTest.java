@@ -14,6 +14,7 @@ import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.observe.LogPolicy;
+import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.accesslog.AccessLogSettings.Combined;
 import dev.gateway.observe.accesslog.AccessLogSettings.Field;
@@ -200,7 +201,7 @@ class AccessLogTest {
     @Test
     void anEndpointThatIsTheAddressDialedIsNotSaidTwice() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
-        record.endpoint = "192.0.2.9:9000";
+        record.endpoint = new NamedEndpoint("192.0.2.9:9000");
         record.hop = new DialedPeer("192.0.2.9:9000", "");
         assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"192.0.2.9:9000\",\"attempts\"")
@@ -210,11 +211,11 @@ class AccessLogTest {
     @Test
     void earlierAttemptsAreToldWithTheirEndpointAndWhatBecameOfThem() throws IOException {
         ExchangeRecord record = Records.record("/", 200, null);
-        record.endpoint = "dead.test:9000";
+        record.endpoint = new NamedEndpoint("dead.test:9000");
         record.tryAgain(0, Failure.of(Cause.CONNECT_FAILED, "refused"));
-        record.endpoint = "busy.test:9000";
+        record.endpoint = new NamedEndpoint("busy.test:9000");
         record.tryAgain(503, null);
-        record.endpoint = "app.test:9000";
+        record.endpoint = new NamedEndpoint("app.test:9000");
         record.attempts = 3;
         assertThat(line(JSON, record))
                 .contains("\"endpoint\":\"app.test:9000\",\"attempts\":3,"

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.format.JsonText;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -72,9 +73,9 @@ class RecentFailuresTest {
         record.startNanos = 3 * SECOND;
         record.endNanos = 3 * SECOND;
         record.requestId = new AsciiString("id-1");
-        record.endpoint = "a:1";
+        record.endpoint = new NamedEndpoint("a:1");
         record.tryAgain(0, Failure.of(Cause.CONNECT_FAILED, "refused"));
-        record.endpoint = "b:1";
+        record.endpoint = new NamedEndpoint("b:1");
         record.detail = "d".repeat(1000);
         first.add(record, REDACTION);
         JsonText json = new JsonText();

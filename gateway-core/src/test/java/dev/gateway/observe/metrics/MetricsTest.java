@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.message.Method;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.observe.NamedEndpoint;
 import dev.gateway.observe.Records;
 import dev.gateway.observe.TraceLink;
 import dev.gateway.observe.metrics.UpstreamState.EndpointState;
@@ -333,7 +334,7 @@ class MetricsTest {
             exchange(first, fine);
         }
         ExchangeRecord failed = Records.record("/", 502, Cause.CONNECT_FAILED);
-        failed.endpoint = "dead:1";
+        failed.endpoint = new NamedEndpoint("dead:1");
         failed.endpointIndex = 1;
         first.onBegun(failed);
         first.onAttemptBegun(failed);

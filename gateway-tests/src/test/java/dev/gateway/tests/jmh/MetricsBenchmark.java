@@ -10,6 +10,7 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.stream.UpstreamObserver;
 import dev.gateway.time.TimerWheel;
+import dev.gateway.upstream.Endpoint;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -63,7 +64,7 @@ public class MetricsBenchmark {
             record.method = Method.GET;
             record.route = "route-" + i;
             record.upstream = "upstream-" + i % UPSTREAMS;
-            record.endpoint = "10.0.0." + i % UPSTREAMS + ":8080";
+            record.endpoint = new Endpoint(0, "10.0.0." + i % UPSTREAMS, 8080, 1);
             record.endpointIndex = 0;
             record.attempts = 1;
             record.status = 200;

@@ -19,6 +19,7 @@ import dev.gateway.time.TimerWheel;
 import dev.gateway.trace.Propagator;
 import dev.gateway.trace.TraceSettings;
 import dev.gateway.trace.Traces;
+import dev.gateway.upstream.Endpoint;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.AsciiString;
 import java.io.IOException;
@@ -72,6 +73,7 @@ public class RecordBenchmark {
     private final ConnectionInfo connection =
             new ConnectionInfo(0, "web", HttpVersion.HTTP_1_1, new InetSocketAddress("192.0.2.7", 5555), null, null);
     private final AsciiString authority = new AsciiString("shop.example.com");
+    private final Endpoint endpoint = new Endpoint(0, "shop.example.com", 80, 1);
     private final AsciiString path = new AsciiString("/api/v1/orders/4711?expand=lines");
     private ExchangeObserver lines = ExchangeObserver.NONE;
     private ExchangeObserver spans = ExchangeObserver.NONE;
@@ -138,7 +140,7 @@ public class RecordBenchmark {
         record.fields = fields;
         record.route = "shop";
         record.upstream = "app";
-        record.endpoint = authority;
+        record.endpoint = endpoint;
         record.attempts = 1;
         record.status = 200;
         record.startMillis = 1_700_000_000_000L;
