@@ -7,6 +7,7 @@ import dev.gateway.message.RequestHead;
 import dev.gateway.net.ByteCounter;
 import dev.gateway.net.Drainable;
 import dev.gateway.net.ProxyProtocol;
+import dev.gateway.net.tls.HandshakeCallback;
 import dev.gateway.net.tls.HandshakeFailures;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.overload.Account;
@@ -44,7 +45,7 @@ final class Connection
                 PrefaceDetector.Owner,
                 H2cUpgrade.Owner,
                 ProxyProtocol.Callback,
-                ServerTls.Callback {
+                HandshakeCallback {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
     /** Names connections for those who look at them, in the order in which they were accepted. */

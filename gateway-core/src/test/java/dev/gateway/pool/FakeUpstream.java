@@ -1,5 +1,6 @@
 package dev.gateway.pool;
 
+import dev.gateway.net.tls.HandshakeCallback;
 import dev.gateway.net.tls.ServerTls;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
@@ -66,7 +67,7 @@ final class FakeUpstream implements AutoCloseable {
             speak(channel, http2);
             return;
         }
-        tls.secure(channel.pipeline(), new ServerTls.Callback() {
+        tls.secure(channel.pipeline(), new HandshakeCallback() {
             @Override
             public void onSecured(Channel secured, @Nullable String protocol, TlsInfo info) {
                 speak(secured, "h2".equals(protocol));

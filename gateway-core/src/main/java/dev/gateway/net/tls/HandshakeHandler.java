@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Waits behind the TLS handler for the end of the handshake, tells it once, and leaves the pipeline. */
 final class HandshakeHandler extends ChannelInboundHandlerAdapter {
-    private final ServerTls.Callback callback;
+    private final HandshakeCallback callback;
     private final HelloHandler hello;
     private final long begunNanos = System.nanoTime(); // the connection has just been accepted
     private final @Nullable ClientCertificates certificates;
@@ -29,7 +29,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter {
      *
      * @param certificates what is asked of clients' certificates, null if they show none
      */
-    HandshakeHandler(ServerTls.Callback callback, HelloHandler hello, @Nullable ClientCertificates certificates) {
+    HandshakeHandler(HandshakeCallback callback, HelloHandler hello, @Nullable ClientCertificates certificates) {
         this.certificates = certificates;
         this.callback = callback;
         this.hello = hello;

@@ -2,9 +2,7 @@ package dev.gateway.net.tls;
 
 import dev.gateway.files.InputFile;
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.ssl.ClientAuth;
@@ -57,19 +55,6 @@ public final class ServerTls implements AutoCloseable {
     private final @Nullable ClientCertificates clients;
     private volatile long keyedPeriod = -1; // whose keys the contexts have
     private final AtomicInteger uses = new AtomicInteger(1);
-
-    /** Told how a handshake ended, on the connection's event loop. */
-    public interface Callback {
-        /**
-         * The connection is secured; no data has been read yet. The callback adds the handlers of the protocol.
-         *
-         * @param protocol what ALPN settled on, or null if nothing was
-         */
-        void onSecured(Channel channel, @Nullable String protocol, TlsInfo info);
-
-        /** The handshake failed or took too long; the connection is being closed. */
-        void onHandshakeFailed(Channel channel, Throwable failure);
-    }
 
     /**
      * Reads certificates and keys.
@@ -212,7 +197,7 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /** Secures a connection: adds handlers to the end of its pipeline, which remove themselves when they are done. */
-    public void secure(ChannelPipeline pipeline, Callback callback) {
+    public void secure(ChannelPipeline pipeline, HandshakeCallback callback) {
         renewTicketKeys();
         SmallReadCopier.copy(pipeline);
         HelloHandler hello = new HelloHandler(hellos, handshakeMillis);

@@ -498,7 +498,7 @@ class ServerTlsTest {
     private Channel serve(ServerTlsSettings settings, int port) throws Exception {
         ServerTls tls = new ServerTls(settings, secrets);
         open.add(tls);
-        ServerTls.Callback callback = new ServerTls.Callback() {
+        HandshakeCallback callback = new HandshakeCallback() {
             @Override
             public void onSecured(Channel channel, @Nullable String protocol, TlsInfo info) {
                 secured.add(new Secured(protocol, info));
