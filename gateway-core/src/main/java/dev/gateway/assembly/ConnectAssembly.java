@@ -32,6 +32,7 @@ import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -59,8 +60,8 @@ public final class ConnectAssembly {
     private static final long POOL_LIFETIME_MILLIS = 3_600_000;
 
     /** By the platform's authorities, as the host that was dialed. */
-    private static final UpstreamSettings.Tls VERIFIED =
-            new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+    private static final UpstreamTlsSettings VERIFIED =
+            new UpstreamTlsSettings(true, null, null, null, null, List.of());
 
     private final ConnectConfig config;
     private final ConnectShared state;
@@ -302,7 +303,7 @@ public final class ConnectAssembly {
                 tls(proxy));
     }
 
-    private static UpstreamSettings.@Nullable Tls tls(ConnectConfig.Proxy proxy) {
+    private static @Nullable UpstreamTlsSettings tls(ConnectConfig.Proxy proxy) {
         if (proxy.kind() != ConnectConfig.Proxy.Kind.HTTPS) {
             return null;
         }

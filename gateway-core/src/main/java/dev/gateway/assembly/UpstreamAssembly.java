@@ -12,6 +12,7 @@ import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -96,8 +97,8 @@ public final class UpstreamAssembly {
     }
 
     /** Returns how connections to it are secured. */
-    static UpstreamSettings.Tls tls(UpstreamConfig.Tls tls) {
-        return new UpstreamSettings.Tls(
+    static UpstreamTlsSettings tls(UpstreamConfig.Tls tls) {
+        return new UpstreamTlsSettings(
                 tls.verify(), tls.caFile(), tls.serverName(), tls.certFile(), tls.keyFile(), List.of());
     }
 

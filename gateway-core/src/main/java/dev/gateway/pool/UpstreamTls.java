@@ -4,6 +4,7 @@ import dev.gateway.net.tls.ClientTls;
 import dev.gateway.net.tls.ClientTlsSettings;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
@@ -27,7 +28,7 @@ final class UpstreamTls implements AutoCloseable {
 
     /** Reads certificates and keys. */
     static UpstreamTls of(UpstreamSettings settings) throws IOException, GeneralSecurityException {
-        UpstreamSettings.Tls own = settings.tls();
+        UpstreamTlsSettings own = settings.tls();
         UpstreamTls made = new UpstreamTls(
                 own == null ? null : client(own, alpn(settings.protocol()), settings.tlsHandshakeMillis()));
         boolean complete = false;
@@ -55,7 +56,7 @@ final class UpstreamTls implements AutoCloseable {
         };
     }
 
-    private static ClientTls client(UpstreamSettings.Tls tls, List<String> alpn, long handshakeMillis)
+    private static ClientTls client(UpstreamTlsSettings tls, List<String> alpn, long handshakeMillis)
             throws IOException, GeneralSecurityException {
         return new ClientTls(new ClientTlsSettings(
                 tls.verify(),

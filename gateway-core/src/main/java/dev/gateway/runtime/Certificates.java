@@ -7,6 +7,7 @@ import dev.gateway.observe.metrics.CertificateExpiry;
 import dev.gateway.upstream.ParentProxy;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -50,9 +51,9 @@ public final class Certificates {
     void watch(List<Upstream> added) {
         for (Upstream upstream : added) {
             UpstreamSettings settings = upstream.settings();
-            Stream<UpstreamSettings.@Nullable Tls> parents =
+            Stream<@Nullable UpstreamTlsSettings> parents =
                     settings.dialSettings().parents().all().stream().map(ParentProxy::tls);
-            List<UpstreamSettings.Tls> all = Stream.concat(Stream.of(settings.tls()), parents)
+            List<UpstreamTlsSettings> all = Stream.concat(Stream.of(settings.tls()), parents)
                     .filter(Objects::nonNull)
                     .toList();
             if (!all.isEmpty()) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls how an HTTPS proxy is verified, null for others
  */
 public record ParentProxy(
-        Kind kind, String host, int port, @Nullable Credentials credentials, UpstreamSettings.@Nullable Tls tls) {
+        Kind kind, String host, int port, @Nullable Credentials credentials, @Nullable UpstreamTlsSettings tls) {
     /** How a parent is spoken to. */
     public enum Kind {
         /** HTTP/1.1 in cleartext: CONNECT, and requests that name their whole URI. */

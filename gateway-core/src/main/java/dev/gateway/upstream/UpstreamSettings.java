@@ -1,7 +1,5 @@
 package dev.gateway.upstream;
 
-import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record UpstreamSettings(
         Protocol protocol,
-        @Nullable Tls tls,
+        @Nullable UpstreamTlsSettings tls,
         int maxConnections,
         int maxPendingRequests,
         int maxRequests,
@@ -48,27 +46,10 @@ public record UpstreamSettings(
         H2C
     }
 
-    /**
-     * TLS to endpoints.
-     *
-     * @param verify whether the endpoint's certificate and host name are verified
-     * @param caFile PEM certificates trusted instead of the platform's, or null
-     * @param serverName the name to ask for and verify instead of the endpoint's host, or null
-     * @param certFile PEM chain of the client certificate, or null
-     * @param keyFile PEM key of the client certificate, or null
-     */
-    public record Tls(
-            boolean verify,
-            @Nullable Path caFile,
-            @Nullable String serverName,
-            @Nullable Path certFile,
-            @Nullable Path keyFile,
-            List<String> protocols) {}
-
     /** Collects what is said of an upstream's connections; what is not said has no limit. */
     public static final class Builder {
         private Protocol protocol = Protocol.AUTO;
-        private @Nullable Tls tls;
+        private @Nullable UpstreamTlsSettings tls;
         private int maxConnections;
         private int maxPendingRequests;
         private int maxRequests;
@@ -87,7 +68,7 @@ public record UpstreamSettings(
             return this;
         }
 
-        public Builder tls(@Nullable Tls secured) {
+        public Builder tls(@Nullable UpstreamTlsSettings secured) {
             tls = secured;
             return this;
         }

@@ -14,7 +14,7 @@ import dev.gateway.tunnel.Policies;
 import dev.gateway.upstream.AddressPolicy;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.ParentProxy;
-import dev.gateway.upstream.UpstreamSettings;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -133,7 +133,7 @@ class ConnectAssemblyTest {
                         "proxy.example",
                         3128,
                         null,
-                        new UpstreamSettings.Tls(true, null, null, null, null, List.of())));
+                        new UpstreamTlsSettings(true, null, null, null, null, List.of())));
     }
 
     /** What the loader lets pass must not fail when the gateway starts. */

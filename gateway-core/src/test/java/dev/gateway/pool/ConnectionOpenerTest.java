@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Host;
-import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -59,7 +59,7 @@ class ConnectionOpenerTest extends PartsFixture implements ConnectionOpener.Owne
     }
 
     private void negotiate() {
-        settings.protocol(Protocol.AUTO).tls(new UpstreamSettings.Tls(false, null, null, null, null, List.of()));
+        settings.protocol(Protocol.AUTO).tls(new UpstreamTlsSettings(false, null, null, null, null, List.of()));
     }
 
     @Test

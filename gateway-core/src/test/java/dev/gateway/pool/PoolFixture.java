@@ -24,6 +24,7 @@ import dev.gateway.upstream.StreamKind;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.channel.EventLoop;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
@@ -125,7 +126,10 @@ abstract class PoolFixture {
 
     static final class Settings {
         Protocol protocol = Protocol.AUTO;
-        UpstreamSettings.@Nullable Tls tls;
+
+        @Nullable
+        UpstreamTlsSettings tls;
+
         int maxConnections;
         int maxPendingRequests;
         int maxRequests;
@@ -196,9 +200,9 @@ abstract class PoolFixture {
         pools.add(upstream);
     }
 
-    UpstreamSettings.Tls tls(boolean verify, @Nullable String name, @Nullable CertificateFiles identity)
+    UpstreamTlsSettings tls(boolean verify, @Nullable String name, @Nullable CertificateFiles identity)
             throws Exception {
-        return new UpstreamSettings.Tls(
+        return new UpstreamTlsSettings(
                 verify,
                 caFile(),
                 name,

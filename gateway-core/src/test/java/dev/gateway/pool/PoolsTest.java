@@ -11,8 +11,8 @@ import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
-import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamSettings.Protocol;
+import dev.gateway.upstream.UpstreamTlsSettings;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -543,7 +543,7 @@ class PoolsTest extends PoolFixture {
 
     @Test
     void anUnknownAuthorityIsNotTrusted() throws Exception {
-        settings.tls = new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+        settings.tls = new UpstreamTlsSettings(true, null, null, null, null, List.of());
         to(
                 "localhost",
                 https(certificate("localhost"), ClientAuthentication.NONE, List.of("h2", "http/1.1"))

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class EndpointAuthorityTest {
-    private static final UpstreamSettings.Tls TLS = new UpstreamSettings.Tls(true, null, null, null, null, List.of());
+    private static final UpstreamTlsSettings TLS = new UpstreamTlsSettings(true, null, null, null, null, List.of());
 
     @ParameterizedTest
     @CsvSource({

@@ -3,7 +3,6 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.upstream.UpstreamSettings.Protocol;
-import dev.gateway.upstream.UpstreamSettings.Tls;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +15,7 @@ class UpstreamSettingsTest {
 
     @Test
     void whatIsSaidIsKept() {
-        Tls tls = new Tls(true, null, "app.example", null, null, List.of("TLSv1.3"));
+        UpstreamTlsSettings tls = new UpstreamTlsSettings(true, null, "app.example", null, null, List.of("TLSv1.3"));
         DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, DialSettings.ProxyHeader.V2);
         UpstreamSettings settings = UpstreamSettings.builder()
                 .protocol(Protocol.H2)

@@ -1,0 +1,22 @@
+package dev.gateway.upstream;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * TLS to endpoints, or to a parent proxy.
+ *
+ * @param verify whether the peer's certificate and host name are verified
+ * @param caFile PEM certificates trusted instead of the platform's, or null
+ * @param serverName the name to ask for and verify instead of the peer's host, or null
+ * @param certFile PEM chain of the client certificate, or null
+ * @param keyFile PEM key of the client certificate, or null
+ */
+public record UpstreamTlsSettings(
+        boolean verify,
+        @Nullable Path caFile,
+        @Nullable String serverName,
+        @Nullable Path certFile,
+        @Nullable Path keyFile,
+        List<String> protocols) {}
