@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Account {
     /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */
-    public static final Account UNLIMITED = new Account(null, null);
+    public static final Account UNLIMITED = new Account();
 
     /** What each connection may hold as long as anything is left: a request with a head of an ordinary size. */
     static final long ORDINARY = 24 * 1024;
@@ -27,15 +27,25 @@ public final class Account {
     private final @Nullable Account waitingBodies;
     private long held;
 
-    /**
-     * Makes an account that holds nothing.
-     *
-     * @param loop null if it counts nothing
-     * @param waitingBodies what is held of direct memory, null if that is not counted
-     */
-    Account(@Nullable LoopBudget loop, @Nullable Account waitingBodies) {
+    private Account() {
+        this.loop = null;
+        this.waitingBodies = null;
+    }
+
+    /** Makes the account of one connection of a loop, which does not count bodies that wait. */
+    public Account(LoopBudget loop) {
         this.loop = loop;
-        this.waitingBodies = waitingBodies;
+        this.waitingBodies = null;
+    }
+
+    /**
+     * Makes the account of one connection of a loop.
+     *
+     * @param waitingBodies what bodies that wait are charged to
+     */
+    public Account(LoopBudget loop, LoopBudget waitingBodies) {
+        this.loop = loop;
+        this.waitingBodies = new Account(waitingBodies);
     }
 
     /** Returns what the connection's requests hold of direct memory for bodies that nobody takes yet, by the same rules. */

@@ -9,22 +9,9 @@ public final class LoopBudget {
     private long held;
     private long ready; // granted to this loop and not held
 
-    LoopBudget(MemoryBudget shared) {
+    /** Makes the part of one event loop; to be used on that loop only. */
+    public LoopBudget(MemoryBudget shared) {
         this.shared = shared;
-    }
-
-    /** Makes the account of one connection of this loop. */
-    public Account newAccount() {
-        return new Account(this, null);
-    }
-
-    /**
-     * Makes the account of one connection of this loop.
-     *
-     * @param waitingBodies what bodies that wait are charged to
-     */
-    public Account newAccount(LoopBudget waitingBodies) {
-        return new Account(this, waitingBodies.newAccount());
     }
 
     /** Charges bytes that somebody is about to hold; returns false, and charges nothing, if too few are left. */

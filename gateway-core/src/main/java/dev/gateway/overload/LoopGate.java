@@ -82,7 +82,7 @@ public final class LoopGate {
         if (isCrowded(charged) && !makeRoom() && isFull(charged)) {
             return null;
         }
-        Account account = waitingBodies == null ? charged.newAccount() : charged.newAccount(waitingBodies);
+        Account account = waitingBodies == null ? new Account(charged) : new Account(charged, waitingBodies);
         account.charge(Cost.CONNECTION);
         return account;
     }

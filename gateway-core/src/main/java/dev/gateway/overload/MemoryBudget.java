@@ -26,11 +26,6 @@ public final class MemoryBudget {
         this.step = Math.min(MAX_STEP, capacity / ((long) STEPS_PER_LOOP * Math.max(1, loops)));
     }
 
-    /** Makes the part of one event loop; to be used on that loop only. */
-    public LoopBudget newLoop() {
-        return new LoopBudget(this);
-    }
-
     /** Returns how many bytes may be held. */
     public long capacity() {
         return capacity;

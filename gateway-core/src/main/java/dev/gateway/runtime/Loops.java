@@ -27,6 +27,7 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.MemoryTrimmer;
@@ -105,7 +106,7 @@ public final class Loops {
         overload.watch(new HeapPressure());
         metrics.watchOverload(overload, budget, waitingBodies);
         for (EventLoop loop : transport.loops()) {
-            gates.add(new LoopGate(overload, budget.newLoop(), waitingBodies.newLoop()));
+            gates.add(new LoopGate(overload, new LoopBudget(budget), new LoopBudget(waitingBodies)));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));

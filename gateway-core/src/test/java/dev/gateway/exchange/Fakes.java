@@ -8,6 +8,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.route.Route;
 import dev.gateway.route.Router;
@@ -139,7 +140,7 @@ final class Fakes {
         final List<ResponseHead> heads = new ArrayList<>();
         HttpVersion version = CONNECTION.version();
 
-        Account account = new MemoryBudget(1L << 40, 1).newLoop().newAccount();
+        Account account = new Account(new LoopBudget(new MemoryBudget(1L << 40, 1)));
 
         /** Whether its protocol has a word for a request with which nothing was done. */
         boolean canRefuse;

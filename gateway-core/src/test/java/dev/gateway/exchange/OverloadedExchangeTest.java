@@ -30,13 +30,13 @@ import org.junit.jupiter.api.Test;
 class OverloadedExchangeTest extends ExchangeRig {
     private static final long CAPACITY = 64 * 1024;
 
-    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
     private final Overload overload = new Overload();
     private double level;
 
     OverloadedExchangeTest() {
         gate = new LoopGate(overload, budget, null);
-        client.account = budget.newAccount();
+        client.account = new Account(budget);
         overload.watch(new Pressure() {
             @Override
             public String name() {
@@ -146,10 +146,10 @@ class OverloadedExchangeTest extends ExchangeRig {
     /** The reviews of the memory come too late for a client that is fast. */
     @Test
     void aBodyThatWaitsIsRefusedBeyondItsShareOfDirectMemory() {
-        LoopBudget bodies = new MemoryBudget(CAPACITY, 1).newLoop();
-        client.account = budget.newAccount(bodies);
+        LoopBudget bodies = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+        client.account = new Account(budget, bodies);
         FakeServerStream neighbor = new FakeServerStream();
-        neighbor.account = budget.newAccount(bodies);
+        neighbor.account = new Account(budget, bodies);
         route();
         StreamEvents greedy = handler().onRequest(client, head("POST", "/"), false);
         for (int i = 0; i < 4; i++) {
@@ -169,8 +169,8 @@ class OverloadedExchangeTest extends ExchangeRig {
 
     @Test
     void aBodyThatWaitsIsDiscardedWithItsRequest() {
-        LoopBudget bodies = new MemoryBudget(CAPACITY, 1).newLoop();
-        client.account = budget.newAccount(bodies);
+        LoopBudget bodies = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+        client.account = new Account(budget, bodies);
         route();
         StreamEvents upload = handler().onRequest(client, head("POST", "/"), false);
         upload.onData(bytes("hello"), false);
@@ -193,7 +193,7 @@ class OverloadedExchangeTest extends ExchangeRig {
     @Test
     void aRequestThatThereIsNoRoomForIsAnswered503() {
         route();
-        Account other = budget.newAccount();
+        Account other = new Account(budget);
         other.charge(CAPACITY - 1000);
         handler().onRequest(client, head("GET", "/"), true);
         assertAnswered(503, Cause.OVERLOAD);
@@ -205,7 +205,7 @@ class OverloadedExchangeTest extends ExchangeRig {
     void aProtocolThatCanRefuseARequestDoesAndNothingIsAnswered() {
         route();
         client.canRefuse = true;
-        Account other = budget.newAccount();
+        Account other = new Account(budget);
         other.charge(CAPACITY - 1000);
         handler().onRequest(client, head("GET", "/"), true);
         assertThat(client.refused).isNotNull();
@@ -222,7 +222,7 @@ class OverloadedExchangeTest extends ExchangeRig {
         int refused = 0;
         for (int i = 0; i < waiting.length; i++) {
             FakeServerStream each = new FakeServerStream();
-            each.account = budget.newAccount();
+            each.account = new Account(budget);
             waiting[i] = handler().onRequest(each, headOf(4000), true);
             refused += each.status() == 503 ? 1 : 0;
             assertThat(budget.held()).isLessThanOrEqualTo(CAPACITY);
@@ -265,7 +265,7 @@ class OverloadedExchangeTest extends ExchangeRig {
         List<StreamEvents> open = new ArrayList<>();
         while (budget.left() > CAPACITY / 4) {
             FakeServerStream each = new FakeServerStream();
-            each.account = budget.newAccount();
+            each.account = new Account(budget);
             open.add(handler().onRequest(each, headOf(1000), true));
             opener.last().succeed();
             opener.last().events.onHead(response(200), false);
@@ -279,7 +279,7 @@ class OverloadedExchangeTest extends ExchangeRig {
         List<StreamEvents> waiting = new ArrayList<>();
         while (records.completed.isEmpty()) {
             FakeServerStream each = new FakeServerStream();
-            each.account = budget.newAccount();
+            each.account = new Account(budget);
             waiting.add(handler().onRequest(each, headOf(1000), true));
         }
         return waiting;

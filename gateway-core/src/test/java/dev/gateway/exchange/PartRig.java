@@ -13,6 +13,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.observe.ExchangeRecord;
+import dev.gateway.overload.Account;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
@@ -43,8 +44,8 @@ abstract class PartRig {
     final FakeClientStream upstream = new FakeClientStream();
     final Settings settings = new Settings();
     final Records records = new Records();
-    final LoopBudget budget = new MemoryBudget(1 << 20, 1).newLoop();
-    final LoopBudget bodies = new MemoryBudget(1 << 16, 1).newLoop();
+    final LoopBudget budget = new LoopBudget(new MemoryBudget(1 << 20, 1));
+    final LoopBudget bodies = new LoopBudget(new MemoryBudget(1 << 16, 1));
     final List<String> told = new ArrayList<>();
     final List<ByteBuf> buffers = new ArrayList<>();
     final FakeOwner owner = new FakeOwner();
@@ -55,7 +56,7 @@ abstract class PartRig {
     ExchangeContext exchange;
 
     PartRig() {
-        client.account = budget.newAccount(bodies);
+        client.account = new Account(budget, bodies);
     }
 
     @BeforeEach

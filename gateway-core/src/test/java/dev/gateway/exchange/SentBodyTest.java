@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 /** What is kept of a body for another attempt. */
 class SentBodyTest {
     private final MemoryBudget budget = new MemoryBudget(400_000, 1);
-    private final LoopBudget loop = budget.newLoop();
-    private final Account account = loop.newAccount();
+    private final LoopBudget loop = new LoopBudget(budget);
+    private final Account account = new Account(loop);
     private final SentBody sent = new SentBody(account);
 
     @AfterEach
@@ -118,7 +118,7 @@ class SentBodyTest {
         ByteBuf data = buffer(60_000, 60_000);
         SentBody last;
         do {
-            last = new SentBody(loop.newAccount());
+            last = new SentBody(new Account(loop));
             all.add(last);
             last.keep(data);
         } while (last.isWhole());

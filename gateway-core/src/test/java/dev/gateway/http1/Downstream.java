@@ -6,6 +6,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.overload.Account;
+import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.stream.ConnectionInfo;
 import dev.gateway.stream.ConnectionObserver;
@@ -75,7 +76,7 @@ final class Downstream implements RequestHandler {
     }
 
     Downstream(Http1ServerSettings settings, @Nullable Upgrade h2c) {
-        this(settings, h2c, new MemoryBudget(1L << 40, 1).newLoop().newAccount(), new EmbeddedChannel());
+        this(settings, h2c, new Account(new LoopBudget(new MemoryBudget(1L << 40, 1))), new EmbeddedChannel());
     }
 
     Downstream(Http1ServerSettings settings, Account account, EmbeddedChannel channel) {

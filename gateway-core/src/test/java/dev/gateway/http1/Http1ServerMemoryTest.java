@@ -28,9 +28,9 @@ class Http1ServerMemoryTest {
     private static final String CHUNKED = "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n";
     private static final String NO_ROOM =
             "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
-    private final Account others = budget.newAccount();
-    private final Account account = budget.newAccount();
+    private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final Account others = new Account(budget);
+    private final Account account = new Account(budget);
     private final Downstream client = new Downstream(Downstream.SETTINGS, account, new EmbeddedChannel());
 
     @AfterEach

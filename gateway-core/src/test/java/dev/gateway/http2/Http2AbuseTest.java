@@ -302,7 +302,7 @@ class Http2AbuseTest {
 
     /** A connection that holds more than its share of the memory there is, which refuses what it asks from then on. */
     private RawClient greedy() {
-        Account account = new MemoryBudget(1 << 20, 1).newLoop().newAccount();
+        Account account = new Account(new LoopBudget(new MemoryBudget(1 << 20, 1)));
         account.charge(512 * 1024);
         ConnectionInfo info = new ConnectionInfo(
                 0, "test", HttpVersion.HTTP_2, SourceAddress.UNIX, SourceAddress.UNIX, null, null, account);
@@ -661,9 +661,9 @@ class Http2AbuseTest {
     /** A window bounds the bytes that wait, not the pieces in which they come. */
     @Test
     void bodiesInShortPiecesForWhichThereIsNoMemory() {
-        LoopBudget budget = new MemoryBudget(1 << 20, 1).newLoop();
+        LoopBudget budget = new LoopBudget(new MemoryBudget(1 << 20, 1));
         ConnectionInfo info = new ConnectionInfo(
-                0, "test", HttpVersion.HTTP_2, SourceAddress.UNIX, SourceAddress.UNIX, null, null, budget.newAccount());
+                0, "test", HttpVersion.HTTP_2, SourceAddress.UNIX, SourceAddress.UNIX, null, null, new Account(budget));
         try (RawClient client = new RawClient(info, Http2ServerSettings.DEFAULT, true)) {
             ByteBuf[] pieces = new ByteBuf[1_000];
             int stream = 1;

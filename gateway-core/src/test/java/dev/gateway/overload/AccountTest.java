@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 class AccountTest {
     private static final long CAPACITY = 1024 * 1024;
 
-    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
-    private final Account account = budget.newAccount();
+    private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
+    private final Account account = new Account(budget);
 
     /** Lets others hold so much that so many bytes are left. */
     private void leave(long bytes) {

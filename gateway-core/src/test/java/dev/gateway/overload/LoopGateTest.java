@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 class LoopGateTest {
     private static final long CAPACITY = 1024 * 1024;
 
-    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
     private final LoopGate gate = new LoopGate(new Overload(), budget, null);
 
     @Test
     void bodiesThatWaitHaveABudgetOfTheirOwn() {
-        LoopBudget bodies = new MemoryBudget(1000, 1).newLoop();
+        LoopBudget bodies = new LoopBudget(new MemoryBudget(1000, 1));
         Account bounded = requireNonNull(new LoopGate(new Overload(), budget, bodies).admitConnection());
         long held = budget.held();
         assertThat(bounded.waitingBodies().tryCharge(1001)).isFalse();
@@ -110,7 +110,7 @@ class LoopGateTest {
 
     @Test
     void acceptingSlowsDownWhileConnectionsTakeThePlaceOfOthers() {
-        Account others = budget.newAccount();
+        Account others = new Account(budget);
         others.charge(CAPACITY * 25 / 32); // between what new connections want and what they need
         int accepted = 0;
         long millis = 0;

@@ -11,8 +11,8 @@ class MemoryBudgetTest {
     private static final long CAPACITY = 1024 * 1024;
 
     private final MemoryBudget budget = new MemoryBudget(CAPACITY, 2);
-    private final LoopBudget loop = budget.newLoop();
-    private final LoopBudget other = budget.newLoop();
+    private final LoopBudget loop = new LoopBudget(budget);
+    private final LoopBudget other = new LoopBudget(budget);
 
     @Test
     void loopsHoldTogetherWhatThereIsAndNoMore() {
@@ -71,7 +71,7 @@ class MemoryBudgetTest {
         List<LoopBudget> loops = new ArrayList<>();
         List<CompletableFuture<Void>> done = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            LoopBudget each = budget.newLoop();
+            LoopBudget each = new LoopBudget(budget);
             loops.add(each);
             done.add(CompletableFuture.runAsync(() -> chargeAndRelease(each)));
         }
@@ -92,7 +92,7 @@ class MemoryBudgetTest {
     @Test
     void aConnectionMayHoldAnOrdinaryRequestAsLongAsAnythingIsLeft() {
         loop.tryCharge(CAPACITY - Account.ORDINARY);
-        Account account = loop.newAccount();
+        Account account = new Account(loop);
         assertThat(account.tryCharge(Account.ORDINARY + 1)).isFalse();
         assertThat(account.tryCharge(Account.ORDINARY)).isTrue();
         assertThat(account.held()).isEqualTo(Account.ORDINARY);
@@ -100,25 +100,25 @@ class MemoryBudgetTest {
 
     @Test
     void aGreedyConnectionLeavesRoomForOthers() {
-        Account greedy = loop.newAccount();
+        Account greedy = new Account(loop);
         while (greedy.tryCharge(1000)) {
             assertThat(greedy.held()).isLessThan(CAPACITY / 2);
         }
-        assertThat(other.newAccount().tryCharge(100_000)).isTrue();
+        assertThat(new Account(other).tryCharge(100_000)).isTrue();
     }
 
     @Test
     void manyGreedyConnectionsLeaveAReserveForOrdinaryOnes() {
         List<Account> greedy = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            Account each = loop.newAccount();
+            Account each = new Account(loop);
             greedy.add(each);
             while (each.tryCharge(30_000)) {
                 assertThat(each.held()).isLessThan(CAPACITY);
             }
         }
         assertThat(loop.left()).isGreaterThan(CAPACITY / 8);
-        assertThat(other.newAccount().tryCharge(Account.ORDINARY)).isTrue();
+        assertThat(new Account(other).tryCharge(Account.ORDINARY)).isTrue();
         greedy.forEach(each -> each.release(each.held()));
         assertThat(loop.held()).isZero();
     }

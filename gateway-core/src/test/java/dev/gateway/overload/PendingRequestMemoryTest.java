@@ -12,7 +12,7 @@ class PendingRequestMemoryTest {
     private static final long CAPACITY = 1024 * 1024;
     private static final long EACH = 4096;
 
-    private final LoopBudget budget = new MemoryBudget(CAPACITY, 1).newLoop();
+    private final LoopBudget budget = new LoopBudget(new MemoryBudget(CAPACITY, 1));
     private final LoopGate gate = new LoopGate(new Overload(), budget, null);
     private final List<Holding> holdings = new ArrayList<>();
 
@@ -23,7 +23,7 @@ class PendingRequestMemoryTest {
     }
 
     private boolean admit(PendingRequestMemory pending) {
-        Holding holding = new Holding(budget.newAccount());
+        Holding holding = new Holding(new Account(budget));
         holdings.add(holding);
         if (!holding.tryAdd(EACH) || !gate.admits(pending, holding.bytes())) {
             holding.release();
@@ -62,7 +62,7 @@ class PendingRequestMemoryTest {
 
     @Test
     void whileMemoryIsScarceForOtherReasonsAnUpstreamMayHoldAsMuchAsIsLeft() {
-        Account clients = budget.newAccount();
+        Account clients = new Account(budget);
         clients.charge(CAPACITY * 3 / 4);
         assertThat(fill(new PendingRequestMemory())).isBetween(CAPACITY / 10, CAPACITY / 7);
         clients.release(CAPACITY * 3 / 4);
@@ -71,7 +71,7 @@ class PendingRequestMemoryTest {
     @Test
     void whatIsAddedAndRemovedWhileItIsWaitedForCountsToo() {
         PendingRequestMemory pending = new PendingRequestMemory();
-        Holding holding = new Holding(budget.newAccount());
+        Holding holding = new Holding(new Account(budget));
         holding.tryAdd(EACH);
         holding.waitFor(pending);
         holding.tryAdd(1000);
@@ -92,7 +92,7 @@ class PendingRequestMemoryTest {
     @Test
     void theEndOfWaitingIsCountedOnce() {
         PendingRequestMemory pending = new PendingRequestMemory();
-        Holding holding = new Holding(budget.newAccount());
+        Holding holding = new Holding(new Account(budget));
         holding.tryAdd(EACH);
         holding.waitFor(pending);
         holding.release();
