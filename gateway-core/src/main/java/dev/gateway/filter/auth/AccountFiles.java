@@ -29,11 +29,13 @@ final class AccountFiles {
     /** What all files say; another object whenever one of them says something else. */
     record State(Users users, Groups groups, Tokens tokens) {}
 
-    AccountFiles(ProxyAuthentication.Settings settings, LongSupplier nanoClock) throws AuthFileException {
+    /** Reads those files that are not null. */
+    AccountFiles(@Nullable Path usersFile, @Nullable Path groupsFile, @Nullable Path tokensFile, LongSupplier nanoClock)
+            throws AuthFileException {
         this.nanoClock = nanoClock;
-        users = open(settings.usersFile(), Users::parse);
-        groups = open(settings.groupsFile(), Groups::parse);
-        tokens = open(settings.tokensFile(), Tokens::parse);
+        users = open(usersFile, Users::parse);
+        groups = open(groupsFile, Groups::parse);
+        tokens = open(tokensFile, Tokens::parse);
         state = read();
         lookedNanos = nanoClock.getAsLong();
     }

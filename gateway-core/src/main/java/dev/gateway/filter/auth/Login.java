@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * One request's credentials on their way to a verdict: on the exchange's event loop, with excursions to {@link AuthWork}
  * for a look at the files and for hashing. Nothing is answered once it is cancelled.
  */
-final class Login {
+final class Login implements PasswordChecks.Requester {
     private static final Verdict OVERLOAD =
             new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many passwords wait to be checked"));
     private static final Verdict LIMITED = new Verdict.Refuse(
@@ -29,15 +29,15 @@ final class Login {
     private static final Verdict EVICTED = new Verdict.Refuse(Failure.of(
             Cause.RATE_LIMITED, "too many passwords wait to be checked, and this client has shown wrong ones"));
 
-    private final ProxyAuthentication filter;
+    private final LoginServices services;
     private final Credentials shown;
     private final FilterContext context;
     private final Verdict.Wait waiting = new Verdict.Wait(this::cancel);
     private PasswordChecks.@Nullable Check check;
     private boolean cancelled;
 
-    Login(ProxyAuthentication filter, Credentials shown, FilterContext context) {
-        this.filter = filter;
+    Login(LoginServices services, Credentials shown, FilterContext context) {
+        this.services = services;
         this.shown = shown;
         this.context = context;
     }
@@ -50,12 +50,12 @@ final class Login {
     }
 
     Verdict begin() {
-        if (filter.files().isFresh()) {
+        if (services.files().isFresh()) {
             return judge();
         }
         try {
-            filter.work().files().execute(() -> {
-                filter.files().refresh();
+            services.work().files().execute(() -> {
+                services.files().refresh();
                 onLoop(this::judgeAndResume);
             });
             return waiting;
@@ -72,7 +72,7 @@ final class Login {
     }
 
     private Verdict judge() {
-        State state = filter.files().state();
+        State state = services.files().state();
         return switch (shown.scheme()) {
             case CERTIFICATE -> answer(state.groups().identity(new String(shown.secret(), StandardCharsets.UTF_8)));
             case BEARER -> answer(owner(state));
@@ -81,47 +81,49 @@ final class Login {
     }
 
     private Verdict password(State state) {
-        Digest digest = filter.verified().digest(shown.secret());
-        Identity known = filter.verified().find(digest, state);
+        Digest digest = services.verified().digest(shown.secret());
+        Identity known = services.verified().find(digest, state);
         if (known != null) {
             return answer(known);
         }
-        if (filter.wrong().find(digest, state) != null) {
+        if (services.wrong().find(digest, state) != null) {
             return answer(null);
         }
         // Strangers must not lock a user out: his failures count only for clients that have failed themselves.
-        FailureCounts failures = filter.work().failures();
+        FailureCounts failures = services.work().failures();
         if (failures.isFull(client()) || (failures.any(client()) && failures.isFull(user()))) {
             return FAILED_TOO_OFTEN;
         }
-        return switch (filter.checks().add(this, digest, state)) {
+        return switch (services.checks().add(this, digest, state)) {
             case WAITS -> waiting;
             case CLIENT_HAS_TOO_MANY -> LIMITED;
             case TOO_MANY -> OVERLOAD;
         };
     }
 
-    /** Returns whose passwords count together. */
-    ClientNetwork client() {
+    @Override
+    public ClientNetwork client() {
         return context.client().network();
     }
 
-    /** Returns for whom wrong passwords count together: the user, by a digest, since a name may be long. */
-    Digest user() {
-        return filter.verified().digest(Arrays.copyOf(shown.secret(), shown.colon()));
+    /** The user, by a digest, since a name may be long. */
+    @Override
+    public Digest user() {
+        return services.verified().digest(Arrays.copyOf(shown.secret(), shown.colon()));
     }
 
-    void waitsFor(PasswordChecks.Check made) {
+    @Override
+    public void waitsFor(PasswordChecks.Check made) {
         check = made;
     }
 
-    /** Takes the answer, on whatever thread; null for a wrong password. */
-    void onChecked(@Nullable Identity identity) {
+    @Override
+    public void onChecked(@Nullable Identity identity) {
         onLoop(() -> context.resume(answer(identity)));
     }
 
-    /** Learns that its password will not be checked, on whatever thread. */
-    void onEvicted() {
+    @Override
+    public void onEvicted() {
         onLoop(() -> context.resume(EVICTED));
     }
 
@@ -130,9 +132,9 @@ final class Login {
         return name == null ? null : state.groups().identity(name);
     }
 
-    /** Hashes the password whether the user exists or not. Called on one of the threads for that. */
-    @Nullable
-    Identity check(State state) {
+    /** Hashes the password whether the user exists or not. */
+    @Override
+    public @Nullable Identity check(State state) {
         int colon = shown.colon();
         String user = utf8(shown.secret(), colon);
         PasswordHash hash = user == null ? null : state.users().hashes().get(user);
@@ -154,7 +156,11 @@ final class Login {
     }
 
     private Verdict answer(@Nullable Identity identity) {
-        return identity == null ? filter.refuse("wrong credentials") : filter.accept(identity, context);
+        if (identity == null) {
+            return services.challenges().refuse("wrong credentials");
+        }
+        context.setIdentity(identity);
+        return Verdict.PROCEED;
     }
 
     private void onLoop(Runnable task) {

@@ -1,6 +1,7 @@
 package dev.gateway.filter.auth;
 
 import dev.gateway.filter.auth.AccountFiles.State;
+import dev.gateway.stream.ClientNetwork;
 import dev.gateway.stream.Identity;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -36,9 +37,35 @@ final class PasswordChecks {
         this.wrong = wrong;
     }
 
+    /** Who wants a password checked. */
+    interface Requester {
+        /** Returns whose passwords count together. */
+        ClientNetwork client();
+
+        /** Returns for whom wrong passwords count together. */
+        Digest user();
+
+        /**
+         * Hashes the password. Called on one of the threads for that.
+         *
+         * @return who the client is, null if the password is wrong
+         */
+        @Nullable
+        Identity check(State state);
+
+        /** It waits for that check from now on. */
+        void waitsFor(Check made);
+
+        /** Takes the answer, on whatever thread; null for a wrong password. */
+        void onChecked(@Nullable Identity identity);
+
+        /** Learns that its password will not be checked, on whatever thread. */
+        void onEvicted();
+    }
+
     /** What became of the wish to have a password checked. */
     enum Outcome {
-        /** It will be checked, and the login is told. */
+        /** It will be checked, and the requester is told. */
         WAITS,
         /** So many of this client's wait already that others would not get their turn. */
         CLIENT_HAS_TOO_MANY,
@@ -47,20 +74,20 @@ final class PasswordChecks {
     }
 
     /** Has a password checked, or waits with others for the check that there is. */
-    Outcome add(Login login, Digest digest, State state) {
+    Outcome add(Requester requester, Digest digest, State state) {
         synchronized (work) {
-            return addLocked(login, digest, state);
+            return addLocked(requester, digest, state);
         }
     }
 
-    private Outcome addLocked(Login login, Digest digest, State state) {
+    private Outcome addLocked(Requester requester, Digest digest, State state) {
         Check same = checks.get(digest);
         if (same != null && same.isAgainst(state)) {
-            same.logins.add(login);
-            login.waitsFor(same);
+            same.requesters.add(requester);
+            requester.waitsFor(same);
             return Outcome.WAITS;
         }
-        Check check = new Check(login, digest, state);
+        Check check = new Check(requester, digest, state);
         try {
             if (!work.hash(check.client, check)) {
                 return Outcome.CLIENT_HAS_TOO_MANY;
@@ -69,26 +96,26 @@ final class PasswordChecks {
             return Outcome.TOO_MANY;
         }
         checks.put(digest, check);
-        login.waitsFor(check);
+        requester.waitsFor(check);
         return Outcome.WAITS;
     }
 
     /** One password on its way. */
     final class Check implements HashingTask {
-        private final Login first; // all logins show the same
+        private final Requester first; // all of them show the same
         private final Digest digest;
         private final State state;
         private final Object client; // whose it was first
         private final Object user;
-        private final Set<Login> logins = new HashSet<>(2);
+        private final Set<Requester> requesters = new HashSet<>(2);
 
-        private Check(Login first, Digest digest, State state) {
+        private Check(Requester first, Digest digest, State state) {
             this.first = first;
             this.digest = digest;
             this.state = state;
             this.client = first.client();
             this.user = first.user();
-            logins.add(first);
+            requesters.add(first);
         }
 
         @SuppressWarnings("ReferenceEquality") // what is read anew is another state, whatever it says
@@ -96,17 +123,17 @@ final class PasswordChecks {
             return state == current;
         }
 
-        /** A login does not wait any more. */
-        void leave(Login login) {
+        /** A requester does not wait any more. */
+        void leave(Requester requester) {
             synchronized (work) {
-                logins.remove(login);
+                requesters.remove(requester);
             }
         }
 
         @Override
         public void run() {
             synchronized (work) {
-                if (logins.isEmpty()) {
+                if (requesters.isEmpty()) {
                     checks.remove(digest, this);
                     return;
                 }
@@ -121,21 +148,21 @@ final class PasswordChecks {
                     work.failed(client, user);
                 }
             } finally {
-                for (Login login : end()) {
-                    login.onChecked(identity);
+                for (Requester requester : end()) {
+                    requester.onChecked(identity);
                 }
             }
         }
 
         @Override
         public void evicted() {
-            end().forEach(Login::onEvicted);
+            end().forEach(Requester::onEvicted);
         }
 
-        private List<Login> end() {
+        private List<Requester> end() {
             synchronized (work) {
                 checks.remove(digest, this);
-                return List.copyOf(logins);
+                return List.copyOf(requesters);
             }
         }
     }

@@ -6,10 +6,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.message.FieldName;
 import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
-import dev.gateway.stream.Cause;
 import dev.gateway.stream.ConnectionInfo;
-import dev.gateway.stream.Failure;
-import dev.gateway.stream.Identity;
 import io.netty.util.AsciiString;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,12 +22,7 @@ public final class ProxyAuthentication implements Filter {
     private static final int MOST_WRONG = 1_000;
 
     private final Settings settings;
-    private final AccountFiles files;
-    private final AuthWork work;
-    private final VerifiedCredentials verified;
-    private final VerifiedCredentials wrong; // by the digests of the others
-    private final PasswordChecks checks;
-    private final AsciiString[] challenges;
+    private final LoginServices services;
 
     /**
      * How clients may prove who they are; at least one way.
@@ -59,17 +51,16 @@ public final class ProxyAuthentication implements Filter {
 
     ProxyAuthentication(Settings settings, AuthWork work, LongSupplier nanoClock) throws AuthFileException {
         this.settings = settings;
-        this.work = work;
-        this.files = new AccountFiles(settings, nanoClock);
-        this.verified = new VerifiedCredentials(nanoClock);
-        this.wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
-        this.checks = new PasswordChecks(work, verified, wrong);
-        String realm = "realm=\"" + settings.realm.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
-        AsciiString basic = new AsciiString("Basic " + realm + ", charset=\"UTF-8\"");
-        AsciiString bearer = new AsciiString("Bearer " + realm);
-        this.challenges = settings.usersFile == null
-                ? settings.tokensFile == null ? new AsciiString[0] : new AsciiString[] {bearer}
-                : settings.tokensFile == null ? new AsciiString[] {basic} : new AsciiString[] {basic, bearer};
+        AccountFiles files = new AccountFiles(settings.usersFile, settings.groupsFile, settings.tokensFile, nanoClock);
+        VerifiedCredentials verified = new VerifiedCredentials(nanoClock);
+        VerifiedCredentials wrong = new VerifiedCredentials(nanoClock, MOST_WRONG);
+        this.services = new LoginServices(
+                files,
+                work,
+                verified,
+                wrong,
+                new PasswordChecks(work, verified, wrong),
+                new Challenges(settings.realm, settings.usersFile != null, settings.tokensFile != null));
     }
 
     @Override
@@ -84,9 +75,9 @@ public final class ProxyAuthentication implements Filter {
         fields.remove(FieldName.PROXY_AUTHORIZATION);
         Credentials shown = several ? null : Credentials.parse(value);
         if (shown == null || !offers(shown.scheme())) {
-            return refuse("credentials of a kind that is not accepted, or malformed");
+            return services.challenges().refuse("credentials of a kind that is not accepted, or malformed");
         }
-        return new Login(this, shown, context).begin();
+        return new Login(services, shown, context).begin();
     }
 
     private boolean offers(Credentials.Scheme scheme) {
@@ -99,56 +90,22 @@ public final class ProxyAuthentication implements Filter {
                 ? CommonName.of(tls.clientSubject())
                 : null;
         if (name == null) {
-            return refuse("no credentials");
+            return services.challenges().refuse("no credentials");
         }
-        return new Login(this, Credentials.certificate(name), context).begin();
-    }
-
-    Verdict accept(Identity identity, FilterContext context) {
-        context.setIdentity(identity);
-        return Verdict.PROCEED;
-    }
-
-    Verdict refuse(String why) {
-        if (challenges.length == 0) {
-            // Nothing to ask for: a 407 has to name a scheme (RFC 9110, section 15.5.8).
-            return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, 403, "no client certificate"));
-        }
-        Fields fields = new Fields();
-        for (AsciiString challenge : challenges) {
-            fields.add(FieldName.PROXY_AUTHENTICATE, challenge);
-        }
-        return new Verdict.Refuse(Failure.of(Cause.PROXY_AUTH, why), fields);
+        return new Login(services, Credentials.certificate(name), context).begin();
     }
 
     /** Looks at the files, unless somebody just did. Blocks; not for event loops. */
     public void refresh() {
-        files.refresh();
+        services.files().refresh();
     }
 
     /** Returns what is wrong with the files, one list of lines for each file that something is wrong with. */
     public List<List<String>> problems() {
-        return files.problems();
-    }
-
-    AccountFiles files() {
-        return files;
+        return services.files().problems();
     }
 
     VerifiedCredentials verified() {
-        return verified;
-    }
-
-    /** Returns which passwords were wrong: who goes on showing one costs nothing more, and counts once. */
-    VerifiedCredentials wrong() {
-        return wrong;
-    }
-
-    PasswordChecks checks() {
-        return checks;
-    }
-
-    AuthWork work() {
-        return work;
+        return services.verified();
     }
 }

@@ -1,0 +1,16 @@
+package dev.gateway.filter.auth;
+
+/**
+ * What the logins of one authentication filter share. Safe from any thread.
+ *
+ * @param verified passwords that were right
+ * @param wrong passwords that were not: who goes on showing one costs nothing more, and counts once
+ * @param checks passwords that wait to be hashed
+ */
+record LoginServices(
+        AccountFiles files,
+        AuthWork work,
+        VerifiedCredentials verified,
+        VerifiedCredentials wrong,
+        PasswordChecks checks,
+        Challenges challenges) {}
