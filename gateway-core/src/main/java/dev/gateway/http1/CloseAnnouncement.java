@@ -51,7 +51,9 @@ final class CloseAnnouncement extends Timer {
     @Override
     protected void onExpired() {
         advance(State.OLD);
-        owner.onOld();
+        if (isOld()) { // else it ends sooner
+            owner.onOld();
+        }
     }
 
     private void advance(State next) {

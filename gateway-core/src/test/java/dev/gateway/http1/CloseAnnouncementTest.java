@@ -57,7 +57,16 @@ class CloseAnnouncementTest {
         assertTrue(announcement.isLastRequest());
         assertFalse(announcement.isOld());
         assertFalse(announcement.isDraining());
-        assertEquals(1, becameOld);
+        assertEquals(0, becameOld);
+    }
+
+    @Test
+    void doesNotBecomeOldWhileItDrains() {
+        announcement.begin(1_000);
+        announcement.drain();
+        clock.advance(1_100);
+        assertFalse(announcement.isOld());
+        assertEquals(0, becameOld);
     }
 
     @Test

@@ -322,6 +322,19 @@ class Http1ServerLimitsTest {
     }
 
     @Test
+    void drainingWaitsNoLongerForAFirstRequestOnceTheConnectionIsOld() {
+        client.finish();
+        client = ageing(0);
+        client.clock.advance(1_900);
+        client.connection.drain();
+        client.clock.advance(900); // it became old meanwhile
+        assertTrue(client.channel.isOpen());
+        client.clock.advance(200);
+        client.channel.runPendingTasks();
+        assertFalse(client.channel.isOpen());
+    }
+
+    @Test
     void drainingLetsARequestInFlightFinish() {
         client.answer = request -> {};
         client.send(GET);
