@@ -158,6 +158,9 @@ abstract class PooledConnection {
         if (!channel.isActive()) {
             return CloseCause.ENDPOINT;
         }
+        if (!permitted) {
+            return CloseCause.LIMIT;
+        }
         return expiresAtNanos - now <= 0 ? CloseCause.MAX_LIFETIME : CloseCause.IDLE_TIMEOUT;
     }
 

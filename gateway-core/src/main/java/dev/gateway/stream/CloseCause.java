@@ -18,7 +18,10 @@ public enum CloseCause {
     TUNNEL,
     /** The endpoint's name no longer leads to its address. */
     ADDRESS,
-    /** It was idle, and another connection needed its place: a limit was reached, or no open file was left. */
+    /**
+     * It was idle, and another connection needed its place: a limit was reached, or no open file was left. Or it was made
+     * for a check beyond the limit.
+     */
     LIMIT,
     /** The endpoint or its upstream takes no more requests, or the gateway stops. */
     DRAIN;

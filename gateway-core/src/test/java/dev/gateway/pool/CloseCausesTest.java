@@ -69,6 +69,21 @@ class CloseCausesTest extends PoolFixture {
         assertThat(cause()).isEqualTo(CloseCause.DRAIN);
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP1", "H2C"})
+    void aCheckMadeItBeyondTheLimit(Protocol protocol) throws Exception {
+        settings.maxConnections = 1;
+        FakeUpstream origin = protocol == Protocol.H2C ? http2(1) : http1();
+        settings.protocol = protocol;
+        to(origin);
+        Reply first = get("/hold");
+        Runnable answer = heldBy(origin);
+        assertThat(check("/").connection()).isEqualTo(2);
+        assertThat(cause()).isEqualTo(CloseCause.LIMIT);
+        answer.run();
+        assertThat(first.connection()).isEqualTo(1);
+    }
+
     @Test
     void anotherEventLoopNeededItsPlace() throws Exception {
         settings.maxConnections = 1;
