@@ -170,20 +170,20 @@ public final class ListenerAssembly {
             }
         }
         return new ServerTlsSettings(
-                certificates,
-                config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE,
-                config.protocols().alpn(),
-                versions,
-                config.protocols().ciphers(),
-                switch (config.clients().auth()) {
-                    case NONE -> ClientAuthentication.NONE;
-                    case OPTIONAL -> ClientAuthentication.OPTIONAL;
-                    case REQUIRED -> ClientAuthentication.REQUIRED;
-                },
-                config.clients().caFile(),
-                config.sessions().tickets(),
-                Conversions.millis(listener.timeouts().tlsHandshake()),
-                config.clients().crlFile(),
-                (int) Math.max(1, config.sessions().timeout().toSeconds()));
+                new ServerTlsSettings.Certificates(
+                        certificates, config.certificates().unknownServerName() == TlsConfig.UnknownServerName.REFUSE),
+                new ServerTlsSettings.Protocols(
+                        config.protocols().alpn(), versions, config.protocols().ciphers()),
+                new ServerTlsSettings.Clients(
+                        switch (config.clients().auth()) {
+                            case NONE -> ClientAuthentication.NONE;
+                            case OPTIONAL -> ClientAuthentication.OPTIONAL;
+                            case REQUIRED -> ClientAuthentication.REQUIRED;
+                        },
+                        config.clients().caFile(),
+                        config.clients().crlFile()),
+                new ServerTlsSettings.Sessions(config.sessions().tickets(), (int)
+                        Math.max(1, config.sessions().timeout().toSeconds())),
+                Conversions.millis(listener.timeouts().tlsHandshake()));
     }
 }

@@ -26,15 +26,17 @@ public final class ListenerTls implements AutoCloseable {
     /** Reads the files. */
     static ListenerTls read(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
         List<Path> files = new ArrayList<>();
-        for (CertificateFiles each : settings.certificates()) {
+        for (CertificateFiles each : settings.certificates().files()) {
             files.add(each.certFile());
             files.add(each.keyFile());
         }
-        if (settings.clientCaFile() != null) {
-            files.add(settings.clientCaFile());
+        Path caFile = settings.clients().caFile();
+        if (caFile != null) {
+            files.add(caFile);
         }
-        if (settings.clientCrlFile() != null) {
-            files.add(settings.clientCrlFile());
+        Path crlFile = settings.clients().crlFile();
+        if (crlFile != null) {
+            files.add(crlFile);
         }
         FileWatch watch = new FileWatch(files);
         return new ListenerTls(settings, watch, new ServerTls(settings));

@@ -131,14 +131,10 @@ final class Clients {
     static ServerTls serverTls(Path directory, int certificates) throws Exception {
         CertificateFiles files = SelfSigned.in(directory);
         return new ServerTls(new ServerTlsSettings(
-                Collections.nCopies(certificates, files),
-                false,
-                List.of("h2", "http/1.1"),
-                List.of(),
-                List.of(),
-                ServerTlsSettings.ClientAuthentication.NONE,
-                null,
-                true,
+                new ServerTlsSettings.Certificates(Collections.nCopies(certificates, files), false),
+                new ServerTlsSettings.Protocols(List.of("h2", "http/1.1"), List.of(), List.of()),
+                new ServerTlsSettings.Clients(ServerTlsSettings.ClientAuthentication.NONE, null, null),
+                ServerTlsSettings.Sessions.DEFAULT,
                 ListenerRig.PATIENCE_MILLIS));
     }
 

@@ -152,7 +152,11 @@ abstract class PoolFixture {
                 false,
                 100,
                 new ServerTls(new ServerTlsSettings(
-                        List.of(certificate), false, alpn, List.of(), List.of(), auth, caFile(), true, 10_000)));
+                        new ServerTlsSettings.Certificates(List.of(certificate), false),
+                        new ServerTlsSettings.Protocols(alpn, List.of(), List.of()),
+                        new ServerTlsSettings.Clients(auth, caFile(), null),
+                        ServerTlsSettings.Sessions.DEFAULT,
+                        10_000)));
     }
 
     FakeUpstream origin(boolean http2, int maxStreams, @Nullable ServerTls tls) throws InterruptedException {

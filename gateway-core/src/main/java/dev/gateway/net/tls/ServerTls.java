@@ -19,6 +19,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -63,25 +64,27 @@ public final class ServerTls implements AutoCloseable {
      * @throws GeneralSecurityException if a certificate, key, cipher or protocol is not usable
      */
     public ServerTls(ServerTlsSettings settings) throws IOException, GeneralSecurityException {
-        this(settings, TicketSecrets.lasting(settings.resumableSeconds()));
+        this(settings, TicketSecrets.lasting(settings.sessions().timeoutSeconds()));
     }
 
     ServerTls(ServerTlsSettings settings, TicketSecrets secrets) throws IOException, GeneralSecurityException {
-        this.protocols = List.copyOf(settings.alpn());
-        this.refusesUnknownNames = settings.refusesUnknownNames();
+        this.protocols = List.copyOf(settings.protocols().alpn());
+        this.refusesUnknownNames = settings.certificates().refusesUnknownNames();
         this.handshakeMillis = settings.handshakeMillis();
-        this.tickets = settings.tickets();
+        this.tickets = settings.sessions().tickets();
         this.secrets = secrets;
         // Read once: tickets must not have the key of one CA while connections have the trust of another.
-        X509Certificate @Nullable [] authorities =
-                settings.clientCaFile() == null ? null : Pem.certificates(settings.clientCaFile());
-        this.policy = policy(settings, authorities);
-        this.clients = authorities == null ? null : ClientCertificates.read(settings.clientCrlFile(), authorities);
+        Path caFile = settings.clients().caFile();
+        X509Certificate @Nullable [] authorities = caFile == null ? null : Pem.certificates(caFile);
+        this.policy = policy(settings.clients(), authorities);
+        this.clients = authorities == null
+                ? null
+                : ClientCertificates.read(settings.clients().crlFile(), authorities);
         if (!tickets && TlsProvider.CURRENT == SslProvider.JDK) {
             log.warn("sessionTickets: false has no effect, because the JDK's TLS always gives tickets");
         }
         try {
-            for (CertificateFiles files : settings.certificates()) {
+            for (CertificateFiles files : settings.certificates().files()) {
                 X509Certificate[] chain = Pem.certificates(files.certFile());
                 SslContext context = newContext(settings, files, chain, authorities);
                 contexts.add(context);
@@ -103,7 +106,8 @@ public final class ServerTls implements AutoCloseable {
             X509Certificate[] chain,
             X509Certificate @Nullable [] authorities)
             throws IOException, GeneralSecurityException {
-        List<String> protocols = settings.protocols().isEmpty() ? TlsProvider.PROTOCOLS : settings.protocols();
+        ServerTlsSettings.Protocols spoken = settings.protocols();
+        List<String> versions = spoken.versions().isEmpty() ? TlsProvider.PROTOCOLS : spoken.versions();
         try {
             PrivateKey key = Pem.privateKey(files.keyFile());
             Pem.requirePair(chain[0], key, files.keyFile());
@@ -112,12 +116,12 @@ public final class ServerTls implements AutoCloseable {
                 builder.trustManager(authorities);
             }
             return builder.sslProvider(TlsProvider.CURRENT)
-                    .protocols(protocols)
-                    .ciphers(TlsProvider.ciphers(settings.ciphers(), protocols), IdentityCipherSuiteFilter.INSTANCE)
-                    .applicationProtocolConfig(TlsProvider.alpn(settings.alpn()))
-                    .clientAuth(clientAuth(settings))
+                    .protocols(versions)
+                    .ciphers(TlsProvider.ciphers(spoken.ciphers(), versions), IdentityCipherSuiteFilter.INSTANCE)
+                    .applicationProtocolConfig(TlsProvider.alpn(spoken.alpn()))
+                    .clientAuth(clientAuth(settings.clients()))
                     .sessionCacheSize(CACHED_RESUMPTIONS)
-                    .sessionTimeout(settings.resumableSeconds())
+                    .sessionTimeout(settings.sessions().timeoutSeconds())
                     .build();
         } catch (IllegalArgumentException e) {
             // Netty's word for a cipher or protocol that nobody knows.
@@ -125,30 +129,31 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    private static ClientAuth clientAuth(ServerTlsSettings settings) throws GeneralSecurityException {
+    private static ClientAuth clientAuth(ServerTlsSettings.Clients wanted) throws GeneralSecurityException {
         ClientAuth auth =
-                switch (settings.clientAuth()) {
+                switch (wanted.authentication()) {
                     case NONE -> ClientAuth.NONE;
                     case OPTIONAL -> ClientAuth.OPTIONAL;
                     case REQUIRED -> ClientAuth.REQUIRE;
                 };
-        if (auth != ClientAuth.NONE && settings.clientCaFile() == null) {
+        if (auth != ClientAuth.NONE && wanted.caFile() == null) {
             throw new GeneralSecurityException("client certificates need a CA file to be verified against");
         }
         return auth;
     }
 
-    private static byte[] policy(ServerTlsSettings settings, X509Certificate @Nullable [] authorities)
+    private static byte[] policy(ServerTlsSettings.Clients wanted, X509Certificate @Nullable [] authorities)
             throws IOException, GeneralSecurityException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
-        all.writeBytes(settings.clientAuth().name().getBytes(StandardCharsets.US_ASCII));
+        all.writeBytes(wanted.authentication().name().getBytes(StandardCharsets.US_ASCII));
         if (authorities != null) {
             for (X509Certificate authority : authorities) {
                 all.writeBytes(authority.getEncoded());
             }
         }
-        if (settings.clientCrlFile() != null) {
-            all.writeBytes(InputFile.bytes(settings.clientCrlFile()));
+        Path crlFile = wanted.crlFile();
+        if (crlFile != null) {
+            all.writeBytes(InputFile.bytes(crlFile));
         }
         return all.toByteArray();
     }

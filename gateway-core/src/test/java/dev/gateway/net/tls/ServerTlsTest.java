@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
+import dev.gateway.net.tls.ServerTlsSettings.Certificates;
 import dev.gateway.net.tls.ServerTlsSettings.ClientAuthentication;
+import dev.gateway.net.tls.ServerTlsSettings.Clients;
+import dev.gateway.net.tls.ServerTlsSettings.Protocols;
+import dev.gateway.net.tls.ServerTlsSettings.Sessions;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.net.transport.TransportKind;
 import dev.gateway.stream.ConnectionInfo.TlsInfo;
@@ -170,13 +174,9 @@ class ServerTlsTest {
         ServerTlsSettings with = settings(certificates, ClientAuthentication.NONE);
         ServerTlsSettings without = new ServerTlsSettings(
                 with.certificates(),
-                false,
-                with.alpn(),
                 with.protocols(),
-                with.ciphers(),
-                with.clientAuth(),
-                with.clientCaFile(),
-                false,
+                with.clients(),
+                new Sessions(false, with.sessions().timeoutSeconds()),
                 with.handshakeMillis());
         Channel before = serve(with);
         int port = ((InetSocketAddress) before.localAddress()).getPort();
@@ -273,14 +273,13 @@ class ServerTlsTest {
     @Test
     void protocolsAndCiphersAreTheOnesConfigured() throws Exception {
         serve(new ServerTlsSettings(
-                List.of(certificate("localhost")),
-                false,
-                List.of(),
-                List.of("TLSv1.2"),
-                List.of("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
-                ClientAuthentication.NONE,
-                null,
-                true,
+                new Certificates(List.of(certificate("localhost")), false),
+                new Protocols(
+                        List.of(),
+                        List.of("TLSv1.2"),
+                        List.of("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384")),
+                new Clients(ClientAuthentication.NONE, null, null),
+                Sessions.DEFAULT,
                 5000));
 
         assertThatThrownBy(() -> exchange("localhost", "TLSv1.3")).isInstanceOf(SSLException.class);
@@ -298,7 +297,11 @@ class ServerTlsTest {
                 files.add(certificate("localhost"));
             }
             Channel channel = serve(new ServerTlsSettings(
-                    files, false, List.of(), List.of(), List.of(), ClientAuthentication.NONE, null, true, 100));
+                    new Certificates(files, false),
+                    new Protocols(List.of(), List.of(), List.of()),
+                    new Clients(ClientAuthentication.NONE, null, null),
+                    Sessions.DEFAULT,
+                    100));
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "")) {
                 try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -323,14 +326,10 @@ class ServerTlsTest {
                 files.add(certificate("localhost"));
             }
             Channel channel = serve(new ServerTlsSettings(
-                    files,
-                    false,
-                    List.of(),
-                    List.of(),
-                    List.of(),
-                    ClientAuthentication.NONE,
-                    null,
-                    true,
+                    new Certificates(files, false),
+                    new Protocols(List.of(), List.of(), List.of()),
+                    new Clients(ClientAuthentication.NONE, null, null),
+                    Sessions.DEFAULT,
                     0)); // no limit
             int port = ((InetSocketAddress) channel.localAddress()).getPort();
             for (byte[] begun : List.of(new byte[] {}, new byte[] {22, 3, 1})) {
@@ -399,14 +398,10 @@ class ServerTlsTest {
 
     private static ServerTlsSettings clientsOf(List<CertificateFiles> certificates, Path authorities) {
         return new ServerTlsSettings(
-                certificates,
-                false,
-                List.of(),
-                List.of(),
-                List.of(),
-                ClientAuthentication.REQUIRED,
-                authorities,
-                true,
+                new Certificates(certificates, false),
+                new Protocols(List.of(), List.of(), List.of()),
+                new Clients(ClientAuthentication.REQUIRED, authorities, null),
+                Sessions.DEFAULT,
                 10_000);
     }
 
@@ -488,7 +483,11 @@ class ServerTlsTest {
             throws IOException {
         Path caFile = Files.writeString(directory.resolve("ca.pem"), ca.getCertificatePEM());
         return new ServerTlsSettings(
-                certificates, false, List.of("h2", "http/1.1"), List.of(), List.of(), auth, caFile, true, 5000);
+                new Certificates(certificates, false),
+                new Protocols(List.of("h2", "http/1.1"), List.of(), List.of()),
+                new Clients(auth, caFile, null),
+                Sessions.DEFAULT,
+                5000);
     }
 
     private Channel serve(ServerTlsSettings settings) throws Exception {
