@@ -101,15 +101,13 @@ public final class ConnectAssembly {
         Route route = new Route(
                 config.name(),
                 FilterOrder.inOrder(filters(policies)),
-                client -> way(policies.of(client)).upstream,
+                Route.Forwarding.to(client -> way(policies.of(client)).upstream),
                 new Route.Timeouts(
                         0,
                         0,
                         STREAM_IDLE_MILLIS,
                         Conversions.tunnel(config.timeouts().tunnel())),
-                Route.Retry.NONE,
-                Route.Upgrades.NONE,
-                true);
+                Route.Upgrades.NONE);
         Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
         ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings(config.access()));
         List<Upstream> upstreams =
@@ -128,11 +126,9 @@ public final class ConnectAssembly {
         Route route = new Route(
                 config.name() + "/pac",
                 List.of(new ProxyAutoConfigFile(clients)),
-                null,
+                Route.Forwarding.NONE,
                 Route.Timeouts.NONE,
-                Route.Retry.NONE,
-                Route.Upgrades.NONE,
-                true);
+                Route.Upgrades.NONE);
         return new ConnectEntry.Page(new AsciiString(config.pac().path()), new Router.Match(route, 0));
     }
 

@@ -112,20 +112,19 @@ public final class RouteAssembly {
         return new Route(
                 name,
                 FilterOrder.inOrder(filters),
-                target,
+                new Route.Forwarding(target, retry(rule.retry()), rule.preserveHost()),
                 new Route.Timeouts(
                         Conversions.millis(timeouts.request()),
                         Conversions.millis(timeouts.backendRequest()),
                         Conversions.millis(timeouts.streamIdle()),
                         tunnel(rule)),
-                new Route.Retry(
-                        rule.retry().attempts(),
-                        rule.retry().codes(),
-                        Conversions.millis(rule.retry().backoff())),
                 upgrades(rule),
-                rule.preserveHost(),
                 signature,
                 logPolicy);
+    }
+
+    private static Route.Retry retry(RuleConfig.Retry retry) {
+        return new Route.Retry(retry.attempts(), retry.codes(), Conversions.millis(retry.backoff()));
     }
 
     private static Route.TunnelTimeouts tunnel(RuleConfig rule) {

@@ -77,11 +77,12 @@ final class Attempts implements Attempt.Owner {
         this.route = route;
         this.upstream = upstream;
         RequestHead head = exchange.head;
-        this.retries = Retries.of(head, route.retry(), upstream.endpoints().size());
+        this.retries = Retries.of(
+                head, route.forwarding().retry(), upstream.endpoints().size());
         // A host that a filter chose is the more exact wish; without any (HTTP/1.0), upstreams need one all the same.
         AsciiString authority = head.authority();
         this.tellsEndpoint = !owner.routing().isProxied()
-                && (authority.isEmpty() || (!route.preserveHost() && authority.equals(record.authority)));
+                && (authority.isEmpty() || (!route.forwarding().preserveHost() && authority.equals(record.authority)));
         HopByHop.stripCredentials(head.fields());
         record.upstream = upstream.name();
     }

@@ -191,7 +191,7 @@ final class RequestRouting implements FilterChain.Owner {
     @Override
     public void onFiltersProceeded() {
         if (route != null && exchange.state.on(Event.ROUTED) == Action.OPEN) {
-            Route.Target target = route.target();
+            Route.Target target = route.forwarding().target();
             if (target == null) {
                 owner.fail(Failure.of(Cause.NO_ROUTE, "the route has no upstream, and no filter answered"));
             } else {

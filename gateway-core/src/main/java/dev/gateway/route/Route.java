@@ -15,31 +15,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name for logs and metrics: the configured route's name, with the rule's position if it has several
  * @param filters in the order they see requests; responses pass them in reverse
- * @param target where requests go, null if a filter answers every request
  * @param signature by which requests that come back are known, null if they are not looked for
  * @param logPolicy of its exchanges, null for what the access log does by itself
  */
 public record Route(
         String name,
         List<Filter> filters,
-        @Nullable Target target,
+        Forwarding forwarding,
         Timeouts timeouts,
-        Retry retry,
         Upgrades upgrades,
-        boolean preserveHost,
         @Nullable ViaSignature signature,
         @Nullable LogPolicy logPolicy) {
 
     /** Makes a route that signs nothing, and says nothing of the access log. */
-    public Route(
-            String name,
-            List<Filter> filters,
-            @Nullable Target target,
-            Timeouts timeouts,
-            Retry retry,
-            Upgrades upgrades,
-            boolean preserveHost) {
-        this(name, filters, target, timeouts, retry, upgrades, preserveHost, null, null);
+    public Route(String name, List<Filter> filters, Forwarding forwarding, Timeouts timeouts, Upgrades upgrades) {
+        this(name, filters, forwarding, timeouts, upgrades, null, null);
     }
 
     /** Whether one of its filters refuses requests, or asks who sends them. */
@@ -50,6 +40,22 @@ public record Route(
             }
         }
         return false;
+    }
+
+    /**
+     * Where requests go, and how.
+     *
+     * @param target null if a filter answers every request
+     * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
+     */
+    public record Forwarding(@Nullable Target target, Retry retry, boolean preserveHost) {
+        /** No request goes anywhere. */
+        public static final Forwarding NONE = to(null);
+
+        /** Returns one with the client's host, and without further attempts. */
+        public static Forwarding to(@Nullable Target target) {
+            return new Forwarding(target, Retry.NONE, true);
+        }
     }
 
     /** Where requests go. */

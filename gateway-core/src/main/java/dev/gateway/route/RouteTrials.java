@@ -23,7 +23,7 @@ public final class RouteTrials<T> {
     private static final int EXACT_HOST = Integer.MAX_VALUE; // wildcards are between, the longer the better
 
     private static final Router.Match NOWHERE = new Router.Match(
-            new Route("", List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, true), 0);
+            new Route("", List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE), 0);
 
     private final List<Added<T>> matches = new ArrayList<>();
 

@@ -159,7 +159,8 @@ abstract class ExchangeRig {
     /** Offers what clients of a forward proxy want. */
     void offerTunnels() {
         Upstream named = new Upstream("egress", List.of(), new NamedByRequest(), policy());
-        Route route = new Route("egress", filters, client -> named, timeouts, retry, Route.Upgrades.NONE, true);
+        Route route = new Route(
+                "egress", filters, new Route.Forwarding(client -> named, retry, true), timeouts, Route.Upgrades.NONE);
         settings.tunnels = head -> new Router.Match(route, 0);
     }
 

@@ -332,7 +332,13 @@ final class Fakes {
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {
             Route route = new Route(
-                    "app", filters, client -> upstream, timeouts, retry, upgrades, preserveHost, signature, null);
+                    "app",
+                    filters,
+                    new Route.Forwarding(client -> upstream, retry, preserveHost),
+                    timeouts,
+                    upgrades,
+                    signature,
+                    null);
             Router.Match match = new Router.Match(route, 0);
             router = head -> head.path().startsWith("/") ? match : null;
         }

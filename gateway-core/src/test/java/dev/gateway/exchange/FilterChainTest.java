@@ -108,7 +108,7 @@ class FilterChainTest extends PartRig {
     }
 
     private FilterChain chain() {
-        Route route = new Route("app", filters, null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, true);
+        Route route = new Route("app", filters, Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
         return new FilterChain(new Router.Match(route, 3), exchange(), decided);
     }
 

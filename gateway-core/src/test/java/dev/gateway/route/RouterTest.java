@@ -23,7 +23,7 @@ class RouterTest {
     private final RouterBuilder builder = new RouterBuilder();
 
     static Route route(String name) {
-        return new Route(name, List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, false);
+        return new Route(name, List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
     }
 
     private RouterTest add(String name, List<String> hosts, RouteMatch... matches) {
@@ -407,8 +407,7 @@ class RouterTest {
     };
 
     private RouterTest guard(String name, PathType type, String path) {
-        Route route = new Route(
-                name, List.of(GUARD), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, false);
+        Route route = new Route(name, List.of(GUARD), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
         builder.add(List.of(), List.of(RouteMatch.path(type, path)), route);
         return this;
     }

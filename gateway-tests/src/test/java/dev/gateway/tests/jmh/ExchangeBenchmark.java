@@ -106,11 +106,9 @@ public class ExchangeBenchmark {
         Route route = new Route(
                 "app",
                 all.subList(0, filters),
-                client -> upstream,
+                Route.Forwarding.to(client -> upstream),
                 Route.Timeouts.NONE,
-                Route.Retry.NONE,
-                Route.Upgrades.NONE,
-                true);
+                Route.Upgrades.NONE);
         Router.Match match = new Router.Match(route, 0);
         handler.use(new OneRouter(head -> match), () -> {});
     }

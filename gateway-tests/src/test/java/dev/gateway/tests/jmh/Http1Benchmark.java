@@ -221,11 +221,9 @@ public class Http1Benchmark {
         Route route = new Route(
                 "app",
                 List.of(),
-                client -> upstream,
+                Route.Forwarding.to(client -> upstream),
                 new Route.Timeouts(0, 0, 300_000, Route.TunnelTimeouts.NONE),
-                Route.Retry.NONE,
-                Route.Upgrades.NONE,
-                true);
+                Route.Upgrades.NONE);
         return new RouterBuilder()
                 .add(List.of(), List.of(RouteMatch.ANY), route)
                 .build();

@@ -52,8 +52,7 @@ public class RouteBenchmark {
         RouterBuilder builder = new RouterBuilder();
         for (int i = 0; i < routes; i++) {
             String name = "r" + i;
-            Route route =
-                    new Route(name, List.of(), null, Route.Timeouts.NONE, Route.Retry.NONE, Route.Upgrades.NONE, false);
+            Route route = new Route(name, List.of(), Route.Forwarding.NONE, Route.Timeouts.NONE, Route.Upgrades.NONE);
             switch (i % 10) {
                 case 0 -> builder.add(List.of("*.h" + i + ".example.com"), List.of(), route);
                 case 1, 2, 3, 4 ->
