@@ -8,32 +8,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line for each exchange.
  *
- * @param template what lines look like if format is TEMPLATE, else null
- * @param file appended to; null for standard output, or where syslog is not null
- * @param rotation null if the file is never rotated here
- * @param syslog where lines are sent instead; null for nowhere
  * @param choice of exchanges without a failure, where a rule says nothing else
- * @param requestHeaders names of what JSON lines show besides
- * @param responseHeaders the same of responses
  */
-public record AccessLogConfig(
-        Position position,
-        Format format,
-        @Nullable AccessLogTemplate template,
-        @Nullable Path file,
-        @Nullable Rotation rotation,
-        @Nullable Syslog syslog,
-        Choice choice,
-        List<String> requestHeaders,
-        List<String> responseHeaders,
-        Redact redact) {
-
-    public AccessLogConfig {
-        requestHeaders = List.copyOf(requestHeaders);
-        responseHeaders = List.copyOf(responseHeaders);
+public record AccessLogConfig(Position position, Lines lines, Target target, Choice choice, Redact redact) {
+    /**
+     * How lines look.
+     *
+     * @param template what they look like if format is TEMPLATE, else null
+     * @param requestHeaders names of what JSON lines show besides
+     * @param responseHeaders the same of responses
+     */
+    public record Lines(
+            Format format,
+            @Nullable AccessLogTemplate template,
+            List<String> requestHeaders,
+            List<String> responseHeaders) {
+        public Lines {
+            requestHeaders = List.copyOf(requestHeaders);
+            responseHeaders = List.copyOf(responseHeaders);
+        }
     }
 
-    /** How lines look. */
+    /** What format lines have. */
     public enum Format {
         /** One JSON object a line. */
         JSON,
@@ -44,6 +40,15 @@ public record AccessLogConfig(
         /** No lines. */
         OFF
     }
+
+    /**
+     * Where lines go.
+     *
+     * @param file appended to; null for standard output, or where syslog is not null
+     * @param rotation null if the file is never rotated here
+     * @param syslog where lines are sent instead; null for nowhere
+     */
+    public record Target(@Nullable Path file, @Nullable Rotation rotation, @Nullable Syslog syslog) {}
 
     /**
      * When a file is put aside.

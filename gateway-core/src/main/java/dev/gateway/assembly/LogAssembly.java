@@ -9,6 +9,7 @@ import dev.gateway.observe.accesslog.LogRotation;
 import dev.gateway.observe.accesslog.LogTarget;
 import dev.gateway.observe.accesslog.SyslogReceiver;
 import java.io.OutputStream;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -23,7 +24,7 @@ public final class LogAssembly {
     /** Returns how lines of the access log are written. */
     public static AccessLogSettings settings(AccessLogConfig config) {
         return new AccessLogSettings(
-                format(config), policy(config.choice(), config.choice()), redacted(config.redact()));
+                format(config.lines()), policy(config.choice(), config.choice()), redacted(config.redact()));
     }
 
     /** Returns what neither logs nor traces show. */
@@ -32,13 +33,13 @@ public final class LogAssembly {
         return new AccessLogSettings.Redacted(new HashSet<>(redact.queryKeys()), headers);
     }
 
-    private static AccessLogSettings.@Nullable Format format(AccessLogConfig config) {
-        return switch (config.format()) {
+    private static AccessLogSettings.@Nullable Format format(AccessLogConfig.Lines lines) {
+        return switch (lines.format()) {
             case OFF -> null;
-            case JSON -> new AccessLogSettings.Json(names(config.requestHeaders()), names(config.responseHeaders()));
+            case JSON -> new AccessLogSettings.Json(names(lines.requestHeaders()), names(lines.responseHeaders()));
             case COMBINED -> new AccessLogSettings.Combined();
             case TEMPLATE ->
-                new AccessLogSettings.Template(Objects.requireNonNull(config.template()).parts().stream()
+                new AccessLogSettings.Template(Objects.requireNonNull(lines.template()).parts().stream()
                         .map(LogAssembly::part)
                         .toList());
         };
@@ -67,18 +68,19 @@ public final class LogAssembly {
      * @param out the process's standard output
      */
     public static LogTarget target(AccessLogConfig config, OutputStream out) {
-        AccessLogConfig.Syslog syslog = config.syslog();
+        AccessLogConfig.Syslog syslog = config.target().syslog();
         if (syslog != null) {
             boolean tcp = syslog.transport() == AccessLogConfig.Syslog.Transport.TCP;
             return new LogTarget.Syslog(
                     new SyslogReceiver(syslog.host(), syslog.port(), tcp), syslog.facility(), syslog.appName());
         }
-        if (config.file() == null) {
+        Path file = config.target().file();
+        if (file == null) {
             return new LogTarget.StandardOutput(out);
         }
-        AccessLogConfig.Rotation rotation = config.rotation();
+        AccessLogConfig.Rotation rotation = config.target().rotation();
         return new LogTarget.File(
-                config.file(),
+                file,
                 rotation == null
                         ? LogRotation.NONE
                         : new LogRotation(

@@ -167,25 +167,28 @@ final class AccessLogSchema {
                                 entry("combined", Format.COMBINED),
                                 entry("off", Format.OFF)),
                         Format.JSON,
-                        log -> log.format() == Format.TEMPLATE ? null : log.format(),
+                        log -> log.lines().format() == Format.TEMPLATE
+                                ? null
+                                : log.lines().format(),
                         "How lines look.");
                 var template = o.optional(
                         "template",
                         AccessLogTemplates.TYPE,
-                        AccessLogConfig::template,
+                        log -> log.lines().template(),
                         "How lines look instead: text with fields in braces, such as {method}.");
                 var path = o.defaulted(
                         "path",
                         Types.word("[\\s\\S]+", "stdout or a file name"),
                         STDOUT,
-                        log -> log.syslog() != null ? null : log.file() == null ? STDOUT : String.valueOf(log.file()),
+                        log -> path(log.target()),
                         "stdout, or a file that lines are appended to.");
                 var rotation = o.optional(
                         "rotation",
                         ROTATION,
-                        AccessLogConfig::rotation,
+                        log -> log.target().rotation(),
                         "When the file is put aside; never by the gateway itself if absent.");
-                var syslog = o.optional("syslog", SYSLOG, AccessLogConfig::syslog, "Where lines are sent instead.");
+                var syslog =
+                        o.optional("syslog", SYSLOG, log -> log.target().syslog(), "Where lines are sent instead.");
                 var exchanges = o.defaulted(
                         "exchanges",
                         EXCHANGES,
@@ -198,13 +201,13 @@ final class AccessLogSchema {
                         "requestHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.<String>of(),
-                        AccessLogConfig::requestHeaders,
+                        log -> log.lines().requestHeaders(),
                         "Headers of requests that JSON lines show.");
                 var responseHeaders = o.defaulted(
                         "responseHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.<String>of(),
-                        AccessLogConfig::responseHeaders,
+                        log -> log.lines().responseHeaders(),
                         "Headers of responses that JSON lines show.");
                 var redact = o.section("redact", REDACT, AccessLogConfig::redact, "What is replaced by asterisks.");
                 return v -> {
@@ -213,19 +216,26 @@ final class AccessLogSchema {
                     Syslog receiver = v.find(syslog);
                     return new AccessLogConfig(
                             v.position(),
-                            written != null ? Format.TEMPLATE : v.get(format),
-                            written,
-                            receiver != null ? null : file(v.get(path), v),
-                            v.find(rotation),
-                            receiver,
+                            new AccessLogConfig.Lines(
+                                    written != null ? Format.TEMPLATE : v.get(format),
+                                    written,
+                                    v.get(requestHeaders),
+                                    v.get(responseHeaders)),
+                            new AccessLogConfig.Target(
+                                    receiver != null ? null : file(v.get(path), v), v.find(rotation), receiver),
                             new Choice(v.get(exchanges), v.get(sample)),
-                            v.get(requestHeaders),
-                            v.get(responseHeaders),
                             v.get(redact));
                 };
             });
 
     private AccessLogSchema() {}
+
+    private static @Nullable String path(AccessLogConfig.Target target) {
+        if (target.syslog() != null) {
+            return null;
+        }
+        return target.file() == null ? STDOUT : String.valueOf(target.file());
+    }
 
     private static @Nullable Path file(String path, Values v) {
         return path.isEmpty() || path.equals(STDOUT)
