@@ -9,27 +9,31 @@ import org.jspecify.annotations.Nullable;
  * A named group of endpoints with one policy.
  *
  * @param endpoints at least one
- * @param tls null for cleartext; never null with protocol H2, always null with H2C
- * @param sendProxyProtocol what tells the endpoint who the client is; not NONE only if no HTTP route leads here
  * @param healthChecks what takes endpoints out of service, null for nothing
  */
 public record UpstreamConfig(
         Position position,
         String name,
         List<EndpointConfig> endpoints,
-        Protocol protocol,
-        @Nullable Tls tls,
+        Protocols protocols,
         LoadBalancer loadBalancer,
         CircuitBreaker circuitBreaker,
         Timeouts timeouts,
-        SendProxyProtocol sendProxyProtocol,
         @Nullable HealthChecks healthChecks) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
     }
 
-    /** What is spoken to endpoints. */
+    /**
+     * What is spoken to endpoints.
+     *
+     * @param tls null for cleartext; never null with protocol H2, always null with H2C
+     * @param sendProxyProtocol what tells the endpoint who the client is; not NONE only if no HTTP route leads here
+     */
+    public record Protocols(Protocol protocol, @Nullable Tls tls, SendProxyProtocol sendProxyProtocol) {}
+
+    /** The protocol of requests. */
     public enum Protocol {
         /** By ALPN over TLS: h2 if offered, else HTTP/1.1; HTTP/1.1 in cleartext. */
         AUTO,

@@ -31,10 +31,11 @@ public final class UpstreamAssembly {
         for (EndpointConfig endpoint : config.endpoints()) {
             endpoints.add(endpoint(endpoint, endpoints.size()));
         }
-        UpstreamConfig.Tls tls = config.tls();
+        UpstreamConfig.Protocols protocols = config.protocols();
+        UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
         UpstreamSettings settings = UpstreamSettings.builder()
-                .protocol(protocol(config.protocol()))
+                .protocol(protocol(protocols.protocol()))
                 .tls(tls == null ? null : tls(tls))
                 .maxConnections(config.circuitBreaker().maxConnections())
                 .maxPendingRequests(config.circuitBreaker().maxPendingRequests())
@@ -45,7 +46,7 @@ public final class UpstreamAssembly {
                 .responseHeadersMillis(Conversions.millis(timeouts.responseHeaders()))
                 .idleMillis(Conversions.millis(timeouts.idle()))
                 .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
-                .dialSettings(dialSettings(config.sendProxyProtocol()))
+                .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
         Balancer balancer =
                 switch (config.loadBalancer()) {

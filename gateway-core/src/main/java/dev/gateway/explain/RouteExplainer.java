@@ -336,7 +336,7 @@ public final class RouteExplainer {
         UpstreamConfig.Timeouts limits = upstream.timeouts();
         Map<String, Object> timeouts = new LinkedHashMap<>();
         timeouts.put("connect", duration(limits.connect()));
-        if (upstream.tls() != null) {
+        if (upstream.protocols().tls() != null) {
             timeouts.put("tlsHandshake", duration(limits.tlsHandshake()));
         }
         timeouts.put("poolAcquire", duration(limits.poolAcquire()));

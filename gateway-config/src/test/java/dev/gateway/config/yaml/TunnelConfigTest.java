@@ -204,7 +204,7 @@ class TunnelConfigTest {
         assertThat(config.routes().get(2).rules().get(0).timeouts().tunnel())
                 .isEqualTo(new TunnelTimeouts(Duration.ofHours(1), Duration.ofMinutes(1), Duration.ZERO));
         assertThat(config.listeners().get(1).protocol()).isEqualTo(Protocol.TLS);
-        assertThat(config.upstreams().get(1).sendProxyProtocol()).isEqualTo(SendProxyProtocol.V1);
+        assertThat(config.upstreams().get(1).protocols().sendProxyProtocol()).isEqualTo(SendProxyProtocol.V1);
 
         String printed = ConfigPrinter.yaml(config);
         assertThat(ConfigPrinter.yaml(valid(printed))).isEqualTo(printed);

@@ -47,7 +47,7 @@ final class CertificateChecks {
             }
         }
         for (UpstreamConfig upstream : config.upstreams()) {
-            checks.client(upstream.tls());
+            checks.client(upstream.protocols().tls());
         }
         checks.chain(config.otlp(), "caFile", config.otlp().caFile());
         config.connect().stream()

@@ -110,7 +110,7 @@ final class TunnelChecks {
             for (RuleConfig.BackendRef ref : rule.backendRefs()) {
                 UpstreamConfig upstream = upstreams.get(ref.name());
                 if (upstream != null
-                        && upstream.tls() != null
+                        && upstream.protocols().tls() != null
                         && route.parentRefs().stream().anyMatch(this::isTls)) {
                     scope.problems.warning(
                             scope.at(ref, "name"),
@@ -170,7 +170,7 @@ final class TunnelChecks {
             }
             for (RuleConfig.BackendRef ref : rule.backendRefs()) {
                 UpstreamConfig upstream = upstreams.get(ref.name());
-                if (upstream != null && upstream.sendProxyProtocol() != SendProxyProtocol.NONE) {
+                if (upstream != null && upstream.protocols().sendProxyProtocol() != SendProxyProtocol.NONE) {
                     scope.problems.error(
                             scope.at(upstream, "sendProxyProtocol"),
                             "sendProxyProtocol is for routes of TLS and TCP listeners, and that in line "

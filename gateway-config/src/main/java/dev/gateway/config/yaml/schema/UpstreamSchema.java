@@ -173,10 +173,13 @@ final class UpstreamSchema {
                         "protocol",
                         PROTOCOL,
                         Protocol.AUTO,
-                        UpstreamConfig::protocol,
+                        upstream -> upstream.protocols().protocol(),
                         "auto is h2 if ALPN offers it, else HTTP/1.1; h2 needs tls; h2c is HTTP/2 in cleartext.");
-                var tls =
-                        o.optional("tls", TLS, UpstreamConfig::tls, "Encrypt; {} verifies against the platform's CAs.");
+                var tls = o.optional(
+                        "tls",
+                        TLS,
+                        upstream -> upstream.protocols().tls(),
+                        "Encrypt; {} verifies against the platform's CAs.");
                 var balancer = o.defaulted(
                         "loadBalancer",
                         LOAD_BALANCER,
@@ -190,7 +193,7 @@ final class UpstreamSchema {
                         "sendProxyProtocol",
                         SEND_PROXY_PROTOCOL,
                         SendProxyProtocol.NONE,
-                        UpstreamConfig::sendProxyProtocol,
+                        upstream -> upstream.protocols().sendProxyProtocol(),
                         "Tell endpoints who the client is, by the PROXY protocol. For routes of TLS and TCP listeners.");
                 var health = o.optional(
                         "healthChecks",
@@ -211,12 +214,10 @@ final class UpstreamSchema {
                             v.position(),
                             v.get(name),
                             v.get(endpoints),
-                            v.get(protocol),
-                            v.find(tls),
+                            new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol)),
                             v.get(balancer),
                             v.get(breaker),
                             v.get(timeouts),
-                            v.get(proxyProtocol),
                             v.find(health));
                 };
             });
