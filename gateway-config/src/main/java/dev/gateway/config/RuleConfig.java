@@ -12,10 +12,6 @@ import org.jspecify.annotations.Nullable;
  * @param name unique in its route; null if none is written
  * @param matches alternatives, at least one
  * @param filters as written; the gateway runs them by kind, those of one kind in this order
- * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
- * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
- * @param upgrades tokens that requests may upgrade to, lower case
- * @param webSocket for WebSockets; its time limits also for other upgrades
  * @param accessLog null if nothing is said
  */
 public record RuleConfig(
@@ -23,19 +19,26 @@ public record RuleConfig(
         @Nullable String name,
         List<MatchConfig> matches,
         List<FilterConfig> filters,
-        List<BackendRef> backendRefs,
+        Forwarding forwarding,
         Timeouts timeouts,
-        Retry retry,
-        boolean preserveHost,
-        List<String> upgrades,
-        WebSocket webSocket,
+        Upgrades upgrades,
         @Nullable Choice accessLog) {
 
     public RuleConfig {
         matches = List.copyOf(matches);
         filters = List.copyOf(filters);
-        backendRefs = List.copyOf(backendRefs);
-        upgrades = List.copyOf(upgrades);
+    }
+
+    /**
+     * Where requests go, and how.
+     *
+     * @param backendRefs the upstreams to choose from by weight; empty only if a filter answers every request
+     * @param preserveHost whether the upstream sees the client's host, or else the endpoint's
+     */
+    public record Forwarding(List<BackendRef> backendRefs, Retry retry, boolean preserveHost) {
+        public Forwarding {
+            backendRefs = List.copyOf(backendRefs);
+        }
     }
 
     /**
@@ -59,6 +62,18 @@ public record RuleConfig(
             Duration backendRequest,
             Duration streamIdle,
             @Nullable TunnelTimeouts tunnel) {}
+
+    /**
+     * What requests may become besides requests.
+     *
+     * @param tokens of protocols that requests may upgrade to, lower case
+     * @param webSocket for WebSockets; its time limits also for other upgrades
+     */
+    public record Upgrades(List<String> tokens, WebSocket webSocket) {
+        public Upgrades {
+            tokens = List.copyOf(tokens);
+        }
+    }
 
     /**
      * What WebSockets may do.

@@ -93,8 +93,9 @@ public final class RouteAssembly {
             List<Placed> filters,
             ViaSignature signature,
             @Nullable LogPolicy logPolicy) {
+        RuleConfig.Forwarding forwarding = rule.forwarding();
         List<WeightedTarget.Weighted> weighted = new ArrayList<>();
-        for (RuleConfig.BackendRef ref : rule.backendRefs()) {
+        for (RuleConfig.BackendRef ref : forwarding.backendRefs()) {
             Upstream upstream = upstreams.get(ref.name());
             if (upstream == null) {
                 throw new IllegalArgumentException("no upstream " + ref.name());
@@ -104,7 +105,7 @@ public final class RouteAssembly {
             }
         }
         Route.Target target = weighted.isEmpty() ? null : WeightedTarget.of(weighted);
-        if (target == null && !rule.backendRefs().isEmpty()) {
+        if (target == null && !forwarding.backendRefs().isEmpty()) {
             filters.add(new Placed(
                     FilterOrder.DIRECT_RESPONSE, new DirectResponse(NO_TARGET_STATUS, List.of(), new byte[0])));
         }
@@ -112,13 +113,13 @@ public final class RouteAssembly {
         return new Route(
                 name,
                 FilterOrder.inOrder(filters),
-                new Route.Forwarding(target, retry(rule.retry()), rule.preserveHost()),
+                new Route.Forwarding(target, retry(forwarding.retry()), forwarding.preserveHost()),
                 new Route.Timeouts(
                         Conversions.millis(timeouts.request()),
                         Conversions.millis(timeouts.backendRequest()),
                         Conversions.millis(timeouts.streamIdle()),
                         tunnel(rule)),
-                upgrades(rule),
+                upgrades(rule.upgrades()),
                 signature,
                 logPolicy);
     }
@@ -129,11 +130,13 @@ public final class RouteAssembly {
 
     private static Route.TunnelTimeouts tunnel(RuleConfig rule) {
         TunnelTimeouts raw = rule.timeouts().tunnel();
-        return Conversions.tunnel(raw != null ? raw : rule.webSocket().timeouts());
+        return Conversions.tunnel(
+                raw != null ? raw : rule.upgrades().webSocket().timeouts());
     }
 
-    private static Route.Upgrades upgrades(RuleConfig rule) {
-        return new Route.Upgrades(lower(rule.upgrades()), lower(rule.webSocket().allowedOrigins()));
+    private static Route.Upgrades upgrades(RuleConfig.Upgrades upgrades) {
+        return new Route.Upgrades(
+                lower(upgrades.tokens()), lower(upgrades.webSocket().allowedOrigins()));
     }
 
     private static Set<AsciiString> lower(List<String> words) {

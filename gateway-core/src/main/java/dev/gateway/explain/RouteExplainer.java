@@ -145,7 +145,7 @@ public final class RouteExplainer {
                         "before " + other.rule().name() + ", which matches too but has lower precedence", at(other))));
         AsciiString upgrade = head.fields().first(FieldName.UPGRADE);
         if (upgrade != null) {
-            boolean offered = of.upgrades().contains(upgrade.toString().toLowerCase(Locale.ROOT));
+            boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
             reasons.add(new Reason(
                     "upgrade to " + upgrade + (offered ? " is offered" : " is not offered, so the wish is ignored"),
                     of.position()));
@@ -154,7 +154,7 @@ public final class RouteExplainer {
                 .filter(RouteExplainer::answers)
                 .findFirst()
                 .orElse(null);
-        boolean hasTarget = of.backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
+        boolean hasTarget = of.forwarding().backendRefs().stream().anyMatch(ref -> ref.weight() > 0);
         String by = "route " + rule.name();
         Verdict verdict = answer == null && hasTarget ? Verdict.ROUTE : Verdict.ANSWERED;
         int status = answer != null ? status(answer) : hasTarget ? 0 : 500;
@@ -305,11 +305,11 @@ public final class RouteExplainer {
         List<Reason> filters = FilterAssembly.inOrder(of.filters()).stream()
                 .map(filter -> new Reason(filter.getClass().getSimpleName(), filter.position()))
                 .toList();
-        int total = of.backendRefs().stream()
+        int total = of.forwarding().backendRefs().stream()
                 .mapToInt(RuleConfig.BackendRef::weight)
                 .sum();
         List<Target> targets = new ArrayList<>();
-        for (RuleConfig.BackendRef ref : of.backendRefs()) {
+        for (RuleConfig.BackendRef ref : of.forwarding().backendRefs()) {
             for (UpstreamConfig upstream : config.upstreams()) {
                 if (upstream.name().equals(ref.name())) {
                     targets.add(target(ref, upstream, total == 0 ? 0 : (double) ref.weight() / total));
@@ -369,9 +369,9 @@ public final class RouteExplainer {
     private static Map<String, Object> more(RuleConfig rule) {
         Map<String, Object> more = new LinkedHashMap<>();
         if (rule.timeouts().tunnel() == null) {
-            more.put("retries", rule.retry().attempts());
-            more.put("preserveHost", rule.preserveHost());
-            more.put("upgrades", rule.upgrades());
+            more.put("retries", rule.forwarding().retry().attempts());
+            more.put("preserveHost", rule.forwarding().preserveHost());
+            more.put("upgrades", rule.upgrades().tokens());
         }
         return more;
     }

@@ -45,7 +45,9 @@ final class RouteView {
                                 .toList());
                 json.put(
                         "backendRefs",
-                        rule.backendRefs().stream().map(RouteView::backend).toList());
+                        rule.forwarding().backendRefs().stream()
+                                .map(RouteView::backend)
+                                .toList());
                 json.put("timeouts", RouteExplainer.timeouts(rule));
                 all.add(json);
             }

@@ -194,9 +194,10 @@ class TunnelConfigTest {
                 """);
         RuleConfig web = config.routes().get(0).rules().get(0);
         assertThat(web.timeouts().tunnel()).isNull();
-        assertThat(web.webSocket().allowedOrigins()).containsExactly("https://example.com", "http://a.example:8080");
-        assertThat(web.webSocket().timeouts().idle()).isEqualTo(Duration.ofMinutes(5));
-        assertThat(web.upgrades()).containsExactly("websocket", "tn3270/1");
+        assertThat(web.upgrades().webSocket().allowedOrigins())
+                .containsExactly("https://example.com", "http://a.example:8080");
+        assertThat(web.upgrades().webSocket().timeouts().idle()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(web.upgrades().tokens()).containsExactly("websocket", "tn3270/1");
         assertThat(config.routes().get(0).appliesTo(config.listeners().get(0))).isTrue();
         assertThat(config.routes().get(0).appliesTo(config.listeners().get(1))).isFalse();
         assertThat(config.routes().get(1).rules().get(0).timeouts().tunnel())

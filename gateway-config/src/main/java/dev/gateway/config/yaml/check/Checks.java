@@ -77,7 +77,7 @@ public final class Checks {
         for (RouteConfig route : config.routes()) {
             route.parentRefs().forEach(ref -> resolve("listener", ref, ref.name(), listeners));
             for (RuleConfig rule : route.rules()) {
-                for (BackendRef ref : rule.backendRefs()) {
+                for (BackendRef ref : rule.forwarding().backendRefs()) {
                     resolve("upstream", ref, ref.name(), upstreams);
                     used.add(ref.name());
                 }

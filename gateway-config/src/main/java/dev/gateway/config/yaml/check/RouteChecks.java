@@ -123,11 +123,11 @@ final class RouteChecks {
     }
 
     private void answered(RuleConfig rule, @Nullable FilterConfig answering) {
-        if (answering != null && !rule.backendRefs().isEmpty()) {
+        if (answering != null && !rule.forwarding().backendRefs().isEmpty()) {
             scope.problems.error(
                     scope.at(rule, "backendRefs"),
                     "backendRefs are never used: " + name(answering) + " answers every request; remove one of them");
-        } else if (answering == null && rule.backendRefs().isEmpty()) {
+        } else if (answering == null && rule.forwarding().backendRefs().isEmpty()) {
             scope.problems.error(
                     rule.position(),
                     "a rule needs 'backendRefs', or a filter that answers: RequestRedirect or DirectResponse");
@@ -151,7 +151,7 @@ final class RouteChecks {
     }
 
     private void destination(RuleConfig rule) {
-        List<BackendRef> refs = rule.backendRefs();
+        List<BackendRef> refs = rule.forwarding().backendRefs();
         if (!refs.isEmpty() && refs.stream().allMatch(ref -> ref.weight() == 0)) {
             scope.problems.warning(
                     scope.at(rule, "backendRefs"),

@@ -101,13 +101,13 @@ final class TunnelChecks {
         }
         overlap(route);
         for (RuleConfig rule : route.rules()) {
-            if (rule.backendRefs().isEmpty()) {
+            if (rule.forwarding().backendRefs().isEmpty()) {
                 scope.problems.error(rule.position(), "a rule of TLS and TCP listeners needs 'backendRefs'");
             }
             OF_REQUESTS.forEach(key -> refuse(rule, key, "remove it"));
             List.of("request", "backendRequest", "streamIdle")
                     .forEach(key -> refuse(rule.timeouts(), key, "write idle, halfClosed or max"));
-            for (RuleConfig.BackendRef ref : rule.backendRefs()) {
+            for (RuleConfig.BackendRef ref : rule.forwarding().backendRefs()) {
                 UpstreamConfig upstream = upstreams.get(ref.name());
                 if (upstream != null
                         && upstream.protocols().tls() != null
@@ -168,7 +168,7 @@ final class TunnelChecks {
                                     + (key.equals("max") ? "" : ", or streamIdle"));
                 }
             }
-            for (RuleConfig.BackendRef ref : rule.backendRefs()) {
+            for (RuleConfig.BackendRef ref : rule.forwarding().backendRefs()) {
                 UpstreamConfig upstream = upstreams.get(ref.name());
                 if (upstream != null && upstream.protocols().sendProxyProtocol() != SendProxyProtocol.NONE) {
                     scope.problems.error(

@@ -128,30 +128,32 @@ final class RouteSchema {
                         "backendRefs",
                         new ListType<>(BACKEND_REF, 0),
                         List.of(),
-                        RuleConfig::backendRefs,
+                        rule -> rule.forwarding().backendRefs(),
                         "The upstreams to choose from, by weight.");
                 var timeouts = o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits.");
                 var retry = o.section(
                         "retry",
                         RETRY,
-                        rule -> ifRequests(rule.timeouts(), rule.retry()),
+                        rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
                         "When a request is sent again.");
                 var preserveHost = o.defaulted(
                         "preserveHost",
                         Types.BOOLEAN,
                         true,
-                        rule -> ifRequests(rule.timeouts(), rule.preserveHost()),
+                        rule -> ifRequests(rule.timeouts(), rule.forwarding().preserveHost()),
                         "Whether the upstream sees the client's host, or else its own endpoint's host and port.");
                 var upgrades = o.defaulted(
                         "upgrades",
                         new ListType<>(UpgradeSchema.TOKEN, 0),
                         List.of(UpgradeSchema.WEBSOCKET),
-                        rule -> ifRequests(rule.timeouts(), rule.upgrades()),
+                        rule -> ifRequests(rule.timeouts(), rule.upgrades().tokens()),
                         "What requests may upgrade to; [] for nothing.");
                 var webSocket = o.section(
                         "webSocket",
                         UpgradeSchema.WEB_SOCKET,
-                        rule -> rule.upgrades().isEmpty() ? null : ifRequests(rule.timeouts(), rule.webSocket()),
+                        rule -> rule.upgrades().tokens().isEmpty()
+                                ? null
+                                : ifRequests(rule.timeouts(), rule.upgrades().webSocket()),
                         "Limits of WebSockets.");
                 var accessLog = o.optional(
                         "accessLog",
@@ -168,12 +170,9 @@ final class RouteSchema {
                             v.find(name),
                             written == null || written.isEmpty() ? List.of(v.everything(MatchSchema.MATCH)) : written,
                             v.get(filters),
-                            v.get(refs),
+                            new RuleConfig.Forwarding(v.get(refs), v.get(retry), v.get(preserveHost)),
                             v.get(timeouts),
-                            v.get(retry),
-                            v.get(preserveHost),
-                            v.get(upgrades),
-                            v.get(webSocket),
+                            new RuleConfig.Upgrades(v.get(upgrades), v.get(webSocket)),
                             v.find(accessLog));
                 };
             });

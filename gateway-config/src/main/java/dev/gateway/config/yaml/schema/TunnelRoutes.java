@@ -47,12 +47,9 @@ final class TunnelRoutes {
                 rule.name(),
                 rule.matches(),
                 rule.filters(),
-                rule.backendRefs(),
+                rule.forwarding(),
                 timeouts,
-                rule.retry(),
-                rule.preserveHost(),
                 rule.upgrades(),
-                rule.webSocket(),
                 rule.accessLog());
         v.inherit(result, rule);
         return result;
