@@ -9,24 +9,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param enabled whether they are served at all
  * @param chosen whether somebody has chosen where; if not, the gateway runs without it where the default is taken
- * @param address an IPv4 or IPv6 literal without brackets, or a name
- * @param port 0 to 65535, 0 for any free one
- * @param unix a socket file instead of address and port, or null
+ * @param bind where; another process that binds the port too gets what comes from then on
  * @param tokenFile a bearer token that whoever wants more than health, metrics and statistics must send; null if none is
  *     needed, where only this machine can connect
  * @param hostnames in lower case: names by which other machines may ask
- * @param reusePort whether another process may bind the port too, which then gets what comes
  */
 public record AdminConfig(
         Position position,
         boolean enabled,
         boolean chosen,
-        String address,
-        int port,
-        @Nullable Path unix,
+        BindConfig bind,
         @Nullable Path tokenFile,
-        List<String> hostnames,
-        boolean reusePort) {
+        List<String> hostnames) {
     private static final String DEFAULT_ADDRESS = "127.0.0.1";
     private static final int DEFAULT_PORT = 9901;
 
@@ -36,6 +30,7 @@ public record AdminConfig(
 
     /** Returns what a gateway of its own process has where nothing is written. */
     static AdminConfig unchosen(Position position) {
-        return new AdminConfig(position, true, false, DEFAULT_ADDRESS, DEFAULT_PORT, null, null, List.of(), false);
+        BindConfig bind = new BindConfig(DEFAULT_ADDRESS, DEFAULT_PORT, null, false);
+        return new AdminConfig(position, true, false, bind, null, List.of());
     }
 }

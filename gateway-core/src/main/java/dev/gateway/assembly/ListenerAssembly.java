@@ -2,6 +2,7 @@ package dev.gateway.assembly;
 
 import dev.gateway.admin.AdminAccess;
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.format.CidrSet;
@@ -20,6 +21,7 @@ import dev.gateway.tcp.TcpServerSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,6 +100,13 @@ public final class ListenerAssembly {
                 : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
     }
 
+    private static ListenerSettings.Address address(BindConfig bind) {
+        Path unix = bind.unix();
+        return unix != null
+                ? new ListenerSettings.Address.Unix(unix)
+                : new ListenerSettings.Address.Tcp(new InetSocketAddress(bind.address(), bind.port()));
+    }
+
     /**
      * Makes the settings of the admin listener: HTTP/1.1 and few connections, of which no client can have all.
      *
@@ -111,10 +120,8 @@ public final class ListenerAssembly {
         return new ListenerSettings(
                 ADMIN_INDEX,
                 ADMIN,
-                config.unix() != null
-                        ? new ListenerSettings.Address.Unix(config.unix())
-                        : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port())),
-                config.reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
+                address(config.bind()),
+                config.bind().reusePort() ? ListenerSettings.Sharing.LAST_GETS_ALL : ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(
                         Math.min(ADMIN_CONNECTIONS, descriptors),
                         Math.min(ADMIN_CONNECTIONS_PER_ADDRESS, Math.max(2, descriptors / 2))),
@@ -126,14 +133,14 @@ public final class ListenerAssembly {
     /** Returns who may see and do what through the admin listener. */
     public static AdminAccess access(AdminConfig config) {
         Set<String> names = config.hostnames().stream().collect(Collectors.toUnmodifiableSet());
-        return new AdminAccess(config.tokenFile(), reach(config), names);
+        return new AdminAccess(config.tokenFile(), reach(config.bind()), names);
     }
 
-    private static AdminAccess.Reach reach(AdminConfig config) {
-        if (config.unix() != null) {
+    private static AdminAccess.Reach reach(BindConfig bind) {
+        if (bind.unix() != null) {
             return AdminAccess.Reach.FILE;
         }
-        InetAddress bound = new InetSocketAddress(config.address(), config.port()).getAddress();
+        InetAddress bound = new InetSocketAddress(bind.address(), bind.port()).getAddress();
         return bound != null && bound.isLoopbackAddress() ? AdminAccess.Reach.MACHINE : AdminAccess.Reach.NETWORK;
     }
 

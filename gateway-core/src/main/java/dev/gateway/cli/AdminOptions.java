@@ -1,6 +1,7 @@
 package dev.gateway.cli;
 
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
 import dev.gateway.config.GatewayConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -60,7 +61,7 @@ final class AdminOptions {
             throw new IllegalArgumentException(config + " has no admin listener: name one with --admin");
         }
         return new AdminClient(
-                address == null ? address(admin) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
+                address == null ? address(admin.bind()) : address, tokenFile == null ? admin.tokenFile() : tokenFile);
     }
 
     /** What a command does with a running gateway; returns the exit code. */
@@ -99,11 +100,11 @@ final class AdminOptions {
         });
     }
 
-    private static String address(AdminConfig admin) {
-        if (admin.unix() != null) {
-            return AdminClient.UNIX + admin.unix();
+    private static String address(BindConfig bind) {
+        if (bind.unix() != null) {
+            return AdminClient.UNIX + bind.unix();
         }
-        String host = admin.address().equals("0.0.0.0") || admin.address().equals("::") ? "127.0.0.1" : admin.address();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + admin.port();
+        String host = bind.address().equals("0.0.0.0") || bind.address().equals("::") ? "127.0.0.1" : bind.address();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + bind.port();
     }
 }

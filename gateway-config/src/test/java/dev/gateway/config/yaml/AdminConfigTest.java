@@ -92,8 +92,8 @@ class AdminConfigTest {
         GatewayConfig config = ((LoadResult.Valid) result).config();
         assertThat(config.admin()).isNull();
         AdminConfig added = Objects.requireNonNull(config.withAdmin().admin());
-        assertThat(added.address()).isEqualTo("127.0.0.1");
-        assertThat(added.port()).isEqualTo(9901);
+        assertThat(added.bind().address()).isEqualTo("127.0.0.1");
+        assertThat(added.bind().port()).isEqualTo(9901);
         assertThat(added.chosen()).isFalse();
     }
 
@@ -113,7 +113,7 @@ class AdminConfigTest {
                         "test.yaml:3:23: port has no meaning with 'unix': remove it",
                         "test.yaml:3:32: address has no meaning with 'unix': remove it");
         LoadResult result = load("{unix: a.sock}");
-        assertThat(admin(result).unix()).isEqualTo(directory.resolve("a.sock"));
+        assertThat(admin(result).bind().unix()).isEqualTo(directory.resolve("a.sock"));
         assertThat(ConfigPrinter.yaml(((LoadResult.Valid) result).config()))
                 .contains("unix: " + directory.resolve("a.sock"))
                 .doesNotContain("9901");

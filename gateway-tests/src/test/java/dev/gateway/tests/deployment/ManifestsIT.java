@@ -273,9 +273,9 @@ class ManifestsIT {
                 .map(ContainerPort::getContainerPort)
                 .toList();
         assertThat(config.admin()).isNotNull();
-        assertThat(ports).contains(config.admin().port());
+        assertThat(ports).contains(config.admin().bind().port());
         assertThat(config.listeners()).anyMatch(listener -> ports.contains(listener.port()));
-        assertThat(config.admin().address())
+        assertThat(config.admin().bind().address())
                 .as("kubelets come from outside the pod")
                 .isEqualTo("0.0.0.0");
     }

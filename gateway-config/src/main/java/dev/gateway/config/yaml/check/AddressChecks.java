@@ -1,12 +1,14 @@
 package dev.gateway.config.yaml.check;
 
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.Position;
 import dev.gateway.config.yaml.type.Scope;
 import dev.gateway.format.IpLiteral;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,13 +33,18 @@ final class AddressChecks {
         }
         AdminConfig admin = config.admin();
         if (admin != null && admin.enabled()) {
-            if (admin.unix() != null) {
-                String path = admin.unix().toString();
-                add(bound, new Bound("admin", path, scope.at(admin, "unix"), path, -1), scope);
-            } else if (admin.port() > 0) {
-                Position at = scope.at(admin, "port");
-                add(bound, new Bound("admin", "port " + admin.port(), at, admin.address(), admin.port()), scope);
-            }
+            add(bound, "admin", admin, admin.bind(), scope);
+        }
+    }
+
+    private static void add(List<Bound> bound, String what, Record listener, BindConfig bind, Scope scope) {
+        Path unix = bind.unix();
+        if (unix != null) {
+            String path = unix.toString();
+            add(bound, new Bound(what, path, scope.at(listener, "unix"), path, -1), scope);
+        } else if (bind.port() > 0) {
+            Position at = scope.at(listener, "port");
+            add(bound, new Bound(what, "port " + bind.port(), at, bind.address(), bind.port()), scope);
         }
     }
 

@@ -20,11 +20,13 @@ final class AdminChecks {
         if (admin == null || !admin.enabled()) {
             return;
         }
-        if (admin.unix() == null && admin.tokenFile() == null && !AddressChecks.isLoopback(admin.address())) {
+        if (admin.bind().unix() == null
+                && admin.tokenFile() == null
+                && !AddressChecks.isLoopback(admin.bind().address())) {
             scope.problems.warning(
                     scope.at(admin, "address"),
                     "admin pages are read without authentication, and other machines can reach them at '"
-                            + admin.address() + "': prefer 127.0.0.1, or add a tokenFile");
+                            + admin.bind().address() + "': prefer 127.0.0.1, or add a tokenFile");
         }
         Path file = admin.tokenFile();
         if (file != null && scope.wrote(admin, "tokenFile")) {

@@ -145,7 +145,7 @@ final class ConnectChecks {
     private void ownListeners(GatewayConfig config) {
         for (Destination each : entry.trustedDestinations()) {
             if (each instanceof Destination.HostAndPort one) {
-                String what = config.admin() != null && config.admin().port() == one.port()
+                String what = config.admin() != null && config.admin().bind().port() == one.port()
                         ? "the admin listener"
                         : config.listeners().stream()
                                 .filter(listener -> listener.port() > 0 && listener.port() == one.port())

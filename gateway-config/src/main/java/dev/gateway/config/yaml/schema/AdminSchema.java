@@ -1,6 +1,7 @@
 package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.AdminConfig;
+import dev.gateway.config.BindConfig;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
@@ -15,16 +16,19 @@ final class AdminSchema {
                         "address",
                         Types.ADDRESS,
                         "127.0.0.1",
-                        admin -> admin.unix() == null ? admin.address() : null,
+                        admin -> admin.bind().unix() == null ? admin.bind().address() : null,
                         "Bound address.");
                 var port = o.defaulted(
                         "port",
                         Types.integer(0, 65535),
                         9901,
-                        admin -> admin.unix() == null ? admin.port() : null,
+                        admin -> admin.bind().unix() == null ? admin.bind().port() : null,
                         "Bound port; 0 for any free one.");
                 var unix = o.optional(
-                        "unix", Types.PATH, AdminConfig::unix, "Path of a Unix-domain socket, instead of a port.");
+                        "unix",
+                        Types.PATH,
+                        admin -> admin.bind().unix(),
+                        "Path of a Unix-domain socket, instead of a port.");
                 var tokenFile = o.optional(
                         "tokenFile",
                         Types.PATH,
@@ -42,7 +46,7 @@ final class AdminSchema {
                         "reusePort",
                         Types.BOOLEAN,
                         false,
-                        AdminConfig::reusePort,
+                        admin -> admin.bind().reusePort(),
                         "Let a gateway that is started later bind the port too, and have what comes from then on.");
                 var enabled = o.defaulted(
                         "enabled",
@@ -60,12 +64,9 @@ final class AdminSchema {
                             v.position(),
                             v.get(enabled),
                             v.has("address") || v.has("port") || v.has("unix"),
-                            v.get(address),
-                            v.get(port),
-                            v.find(unix),
+                            new BindConfig(v.get(address), v.get(port), v.find(unix), v.get(reusePort)),
                             v.find(tokenFile),
-                            v.get(hostnames),
-                            v.get(reusePort));
+                            v.get(hostnames));
                 };
             });
 
