@@ -12,35 +12,49 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name unique, also among routes; {@code connect-N} if none was written
  * @param parentRefs the listeners it applies to, at least one, all of them HTTP or HTTPS
- * @param access what those may reach whom no policy names
- * @param denyPrivate whether addresses that are not public are refused
- * @param trustedDestinations exempt from denyPrivate; never {@link Destination.Any}. A {@link Destination.HostAndPort}
- *     may be a listener of the gateway
- * @param audit whether what is refused is only logged, and let through; denyPrivate holds all the same
  * @param auth null if nobody is asked who they are
- * @param policies the first that names a client's identity or one of its groups replaces access
  * @param parents parent proxies; the gateway dials the first whose hosts match, or else the destination itself
  */
 public record ConnectConfig(
         Position position,
         String name,
         List<ParentRef> parentRefs,
-        Access access,
-        boolean denyPrivate,
-        List<Destination> trustedDestinations,
-        boolean audit,
         @Nullable Auth auth,
-        List<Policy> policies,
-        Limits limits,
+        Rules rules,
         List<Parent> parents,
         Timeouts timeouts,
         @Nullable Pac pac) {
 
     public ConnectConfig {
         parentRefs = List.copyOf(parentRefs);
-        trustedDestinations = List.copyOf(trustedDestinations);
-        policies = List.copyOf(policies);
         parents = List.copyOf(parents);
+    }
+
+    /**
+     * Who may reach what, and how much of it.
+     *
+     * @param access what those may reach whom no policy names
+     * @param policies the first that names a client's identity or one of its groups replaces access
+     * @param limits for all clients together, and for each
+     * @param audit whether what is refused is only logged, and let through; denyPrivate holds all the same
+     */
+    public record Rules(Access access, List<Policy> policies, Limits limits, Addresses addresses, boolean audit) {
+        public Rules {
+            policies = List.copyOf(policies);
+        }
+    }
+
+    /**
+     * Which addresses may be dialed, whatever name leads there.
+     *
+     * @param denyPrivate whether addresses that are not public are refused
+     * @param trustedDestinations exempt from denyPrivate; never {@link Destination.Any}. A {@link
+     *     Destination.HostAndPort} may be a listener of the gateway
+     */
+    public record Addresses(boolean denyPrivate, List<Destination> trustedDestinations) {
+        public Addresses {
+            trustedDestinations = List.copyOf(trustedDestinations);
+        }
     }
 
     /**

@@ -109,7 +109,8 @@ public final class ConnectAssembly {
                         Conversions.tunnel(config.timeouts().tunnel())),
                 Route.Upgrades.NONE);
         Router tunnels = new RouterBuilder().add(List.of(), List.of(), route).build();
-        ProxyAutoConfig clients = new ProxyAutoConfig(policies, addressSettings(config.access()));
+        ProxyAutoConfig clients =
+                new ProxyAutoConfig(policies, addressSettings(config.rules().access()));
         List<Upstream> upstreams =
                 ways.values().stream().map(Way::upstream).distinct().toList();
         return new ConnectEntry(tunnels, upstreams, policies, tally, clients, page(clients), login);
@@ -144,8 +145,12 @@ public final class ConnectAssembly {
         filters.add(new Placed(FilterOrder.LOOP_GUARD, new ViaLoopDetector(state.ofEntry(config.name()))));
         filters.add(new Placed(
                 FilterOrder.CONNECT_RULES,
-                new ConnectRules(policies, policy -> way(policy).addresses, tally, config.audit())));
-        ConnectConfig.Limits limits = config.limits();
+                new ConnectRules(
+                        policies,
+                        policy -> way(policy).addresses,
+                        tally,
+                        config.rules().audit())));
+        ConnectConfig.Limits limits = config.rules().limits();
         filters.add(new Placed(
                 FilterOrder.TUNNEL_LIMITS,
                 new TunnelLimits(
@@ -153,7 +158,9 @@ public final class ConnectAssembly {
                                 limits.maxTunnels(), limits.maxTunnelsPerClient(), limits.maxTunnelsPerIdentity()),
                         policies,
                         tally.tunnels())));
-        filters.add(new Placed(FilterOrder.SNI_CHECK, new SniCheck(policies, tally, config.audit())));
+        filters.add(new Placed(
+                FilterOrder.SNI_CHECK,
+                new SniCheck(policies, tally, config.rules().audit())));
         return filters;
     }
 
@@ -161,10 +168,12 @@ public final class ConnectAssembly {
         Map<Set<String>, Way> byDenied = new HashMap<>();
         List<Policies.Assigned> assigned = assigned(config);
         for (int i = 0; i < assigned.size(); i++) {
-            ways.put(assigned.get(i).policy(), way(config.policies().get(i).access(), byDenied));
+            ways.put(
+                    assigned.get(i).policy(),
+                    way(config.rules().policies().get(i).access(), byDenied));
         }
         ConnectPolicy otherwise = otherwise(config);
-        ways.put(otherwise, way(config.access(), byDenied));
+        ways.put(otherwise, way(config.rules().access(), byDenied));
         return new Policies(otherwise, assigned);
     }
 
@@ -174,17 +183,17 @@ public final class ConnectAssembly {
     }
 
     private static ConnectPolicy otherwise(ConnectConfig config) {
-        return policy(config.name(), config.access(), config.access(), "", 0);
+        return policy(config.name(), config.rules().access(), config.rules().access(), "", 0);
     }
 
     private static List<Policies.Assigned> assigned(ConnectConfig config) {
         List<Policies.Assigned> assigned = new ArrayList<>();
-        for (ConnectConfig.Policy each : config.policies()) {
+        for (ConnectConfig.Policy each : config.rules().policies()) {
             String label = "policies[" + assigned.size() + "]";
             ConnectPolicy policy = policy(
                     config.name() + "/" + label,
                     each.access(),
-                    config.access(),
+                    config.rules().access(),
                     label + ".",
                     each.limits().maxTunnels());
             assigned.add(new Policies.Assigned(Set.copyOf(each.identities()), Set.copyOf(each.groups()), policy));
@@ -255,7 +264,7 @@ public final class ConnectAssembly {
                 config.parentRefs().stream().map(RouteConfig.ParentRef::name).collect(Collectors.joining(","));
         List<Destination> withoutPort = new ArrayList<>();
         List<AddressRules.HostAndPort> withPort = new ArrayList<>();
-        for (Destination each : config.trustedDestinations()) {
+        for (Destination each : config.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.HostAndPort one) {
                 HostRule host = new HostRule(one.host().text(), "trustedDestinations");
                 withPort.add(new AddressRules.HostAndPort(host, one.port()));
@@ -265,11 +274,11 @@ public final class ConnectAssembly {
         }
         return new AddressRules.Settings(
                 listeners,
-                config.denyPrivate(),
+                config.rules().addresses().denyPrivate(),
                 rules(withoutPort, "trustedDestinations"),
                 withPort,
                 rules(access.deny(), "deny"),
-                config.audit());
+                config.rules().audit());
     }
 
     private ParentRules parents() throws IOException {

@@ -97,7 +97,7 @@ public final class ConnectExplainer {
                     entry.auth().position()));
         }
         Decision decision = policies.of(identity).decide(target);
-        ConnectConfig.Access access = policy == null ? entry.access() : policy.access();
+        ConnectConfig.Access access = policy == null ? entry.rules().access() : policy.access();
         Position at = place(decision.rule(), policy);
         reasons.add(new Reason(
                 decision.isAllowed()
@@ -105,7 +105,7 @@ public final class ConnectExplainer {
                         : decision.reason() + " (" + decision.rule() + ")",
                 at));
         Cause cause = decision.cause();
-        if (cause != null && (!entry.audit() || target.odd())) {
+        if (cause != null && (!entry.rules().audit() || target.odd())) {
             return refused(cause, target + ": " + decision.reason(), reasons, near(target, decision, access, policy));
         }
         String address = refusedAddress(target, access);
@@ -113,7 +113,7 @@ public final class ConnectExplainer {
             reasons.add(new Reason(address, entry.position()));
             return refused(Cause.POLICY_ADDRESS, target + ": " + address, reasons, List.of());
         }
-        if (target.address() == null && entry.denyPrivate()) {
+        if (target.address() == null && entry.rules().addresses().denyPrivate()) {
             reasons.add(
                     new Reason("what the name resolves to is judged when it is dialed: denyPrivate", entry.position()));
         }
@@ -149,9 +149,9 @@ public final class ConnectExplainer {
 
     /** Returns the policy of that name, null if it is the entry itself. */
     private ConnectConfig.@Nullable Policy policy(String name) {
-        for (int i = 0; i < entry.policies().size(); i++) {
+        for (int i = 0; i < entry.rules().policies().size(); i++) {
             if (name.equals(entry.name() + "/policies[" + i + "]")) {
-                return entry.policies().get(i);
+                return entry.rules().policies().get(i);
             }
         }
         return null;
@@ -164,8 +164,8 @@ public final class ConnectExplainer {
             return policy == null ? entry.position() : policy.position();
         }
         ConnectConfig.Access access = label.group(1) == null
-                ? entry.access()
-                : entry.policies().get(Integer.parseInt(label.group(1))).access();
+                ? entry.rules().access()
+                : entry.rules().policies().get(Integer.parseInt(label.group(1))).access();
         List<Destination> list = label.group(2).equals("allow") ? access.allow() : access.deny();
         return list.get(Integer.parseInt(label.group(3))).position();
     }
@@ -213,7 +213,7 @@ public final class ConnectExplainer {
             filters.add(new Reason("ProxyAuthentication", entry.auth().position()));
         }
         filters.add(new Reason("ConnectRules", entry.position()));
-        filters.add(new Reason("TunnelLimits", entry.limits().position()));
+        filters.add(new Reason("TunnelLimits", entry.rules().limits().position()));
         filters.add(new Reason("SniCheck " + access.sni(), entry.position()));
         return new Taken(
                 entry.name(),
@@ -221,7 +221,7 @@ public final class ConnectExplainer {
                 filters,
                 List.of(),
                 timeouts,
-                Map.of("denyPrivate", entry.denyPrivate()));
+                Map.of("denyPrivate", entry.rules().addresses().denyPrivate()));
     }
 
     private OnListener refused(Cause cause, String why, List<Reason> reasons, List<NearMiss> near) {

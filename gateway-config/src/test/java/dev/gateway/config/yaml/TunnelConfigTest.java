@@ -80,8 +80,9 @@ class TunnelConfigTest {
     void everyKeyIsReadAndPrintedAsItWasMeant() {
         GatewayConfig config = valid(EVERYTHING);
         ConnectConfig out = config.connect().get(0);
-        assertThat(out.access().allowedPorts()).containsExactly(new PortRange(443, 443), new PortRange(8000, 8999));
-        assertThat(texts(out.access().allow()))
+        assertThat(out.rules().access().allowedPorts())
+                .containsExactly(new PortRange(443, 443), new PortRange(8000, 8999));
+        assertThat(texts(out.rules().access().allow()))
                 .containsExactly(
                         "api.example.com", ".example.org", "192.0.2.0/24", "2001:db8:0:0:0:0:0:0/32", "10.1.2.3");
         assertThat(out.auth()).isNotNull();
@@ -104,7 +105,7 @@ class TunnelConfigTest {
 
     @Test
     void aPolicySaysWhatIsDifferentAndNothingElse() {
-        List<Policy> policies = valid(EVERYTHING).connect().get(0).policies();
+        List<Policy> policies = valid(EVERYTHING).connect().get(0).rules().policies();
         ConnectConfig.Access first = policies.get(0).access();
         assertThat(first.allowedPorts()).containsExactly(new PortRange(22, 22));
         assertThat(first.sni()).isEqualTo(Sni.MUST_MATCH);
@@ -123,11 +124,11 @@ class TunnelConfigTest {
                 .connect()
                 .get(0);
         assertThat(entry.name()).isEqualTo("connect-1");
-        assertThat(entry.access().allowedPorts()).containsExactly(new PortRange(443, 443));
-        assertThat(entry.denyPrivate()).isTrue();
-        assertThat(entry.audit()).isFalse();
-        assertThat(entry.access().sni()).isEqualTo(Sni.OFF);
-        assertThat(entry.limits().maxTunnels()).isEqualTo(10_000);
+        assertThat(entry.rules().access().allowedPorts()).containsExactly(new PortRange(443, 443));
+        assertThat(entry.rules().addresses().denyPrivate()).isTrue();
+        assertThat(entry.rules().audit()).isFalse();
+        assertThat(entry.rules().access().sni()).isEqualTo(Sni.OFF);
+        assertThat(entry.rules().limits().maxTunnels()).isEqualTo(10_000);
         assertThat(entry.timeouts().tunnel())
                 .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(10), Duration.ofMinutes(1), Duration.ofDays(1)));
         assertThat(entry.auth()).isNull();
@@ -309,7 +310,7 @@ class TunnelConfigTest {
                         """)
                 .connect()
                 .get(0);
-        assertThat(entry.trustedDestinations())
+        assertThat(entry.rules().addresses().trustedDestinations())
                 .extracting(Destination::text)
                 .containsExactly("127.0.0.1:9000", "[0:0:0:0:0:0:0:1]:9001", "app.test:80", "10.0.0.0/8");
     }

@@ -36,7 +36,7 @@ final class ConnectAuthChecks {
         ConnectAuthChecks checks = new ConnectAuthChecks(scope, entry);
         Auth auth = entry.auth();
         if (auth == null) {
-            if (!entry.policies().isEmpty()) {
+            if (!entry.rules().policies().isEmpty()) {
                 scope.problems.error(
                         scope.at(entry, "policies"),
                         "policies need 'auth': without it nobody has an identity, and none of them is for anybody");
@@ -106,7 +106,7 @@ final class ConnectAuthChecks {
 
     /** Warns of users in policies: a certificate authority could issue a certificate with the name of one. */
     private void namesakes(Set<String> users) {
-        for (Policy policy : entry.policies()) {
+        for (Policy policy : entry.rules().policies()) {
             for (String identity : policy.identities()) {
                 if (users.contains(identity)) {
                     scope.problems.warning(
@@ -120,7 +120,7 @@ final class ConnectAuthChecks {
 
     private void policies(Auth auth, @Nullable Set<String> identities, @Nullable Set<String> groups) {
         Map<String, Position> first = new HashMap<>();
-        for (Policy policy : entry.policies()) {
+        for (Policy policy : entry.rules().policies()) {
             for (String identity : policy.identities()) {
                 Position before = first.putIfAbsent(identity, policy.position());
                 if (before != null && !before.equals(policy.position())) {

@@ -41,8 +41,8 @@ final class ConnectChecks {
             checks.name("route", config.routes().stream(), RouteConfig::name);
             checks.name("upstream", config.upstreams().stream(), UpstreamConfig::name);
             checks.routes(config.routes());
-            checks.access(entry, entry.access());
-            entry.policies().forEach(policy -> checks.access(policy, policy.access()));
+            checks.access(entry, entry.rules().access());
+            entry.rules().policies().forEach(policy -> checks.access(policy, policy.access()));
             checks.trusted();
             checks.ownListeners(config);
             checks.openToEverybody();
@@ -105,9 +105,9 @@ final class ConnectChecks {
     }
 
     private void privately(Destination allowed) {
-        if (entry.denyPrivate()
+        if (entry.rules().addresses().denyPrivate()
                 && Destinations.isPrivate(allowed)
-                && !Destinations.isTrusted(allowed, entry.trustedDestinations())) {
+                && !Destinations.isTrusted(allowed, entry.rules().addresses().trustedDestinations())) {
             warning(
                     allowed.position(),
                     "'" + allowed.text() + "' is private, and denyPrivate refuses it: add it to trustedDestinations");
@@ -115,23 +115,24 @@ final class ConnectChecks {
     }
 
     private void trusted() {
-        for (Destination each : entry.trustedDestinations()) {
+        for (Destination each : entry.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.Any) {
                 scope.problems.error(each.position(), "trustedDestinations: to trust all, write denyPrivate: false");
             }
         }
-        if (entry.denyPrivate()) {
+        if (entry.rules().addresses().denyPrivate()) {
             return;
         }
-        if (entry.trustedDestinations().stream().anyMatch(each -> !(each instanceof Destination.HostAndPort))) {
+        if (entry.rules().addresses().trustedDestinations().stream()
+                .anyMatch(each -> !(each instanceof Destination.HostAndPort))) {
             warning(
                     scope.at(entry, "trustedDestinations"),
                     "trustedDestinations without a port have no effect with denyPrivate: false");
         }
-        boolean open = Destinations.isAnyAllowed(entry.access())
-                && !Destinations.haveLoopback(entry.access().deny());
+        boolean open = Destinations.isAnyAllowed(entry.rules().access())
+                && !Destinations.haveLoopback(entry.rules().access().deny());
         if (open
-                && entry.access().allow().stream()
+                && entry.rules().access().allow().stream()
                         .anyMatch(each -> each instanceof Destination.Any || each instanceof Destination.Domain)) {
             warning(
                     scope.at(entry, "denyPrivate"),
@@ -143,7 +144,7 @@ final class ConnectChecks {
 
     /** A tunnel to a listener of ours is a way around whoever may reach that; to admin, it is a way to stop us. */
     private void ownListeners(GatewayConfig config) {
-        for (Destination each : entry.trustedDestinations()) {
+        for (Destination each : entry.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.HostAndPort one) {
                 String what = config.admin() != null && config.admin().bind().port() == one.port()
                         ? "the admin listener"
@@ -163,11 +164,11 @@ final class ConnectChecks {
     }
 
     private void openToEverybody() {
-        Destination any = entry.access().allow().stream()
+        Destination any = entry.rules().access().allow().stream()
                 .filter(each -> each instanceof Destination.Any)
                 .findFirst()
                 .orElse(null);
-        boolean everywhere = any != null || entry.audit();
+        boolean everywhere = any != null || entry.rules().audit();
         if (!everywhere || entry.auth() != null) {
             return;
         }
@@ -184,8 +185,8 @@ final class ConnectChecks {
     }
 
     private void limits() {
-        int all = entry.limits().maxTunnels();
-        for (Policy policy : entry.policies()) {
+        int all = entry.rules().limits().maxTunnels();
+        for (Policy policy : entry.rules().policies()) {
             if (all > 0 && policy.limits().maxTunnels() > all) {
                 warning(
                         scope.at(policy.limits(), "maxTunnels"),

@@ -4,11 +4,13 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ConnectConfig.Access;
+import dev.gateway.config.ConnectConfig.Addresses;
 import dev.gateway.config.ConnectConfig.Limits;
 import dev.gateway.config.ConnectConfig.Pac;
 import dev.gateway.config.ConnectConfig.Parent;
 import dev.gateway.config.ConnectConfig.Policy;
 import dev.gateway.config.ConnectConfig.PolicyLimits;
+import dev.gateway.config.ConnectConfig.Rules;
 import dev.gateway.config.ConnectConfig.Sni;
 import dev.gateway.config.ConnectConfig.Timeouts;
 import dev.gateway.config.Destination;
@@ -158,19 +160,19 @@ final class ConnectSchema {
                         new ListType<>(RouteSchema.PARENT_REF, 1),
                         ConnectConfig::parentRefs,
                         "The listeners it applies to, HTTP or HTTPS. A listener has one entry.");
-                var access = AccessKeys.declare(o, ConnectConfig::access);
+                var access = AccessKeys.declare(o, entry -> entry.rules().access());
                 var denyPrivate = o.defaulted(
                         "denyPrivate",
                         Types.BOOLEAN,
                         true,
-                        ConnectConfig::denyPrivate,
+                        entry -> entry.rules().addresses().denyPrivate(),
                         "Refuse addresses that are not public, whatever name leads there: loopback, link-local, private"
                                 + " networks, cloud metadata and the like.");
                 var trusted = o.defaulted(
                         "trustedDestinations",
                         TRUSTED,
                         List.of(),
-                        ConnectConfig::trustedDestinations,
+                        entry -> entry.rules().addresses().trustedDestinations(),
                         "Hosts and address blocks that denyPrivate does not refuse. They still need to be allowed. A"
                                 + " listener of this gateway, admin included, is refused whatever else is written,"
                                 + " unless it is here with its port, as 127.0.0.1:9901.");
@@ -178,7 +180,7 @@ final class ConnectSchema {
                         "audit",
                         Types.BOOLEAN,
                         false,
-                        ConnectConfig::audit,
+                        entry -> entry.rules().audit(),
                         "Only log what would be refused, and let it through. What denyPrivate refuses stays refused.");
                 var auth = o.optional(
                         "auth", ConnectAuthSchema.AUTH, ConnectConfig::auth, "How clients tell who they are.");
@@ -186,10 +188,10 @@ final class ConnectSchema {
                         "policies",
                         new ListType<>(POLICY, 0),
                         List.of(),
-                        ConnectConfig::policies,
+                        entry -> entry.rules().policies(),
                         "What some identities may reach; the first that names the client.");
-                var limits =
-                        o.section("limits", LIMITS, ConnectConfig::limits, "How many tunnels may be open at once.");
+                var limits = o.section(
+                        "limits", LIMITS, entry -> entry.rules().limits(), "How many tunnels may be open at once.");
                 var proxies = o.defaulted(
                         "parents",
                         new ListType<Parent>(ParentSchema.PARENT, 0),
@@ -209,13 +211,13 @@ final class ConnectSchema {
                             v.position(),
                             given == null ? "" : given,
                             v.get(parents),
-                            own,
-                            v.get(denyPrivate),
-                            v.get(trusted),
-                            v.get(audit),
                             v.find(auth),
-                            complete,
-                            v.get(limits),
+                            new Rules(
+                                    own,
+                                    complete,
+                                    v.get(limits),
+                                    new Addresses(v.get(denyPrivate), v.get(trusted)),
+                                    v.get(audit)),
                             v.get(proxies),
                             v.get(timeouts),
                             v.find(pac));
@@ -264,13 +266,8 @@ final class ConnectSchema {
                         entry.position(),
                         "connect-" + (named.size() + 1),
                         entry.parentRefs(),
-                        entry.access(),
-                        entry.denyPrivate(),
-                        entry.trustedDestinations(),
-                        entry.audit(),
                         entry.auth(),
-                        entry.policies(),
-                        entry.limits(),
+                        entry.rules(),
                         entry.parents(),
                         entry.timeouts(),
                         entry.pac());
