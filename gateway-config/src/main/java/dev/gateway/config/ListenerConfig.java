@@ -1,7 +1,6 @@
 package dev.gateway.config;
 
 import dev.gateway.format.Cidr;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,29 +8,32 @@ import org.jspecify.annotations.Nullable;
 /**
  * A bound address with a protocol.
  *
- * @param address an IPv4 or IPv6 literal without brackets, or a name; unused with {@code unix}
- * @param port 0 to 65535, 0 for any free one; 0 and unused with {@code unix}
- * @param unix the Unix-domain socket bound instead of address and port, or null
- * @param tls not null exactly for {@link Protocol#HTTPS}, and for {@link Protocol#TLS} where it passes through
- * @param proxyProtocol null if no PROXY protocol header is expected
- * @param reusePort whether every event loop binds for itself with {@code SO_REUSEPORT}, as other processes may
+ * @param bind where; if other processes may bind the port too, every event loop does so for itself with {@code
+ *     SO_REUSEPORT}
  * @param http how requests are read, without meaning where connections carry none
  */
 public record ListenerConfig(
         Position position,
         String name,
-        String address,
-        int port,
-        @Nullable Path unix,
-        Protocol protocol,
-        @Nullable TlsConfig tls,
-        @Nullable ProxyProtocol proxyProtocol,
-        boolean reusePort,
+        BindConfig bind,
+        Protocols protocols,
         Http http,
         Limits limits,
         Timeouts timeouts) {
+    /** Whether connections carry requests, or else are tunnels themselves. */
+    public boolean isHttp() {
+        return protocols.protocol().isHttp();
+    }
 
-    /** What is spoken on a listener. */
+    /**
+     * What is spoken.
+     *
+     * @param tls not null exactly for {@link Protocol#HTTPS}, and for {@link Protocol#TLS} where it passes through
+     * @param proxyProtocol null if no PROXY protocol header is expected
+     */
+    public record Protocols(Protocol protocol, @Nullable TlsConfig tls, @Nullable ProxyProtocol proxyProtocol) {}
+
+    /** What connections carry. */
     public enum Protocol {
         /** HTTP/1.1 and, with prior knowledge, h2c. */
         HTTP,

@@ -22,7 +22,7 @@ public record RouteConfig(
     /** Whether it applies to a listener. */
     public boolean appliesTo(ListenerConfig listener) {
         return parentRefs.isEmpty()
-                ? listener.protocol().isHttp()
+                ? listener.isHttp()
                 : parentRefs.stream().anyMatch(ref -> ref.name().equals(listener.name()));
     }
 

@@ -70,9 +70,7 @@ public final class Assembly {
                     Objects.requireNonNull(indexes.get(listener.name())),
                     new Generation.ListenerPolicy(
                             entry == null ? routers.get(i) : entry.withPage(routers.get(i)),
-                            entry != null
-                                    ? entry.tunnels()
-                                    : listener.protocol().isHttp() ? null : routers.get(i),
+                            entry != null ? entry.tunnels() : listener.isHttp() ? null : routers.get(i),
                             new ClientTrust(
                                     CidrSet.of(listener.http().trustedProxies()),
                                     config.tracing().trust() == TracingConfig.Trust.ANYONE,

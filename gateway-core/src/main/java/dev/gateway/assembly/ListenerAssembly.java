@@ -57,8 +57,8 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.maxConnectionAge()),
                         Conversions.millis(timeouts.responseWriteIdle())),
                 config.http().halfClose() == ListenerConfig.HalfClose.ALLOW);
-        boolean speaksHttp2 =
-                config.tls() == null || config.tls().protocols().alpn().contains("h2");
+        TlsConfig secured = config.protocols().tls();
+        boolean speaksHttp2 = secured == null || secured.protocols().alpn().contains("h2");
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
                 : new Http2ServerSettings(
@@ -73,12 +73,12 @@ public final class ListenerAssembly {
                         Conversions.millis(timeouts.responseWriteIdle()),
                         Conversions.millis(timeouts.idle()),
                         Conversions.millis(timeouts.maxConnectionAge()));
-        ListenerConfig.ProxyProtocol proxy = config.proxyProtocol();
+        ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
         return new ListenerSettings(
                 index,
                 config.name(),
-                address(config),
-                config.reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
+                address(config.bind()),
+                config.bind().reusePort() ? ListenerSettings.Sharing.SPREAD : ListenerSettings.Sharing.NONE,
                 new ListenerSettings.Limits(limits.connections(), 0),
                 tls,
                 proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),
@@ -86,21 +86,15 @@ public final class ListenerAssembly {
     }
 
     private static @Nullable TcpServerSettings bytes(ListenerConfig config) {
-        return config.protocol().isHttp()
+        return config.isHttp()
                 ? null
                 : new TcpServerSettings(
-                        config.protocol() == ListenerConfig.Protocol.TLS,
+                        config.protocols().protocol() == ListenerConfig.Protocol.TLS,
                         Conversions.millis(config.timeouts().tlsHandshake()));
     }
 
     /** Returns where a listener is to be bound; looks a name up. */
-    public static ListenerSettings.Address address(ListenerConfig config) {
-        return config.unix() != null
-                ? new ListenerSettings.Address.Unix(config.unix())
-                : new ListenerSettings.Address.Tcp(new InetSocketAddress(config.address(), config.port()));
-    }
-
-    private static ListenerSettings.Address address(BindConfig bind) {
+    public static ListenerSettings.Address address(BindConfig bind) {
         Path unix = bind.unix();
         return unix != null
                 ? new ListenerSettings.Address.Unix(unix)
@@ -154,8 +148,8 @@ public final class ListenerAssembly {
      * @return null for cleartext, and for TLS that is passed on
      */
     public static @Nullable ServerTlsSettings tls(ListenerConfig listener) throws StartException {
-        TlsConfig config = listener.tls();
-        if (config == null || !listener.protocol().isHttp()) {
+        TlsConfig config = listener.protocols().tls();
+        if (config == null || !listener.isHttp()) {
             return null;
         }
         List<CertificateFiles> certificates = new ArrayList<>();

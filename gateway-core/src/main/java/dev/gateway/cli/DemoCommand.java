@@ -107,10 +107,10 @@ final class DemoCommand implements Callable<Integer> {
         Map<String, String> urls = new LinkedHashMap<>();
         out.println();
         for (ListenerConfig listener : config.listeners()) {
-            if (listener.unix() != null) {
+            if (listener.bind().unix() != null) {
                 continue;
             }
-            boolean tls = listener.protocol() == ListenerConfig.Protocol.HTTPS;
+            boolean tls = listener.protocols().protocol() == ListenerConfig.Protocol.HTTPS;
             String url = (tls ? "https" : "http") + "://localhost:" + gateway.port(listener.name());
             urls.putIfAbsent(tls ? "HTTP/2 over TLS" : "HTTP/1.1", url);
             String curl = tls ? "curl -k" : "curl";

@@ -111,7 +111,7 @@ final class ExplainCommand implements Callable<Integer> {
     private static OwnListeners own(GatewayConfig config) {
         OwnListeners own = new OwnListeners(new LocalAddresses(Runnable::run));
         own.set(config.listeners().stream()
-                .filter(each -> each.unix() == null && each.port() > 0)
+                .filter(each -> each.bind().unix() == null && each.bind().port() > 0)
                 .map(ExplainCommand::address)
                 .filter(address -> !address.isUnresolved())
                 .toList());
@@ -119,7 +119,7 @@ final class ExplainCommand implements Callable<Integer> {
     }
 
     private static InetSocketAddress address(ListenerConfig listener) {
-        return new InetSocketAddress(listener.address(), listener.port());
+        return new InetSocketAddress(listener.bind().address(), listener.bind().port());
     }
 
     private String page() {

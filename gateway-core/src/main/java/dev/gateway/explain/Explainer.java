@@ -40,7 +40,7 @@ public final class Explainer {
         List<OnListener> answers = new ArrayList<>();
         for (ListenerConfig listener : config.listeners()) {
             boolean meant = question.listener() == null
-                    ? listener.protocol().isHttp()
+                    ? listener.isHttp()
                     : listener.name().equals(question.listener());
             if (meant) {
                 answers.add(explain(listener, question));

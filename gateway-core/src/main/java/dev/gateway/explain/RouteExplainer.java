@@ -93,7 +93,7 @@ public final class RouteExplainer {
     /** Explains what becomes of a request. */
     OnListener explain(ExplainRequest question) {
         RequestHead head = question.head();
-        if (!listener.protocol().isHttp()) {
+        if (!listener.isHttp()) {
             // A connection that is passed on is a tunnel to its name, if it has one.
             return explain(new RequestHead(
                     Method.CONNECT, head.scheme(), head.authority(), AsciiString.EMPTY_STRING, head.fields(), 0));

@@ -97,7 +97,7 @@ public final class Certificates {
                 String name = "listener " + each.config().name();
                 renew(
                         name,
-                        Objects.requireNonNull(each.config().tls()).position() + ": " + name,
+                        Objects.requireNonNull(each.config().protocols().tls()).position() + ": " + name,
                         () -> listeners.renew(each));
             }
         }

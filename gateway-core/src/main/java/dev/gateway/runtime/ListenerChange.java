@@ -70,7 +70,7 @@ final class ListenerChange {
         try {
             for (ListenerConfig each : config.listeners()) {
                 Listeners.Serving same = before.get(each.name());
-                if (same != null && same.listener().settings().bound().equals(ListenerAssembly.address(each))) {
+                if (same != null && same.listener().settings().bound().equals(ListenerAssembly.address(each.bind()))) {
                     addresses.remove(same.listener().settings().bound(), same.listener());
                 }
             }
@@ -124,7 +124,8 @@ final class ListenerChange {
             read.add(tls);
             return tls;
         } catch (IOException | GeneralSecurityException e) {
-            throw Conversions.failure(Objects.requireNonNull(wanted.tls()).position(), e);
+            throw Conversions.failure(
+                    Objects.requireNonNull(wanted.protocols().tls()).position(), e);
         }
     }
 

@@ -67,7 +67,8 @@ public final class Listeners {
     /** Tells what the configuration wants of sockets that were bound before, and cannot be had, one line each. */
     List<String> fixed() {
         return serving.stream()
-                .filter(each -> each.config().reusePort() != each.listener().isReusePort())
+                .filter(each ->
+                        each.config().bind().reusePort() != each.listener().isReusePort())
                 .map(each -> Loops.fixed(
                         each.config().position(),
                         "reusePort of the listener " + each.config().name()))
@@ -111,7 +112,7 @@ public final class Listeners {
 
     /** Closes the connections there are if other clients are accepted now, and the configuration wants it. */
     static void closeFormerClients(ListenerConfig config, Listener listener, ListenerTls before, ListenerTls now) {
-        TlsConfig tls = config.tls();
+        TlsConfig tls = config.protocols().tls();
         if (tls != null
                 && tls.clients().caChange() == TlsConfig.CaChange.CLOSE
                 && !before.tls().acceptsSameClients(now.tls())) {

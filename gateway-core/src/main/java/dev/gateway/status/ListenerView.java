@@ -27,7 +27,7 @@ final class ListenerView {
         List<Map<String, Object>> all = new ArrayList<>();
         for (Listeners.Serving each : listeners.serving()) {
             Map<String, Object> json =
-                    view(each.listener(), each.config().protocol().name(), "serving");
+                    view(each.listener(), each.config().protocols().protocol().name(), "serving");
             json.put("at", each.config().position().toString());
             json.put("routes", routes(each.config()));
             json.put("connect", connect(each.config()));

@@ -50,8 +50,8 @@ public final class TunnelPages implements AdminPages.Tunnels {
             return null;
         }
         for (ListenerConfig config : current.config.listeners()) {
-            if (config.name().equals(listener) && config.unix() == null) {
-                boolean tls = config.protocol() == Protocol.HTTPS;
+            if (config.name().equals(listener) && config.bind().unix() == null) {
+                boolean tls = config.protocols().protocol() == Protocol.HTTPS;
                 return entry.clients().script(new ProxyAutoConfig.Proxy(tls, host, ports.applyAsInt(listener)));
             }
         }

@@ -29,7 +29,7 @@ class ConfigLoaderTest {
     @Test
     void whatIsNotWrittenHasADefault() {
         GatewayConfig config = valid(LISTENER + ROUTE + UPSTREAM, Map.of());
-        assertThat(config.listeners().get(0).address()).isEqualTo("0.0.0.0");
+        assertThat(config.listeners().get(0).bind().address()).isEqualTo("0.0.0.0");
         assertThat(config.listeners().get(0).limits().maxHeaders()).isEqualTo(100);
         assertThat(config.routes().get(0).name()).isEqualTo("route-1");
         assertThat(config.routes().get(0).rules().get(0).matches().get(0).path().value())
@@ -70,7 +70,7 @@ class ConfigLoaderTest {
                 """,
                 Map.of("PORT", "8081", "EMPTY", "", "WEIRD", "${PORT}: \"x"));
         assertThat(config.listeners().get(0).name()).isEqualTo("web-dev");
-        assertThat(config.listeners().get(0).port()).isEqualTo(8081);
+        assertThat(config.listeners().get(0).bind().port()).isEqualTo(8081);
         assertThat(config.routes().get(0).rules().get(0).filters().get(0).toString())
                 .contains("${PORT} is 8081, nothing is ${PORT}: \"x");
         String printed = ConfigPrinter.yaml(config);
@@ -111,7 +111,7 @@ class ConfigLoaderTest {
         Path file = Files.writeString(
                 directory.resolve("gateway.yaml"), "listeners: [{name: web, unix: run/web.sock, protocol: HTTP}]\n");
         GatewayConfig config = ((Valid) ConfigLoader.load(file, Map.of())).config();
-        assertThat(config.listeners().get(0).unix()).isEqualTo(directory.resolve("run/web.sock"));
+        assertThat(config.listeners().get(0).bind().unix()).isEqualTo(directory.resolve("run/web.sock"));
     }
 
     @Test

@@ -205,7 +205,7 @@ class TunnelConfigTest {
                 .isEqualTo(new TunnelTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(1), Duration.ofHours(1)));
         assertThat(config.routes().get(2).rules().get(0).timeouts().tunnel())
                 .isEqualTo(new TunnelTimeouts(Duration.ofHours(1), Duration.ofMinutes(1), Duration.ZERO));
-        assertThat(config.listeners().get(1).protocol()).isEqualTo(Protocol.TLS);
+        assertThat(config.listeners().get(1).protocols().protocol()).isEqualTo(Protocol.TLS);
         assertThat(config.upstreams().get(1).protocols().sendProxyProtocol()).isEqualTo(SendProxyProtocol.V1);
 
         String printed = ConfigPrinter.yaml(config);

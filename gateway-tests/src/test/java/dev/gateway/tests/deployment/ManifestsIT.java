@@ -274,7 +274,8 @@ class ManifestsIT {
                 .toList();
         assertThat(config.admin()).isNotNull();
         assertThat(ports).contains(config.admin().bind().port());
-        assertThat(config.listeners()).anyMatch(listener -> ports.contains(listener.port()));
+        assertThat(config.listeners())
+                .anyMatch(listener -> ports.contains(listener.bind().port()));
         assertThat(config.admin().bind().address())
                 .as("kubelets come from outside the pod")
                 .isEqualTo("0.0.0.0");

@@ -22,14 +22,7 @@ final class AddressChecks {
     static void run(GatewayConfig config, Scope scope) {
         List<Bound> bound = new ArrayList<>();
         for (ListenerConfig listener : config.listeners()) {
-            String what = "listener '" + listener.name() + "'";
-            if (listener.unix() != null) {
-                String path = listener.unix().toString();
-                add(bound, new Bound(what, path, scope.at(listener, "unix"), path, -1), scope);
-            } else if (listener.port() > 0) {
-                Position at = scope.at(listener, "port");
-                add(bound, new Bound(what, "port " + listener.port(), at, listener.address(), listener.port()), scope);
-            }
+            add(bound, "listener '" + listener.name() + "'", listener, listener.bind(), scope);
         }
         AdminConfig admin = config.admin();
         if (admin != null && admin.enabled()) {

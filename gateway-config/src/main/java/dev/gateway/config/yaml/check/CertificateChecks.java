@@ -39,7 +39,7 @@ final class CertificateChecks {
     static void run(GatewayConfig config, Scope scope) {
         CertificateChecks checks = new CertificateChecks(scope);
         for (ListenerConfig listener : config.listeners()) {
-            TlsConfig tls = listener.tls();
+            TlsConfig tls = listener.protocols().tls();
             if (tls != null) {
                 tls.certificates().refs().forEach(ref -> checks.pair(ref, ref.certFile(), ref.keyFile()));
                 checks.names(config, listener, tls);

@@ -85,7 +85,7 @@ final class ConnectAuthChecks {
     private void certificates(Auth auth, List<ListenerConfig> listeners) {
         boolean other = auth.usersFile() != null || auth.tokensFile() != null;
         List<ListenerConfig> without = listeners.stream()
-                .filter(listener -> listener.protocol().isHttp() && !asks(listener))
+                .filter(listener -> listener.isHttp() && !asks(listener))
                 .toList();
         if (without.isEmpty() || (other && without.size() < listeners.size())) {
             return; // those who come by another listener have another way
@@ -94,13 +94,13 @@ final class ConnectAuthChecks {
         scope.problems.error(
                 scope.at(auth, "clientCertificate"),
                 "clientCertificate needs clientAuth: listener '" + first.name() + "' "
-                        + (first.tls() == null
+                        + (first.protocols().tls() == null
                                 ? "has no TLS, write protocol HTTPS with tls: {clientAuth: required, caFile: …}"
                                 : "asks for no certificate, add clientAuth: required and caFile to its tls"));
     }
 
     private static boolean asks(ListenerConfig listener) {
-        TlsConfig tls = listener.tls();
+        TlsConfig tls = listener.protocols().tls();
         return tls != null && tls.clients().auth() != TlsConfig.ClientAuth.NONE;
     }
 

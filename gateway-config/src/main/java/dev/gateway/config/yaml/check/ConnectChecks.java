@@ -149,7 +149,8 @@ final class ConnectChecks {
                 String what = config.admin() != null && config.admin().bind().port() == one.port()
                         ? "the admin listener"
                         : config.listeners().stream()
-                                .filter(listener -> listener.port() > 0 && listener.port() == one.port())
+                                .filter(listener -> listener.bind().port() > 0
+                                        && listener.bind().port() == one.port())
                                 .map(listener -> "listener '" + listener.name() + "'")
                                 .findFirst()
                                 .orElse(null);
@@ -173,7 +174,8 @@ final class ConnectChecks {
             return;
         }
         for (ListenerConfig listener : listeners) {
-            if (listener.unix() == null && !AddressChecks.isLoopback(listener.address())) {
+            if (listener.bind().unix() == null
+                    && !AddressChecks.isLoopback(listener.bind().address())) {
                 warning(
                         any == null ? scope.at(entry, "audit") : any.position(),
                         "anyone who can connect to listener '" + listener.name()

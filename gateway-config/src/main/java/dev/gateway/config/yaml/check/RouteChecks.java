@@ -41,7 +41,7 @@ final class RouteChecks {
         RouteChecks checks = new RouteChecks(
                 scope,
                 config.listeners().stream()
-                        .filter(listener -> listener.protocol().isHttp())
+                        .filter(ListenerConfig::isHttp)
                         .map(ListenerConfig::name)
                         .distinct()
                         .toList());

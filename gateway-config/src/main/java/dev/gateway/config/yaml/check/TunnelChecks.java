@@ -54,7 +54,7 @@ final class TunnelChecks {
             }
         }
         for (ListenerConfig listener : config.listeners()) {
-            if (!listener.protocol().isHttp() && routesRead) {
+            if (!listener.isHttp() && routesRead) {
                 checks.routesOf(listener, config.routes());
             }
         }
@@ -69,12 +69,13 @@ final class TunnelChecks {
             if (listener == null) {
                 continue;
             }
-            first = first == null ? listener.protocol() : first;
-            if (first.isHttp() != listener.protocol().isHttp()) {
+            first = first == null ? listener.protocols().protocol() : first;
+            if (first.isHttp() != listener.isHttp()) {
                 scope.problems.error(
                         scope.at(ref, "name"),
-                        "one route cannot be for " + first + " and " + listener.protocol()
-                                + " listeners: write another for '" + ref.name() + "'");
+                        "one route cannot be for " + first + " and "
+                                + listener.protocols().protocol() + " listeners: write another for '" + ref.name()
+                                + "'");
                 return true;
             }
         }
@@ -90,7 +91,7 @@ final class TunnelChecks {
         for (ParentRef ref : route.parentRefs()) {
             ListenerConfig listener = listeners.get(ref.name());
             if (listener != null
-                    && listener.protocol() == Protocol.TCP
+                    && listener.protocols().protocol() == Protocol.TCP
                     && !route.hostnames().isEmpty()) {
                 scope.problems.error(
                         scope.at(route, "hostnames"),
@@ -140,7 +141,7 @@ final class TunnelChecks {
 
     private boolean isTls(ParentRef ref) {
         ListenerConfig listener = listeners.get(ref.name());
-        return listener != null && listener.protocol() == Protocol.TLS;
+        return listener != null && listener.protocols().protocol() == Protocol.TLS;
     }
 
     private void refuse(Record owner, String key, String fix) {
@@ -188,7 +189,7 @@ final class TunnelChecks {
                 if (!ref.name().equals(listener.name())) {
                     continue;
                 }
-                if (first != null && listener.protocol() == Protocol.TCP) {
+                if (first != null && listener.protocols().protocol() == Protocol.TCP) {
                     scope.problems.error(
                             scope.at(ref, "name"),
                             "the TCP listener '" + listener.name() + "' has a route already, in line "
@@ -200,7 +201,7 @@ final class TunnelChecks {
         if (first == null) {
             scope.problems.error(
                     scope.at(listener, "name"),
-                    "no route is for the " + listener.protocol() + " listener '" + listener.name()
+                    "no route is for the " + listener.protocols().protocol() + " listener '" + listener.name()
                             + "': add one with parentRefs: [{name: " + listener.name() + "}]");
         }
     }
@@ -219,11 +220,11 @@ final class TunnelChecks {
                             scope.at(ref, "name"),
                             "listener '" + ref.name() + "' has a connect entry already, in line "
                                     + before.position().line() + ": let 'policies' tell its clients apart");
-                } else if (!listener.protocol().isHttp()) {
+                } else if (!listener.isHttp()) {
                     scope.problems.error(
                             scope.at(ref, "name"),
                             "connect is for HTTP and HTTPS listeners, and '" + ref.name() + "' is "
-                                    + listener.protocol());
+                                    + listener.protocols().protocol());
                 }
             }
         }

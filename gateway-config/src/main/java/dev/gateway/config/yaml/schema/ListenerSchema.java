@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import static java.util.Map.entry;
 
+import dev.gateway.config.BindConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.ListenerConfig.ForwardedHeaders;
 import dev.gateway.config.ListenerConfig.HalfClose;
@@ -155,33 +156,36 @@ final class ListenerSchema {
                         "address",
                         Types.ADDRESS,
                         "0.0.0.0",
-                        l -> l.unix() == null ? l.address() : null,
+                        l -> l.bind().unix() == null ? l.bind().address() : null,
                         "Bound address; 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
                 var port = o.optional(
-                        "port", PORT, l -> l.unix() == null ? l.port() : null, "Bound port; 0 for any free one.");
+                        "port",
+                        PORT,
+                        l -> l.bind().unix() == null ? l.bind().port() : null,
+                        "Bound port; 0 for any free one.");
                 var unix = o.optional(
-                        "unix", Types.PATH, ListenerConfig::unix, "Path of a Unix-domain socket, instead of a port.");
+                        "unix", Types.PATH, l -> l.bind().unix(), "Path of a Unix-domain socket, instead of a port.");
                 var protocol = o.required(
                         "protocol",
                         PROTOCOL,
-                        ListenerConfig::protocol,
+                        l -> l.protocols().protocol(),
                         "HTTP is HTTP/1.1 and h2c with prior knowledge; HTTPS is h2 and HTTP/1.1 over TLS; TLS is"
                                 + " relayed undecrypted by the name asked for (SNI); TCP is relayed.");
                 var tls = o.optional(
                         "tls",
                         ListenerTlsSchema.TLS,
-                        ListenerConfig::tls,
+                        l -> l.protocols().tls(),
                         "Required with protocols HTTPS and TLS; with TLS it is {mode: Passthrough}.");
                 var proxyProtocol = o.optional(
                         "proxyProtocol",
                         PROXY_PROTOCOL,
-                        ListenerConfig::proxyProtocol,
+                        l -> l.protocols().proxyProtocol(),
                         "Learn the client's address from the PROXY protocol.");
                 var reusePort = o.defaulted(
                         "reusePort",
                         Types.BOOLEAN,
                         false,
-                        ListenerConfig::reusePort,
+                        l -> l.bind().reusePort(),
                         "Bind once per event loop with SO_REUSEPORT. Other processes may then bind the port too, or take"
                                 + " the Unix-domain socket over.");
                 var h2cUpgrade = o.defaulted(
@@ -244,13 +248,8 @@ final class ListenerSchema {
                     return new ListenerConfig(
                             v.position(),
                             v.get(name),
-                            v.get(address),
-                            bound == null ? 0 : bound,
-                            v.find(unix),
-                            v.get(protocol),
-                            v.find(tls),
-                            v.find(proxyProtocol),
-                            v.get(reusePort),
+                            new BindConfig(v.get(address), bound == null ? 0 : bound, v.find(unix), v.get(reusePort)),
+                            new ListenerConfig.Protocols(v.get(protocol), v.find(tls), v.find(proxyProtocol)),
                             new ListenerConfig.Http(
                                     v.get(h2cUpgrade),
                                     v.get(halfClose),
@@ -312,7 +311,7 @@ final class ListenerSchema {
     }
 
     private static <T> @Nullable T ifHttp(ListenerConfig listener, T value) {
-        return listener.protocol().isHttp() ? value : null;
+        return listener.isHttp() ? value : null;
     }
 
     private static Duration seconds(long seconds) {

@@ -22,8 +22,7 @@ final class TunnelRoutes {
 
     private static boolean isTunnel(RouteConfig route, List<ListenerConfig> listeners) {
         List<ListenerConfig> named = listeners.stream().filter(route::appliesTo).toList();
-        return !named.isEmpty()
-                && named.stream().noneMatch(listener -> listener.protocol().isHttp());
+        return !named.isEmpty() && named.stream().noneMatch(ListenerConfig::isHttp);
     }
 
     private static RouteConfig ofRequests(RouteConfig route, Values v) {
