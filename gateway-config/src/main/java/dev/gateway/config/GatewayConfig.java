@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
  * One whole configuration, with defaults resolved and references checked. Paths are absolute. Everywhere in it a
  * duration of zero, a size of 0 and a count of 0 mean "no limit" where the description of a value does not say else.
  *
+ * <p>The components are the keys of the file, side by side as there. Each has a type of its own, so that none can be
+ * taken for another.
+ *
  * @param connect empty if every CONNECT is refused
  * @param admin null if nothing is said of it: then a process of its own serves it where it is by default, see {@link
  *     #withAdmin}, and a gateway that is part of another program does not
