@@ -62,17 +62,14 @@ public final class ListenerAssembly {
         Http2ServerSettings http2 = !speaksHttp2
                 ? null
                 : new Http2ServerSettings(
-                        limits.maxConcurrentStreams(),
-                        Http2ServerSettings.DEFAULT.streamWindow(),
-                        Http2ServerSettings.DEFAULT.wideStreamWindow(),
-                        Http2ServerSettings.DEFAULT.wideStreams(),
-                        atMostInt(limits.maxHeaderBytes()),
-                        limits.maxHeaders(),
-                        requestHeaders,
-                        Conversions.millis(timeouts.requestBodyIdle()),
-                        Conversions.millis(timeouts.responseWriteIdle()),
-                        Conversions.millis(timeouts.idle()),
-                        Conversions.millis(timeouts.maxConnectionAge()));
+                        Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(limits.maxConcurrentStreams()),
+                        new Http2ServerSettings.Heads(atMostInt(limits.maxHeaderBytes()), limits.maxHeaders()),
+                        new Http2ServerSettings.Timeouts(
+                                requestHeaders,
+                                Conversions.millis(timeouts.requestBodyIdle()),
+                                Conversions.millis(timeouts.responseWriteIdle()),
+                                Conversions.millis(timeouts.idle()),
+                                Conversions.millis(timeouts.maxConnectionAge())));
         ListenerConfig.ProxyProtocol proxy = config.protocols().proxyProtocol();
         return new ListenerSettings(
                 index,

@@ -146,19 +146,19 @@ final class TunnelExchange implements OpenTunnels.Member {
         return new OpenTunnel(
                 number,
                 record.kind,
-                connection.listenerName(),
-                connection.version().text().toString(),
-                record.client.toString(),
-                connection.peer().toString(),
-                record.kind == Kind.TUNNEL ? record.authority.toString() : record.authority + visible,
-                record.identity,
-                record.route,
-                record.upstream,
-                record.endpoint == null ? "" : record.endpoint.toString(),
-                now - record.openedNanos,
-                now - movedNanos,
-                record.receivedBytes,
-                record.sentBytes);
+                new OpenTunnel.Client(
+                        connection.listenerName(),
+                        connection.version().text().toString(),
+                        record.client.toString(),
+                        connection.peer().toString(),
+                        record.identity),
+                new OpenTunnel.Destination(
+                        record.kind == Kind.TUNNEL ? record.authority.toString() : record.authority + visible,
+                        record.route,
+                        record.upstream,
+                        record.endpoint == null ? "" : record.endpoint.toString()),
+                new OpenTunnel.Traffic(
+                        now - record.openedNanos, now - movedNanos, record.receivedBytes, record.sentBytes));
     }
 
     /** Returns why it ended if it was told to, else null. */

@@ -15,7 +15,10 @@ import io.netty.handler.codec.http2.Http2PromisedRequestVerifier;
 import io.netty.handler.codec.http2.Http2Settings;
 import org.jspecify.annotations.Nullable;
 
-/** The parts of Netty's HTTP/2 codec for one connection, put together our way. */
+/**
+ * The parts of Netty's HTTP/2 codec for one connection, put together our way. Many, but each has a type of its own, and
+ * they are made in one place.
+ */
 record Codec(
         Http2Connection connection,
         Encoder encoder,

@@ -39,7 +39,7 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
                 Http2ServerSettings.WINDOW_GROWTH,
                 info.account(),
                 info,
-                settings.responseWriteIdleMillis());
+                settings.timeouts().responseWriteIdleMillis());
         this.settings = settings;
         this.requests = new ServerStreams(info, handler, settings, codec, streams(), shared(), goingAway);
     }
@@ -56,7 +56,12 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
             TimerWheel timers,
             Http2ServerSettings settings) {
         Codec codec = Codec.of(
-                true, settings.wire(), settings.maxConcurrentStreams(), settings.maxHeaderFields(), observer, timers);
+                true,
+                settings.wire(),
+                settings.streams().maxConcurrent(),
+                settings.heads().maxFields(),
+                observer,
+                timers);
         return new Http2ServerConnection(info, handler, settings, codec);
     }
 
@@ -109,8 +114,8 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     @Override
     void afterRead() {
         if (codec.reader().isWithinHeaders()) {
-            if (!headersTimer.isArmed() && settings.requestHeadersMillis() > 0) {
-                timers.arm(headersTimer, settings.requestHeadersMillis());
+            if (!headersTimer.isArmed() && settings.timeouts().requestHeadersMillis() > 0) {
+                timers.arm(headersTimer, settings.timeouts().requestHeadersMillis());
             }
         } else if (prefaceSeen) {
             headersTimer.cancel();
@@ -133,9 +138,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
     @Override
     void onActive() {
         idleSince = timers.nanoTime();
-        arm(idleTimer, settings.idleMillis());
-        arm(ageTimer, settings.maxConnectionAgeMillis());
-        arm(headersTimer, settings.requestHeadersMillis());
+        arm(idleTimer, settings.timeouts().idleMillis());
+        arm(ageTimer, settings.timeouts().maxConnectionAgeMillis());
+        arm(headersTimer, settings.timeouts().requestHeadersMillis());
     }
 
     private void arm(Timer timer, long millis) {
@@ -227,9 +232,9 @@ public final class Http2ServerConnection extends MultiplexedConnection implement
         @Override
         protected void onExpired() {
             long idle = hasStreams() ? 0 : (timers.nanoTime() - idleSince) / 1_000_000;
-            if (idle < settings.idleMillis()) {
+            if (idle < settings.timeouts().idleMillis()) {
                 watchUnsent();
-                timers.arm(this, settings.idleMillis() - idle);
+                timers.arm(this, settings.timeouts().idleMillis() - idle);
             } else {
                 observer.onIdleClosed();
                 end(Http2Error.NO_ERROR, "");

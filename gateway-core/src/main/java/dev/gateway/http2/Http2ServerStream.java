@@ -204,7 +204,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     void onProgress() {
-        long millis = server.settings().requestBodyIdleMillis();
+        long millis = server.settings().timeouts().requestBodyIdleMillis();
         boolean owesBody = kind == Kind.PLAIN && !isRemoteEnded(); // of a tunnel it is the client that waits
         if (!owesBody || phase != Phase.ASKED || millis == 0) {
             cancelBodyTimer();

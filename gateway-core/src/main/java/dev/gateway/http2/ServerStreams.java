@@ -47,7 +47,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
         this.goingAway = goingAway;
         this.priorities = new Priorities(
                 codec.distributor(),
-                settings.maxConcurrentStreams(),
+                settings.streams().maxConcurrent(),
                 () -> UnsentBytes.limit(shared.sender().channel()));
         // Netty's own limit must never strike: see Codec.Encoder.
         codec.connection().remote().maxActiveStreams(Integer.MAX_VALUE);
@@ -72,11 +72,12 @@ final class ServerStreams implements Http2ServerStream.Owner {
 
     @Override
     public boolean widen(Http2Stream h2) {
-        if (wideStreams == settings.wideStreams() || !DirectMemory.isAmple()) {
+        if (wideStreams == settings.streams().wide() || !DirectMemory.isAmple()) {
             return false;
         }
         wideStreams++;
-        shared.windows().add(h2, settings.wideStreamWindow() - settings.streamWindow());
+        shared.windows()
+                .add(h2, settings.streams().wideWindow() - settings.streams().window());
         return true;
     }
 
@@ -96,7 +97,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
             if (headers.isTooMany()) {
                 shared.observer().onViolation(Violation.HEADERS_TOO_LARGE.kind());
                 answerOversized(
-                        h2, "too many fields: more than " + settings.maxHeaderFields() + " (limits.maxHeaders)");
+                        h2, "too many fields: more than " + settings.heads().maxFields() + " (limits.maxHeaders)");
             } else {
                 Http2ServerStream stream = begin(h2, HeadMapper.request(headers, info.scheme(), last), last);
                 if (stream.isRefused() && info.account().isGreedy()) {
@@ -108,7 +109,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
 
     /** Refuses a new stream if the client has more of them than it may; whether it did. */
     private boolean isRefused(Http2Stream h2) {
-        if (codec.connection().numActiveStreams() <= settings.maxConcurrentStreams()) {
+        if (codec.connection().numActiveStreams() <= settings.streams().maxConcurrent()) {
             return false;
         }
         shared.sender().reset(h2, Http2Error.REFUSED_STREAM);
@@ -142,7 +143,7 @@ final class ServerStreams implements Http2ServerStream.Owner {
         if (!isRefused(h2)) {
             answerOversized(
                     h2,
-                    "the fields are too large: more than " + settings.maxHeaderListSize()
+                    "the fields are too large: more than " + settings.heads().maxBytes()
                             + " bytes (limits.maxHeaderBytes)");
         }
     }

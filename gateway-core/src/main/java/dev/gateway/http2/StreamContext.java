@@ -5,7 +5,8 @@ import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
 
 /**
- * What the streams of one connection share: the parts of the connection that they use, and whom they are accounted to.
+ * What the streams of one connection share: the parts of the connection that they use, and whom they are accounted to. Many,
+ * but each has a type of its own, and one object for all keeps a stream small.
  *
  * @param account what the heap is charged to that the peer makes us hold
  * @param culprit whom to blame for what streams hold: one object for all of the connection

@@ -167,20 +167,20 @@ public final class StatusPages {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", numbered.number);
         json.put("kind", tunnel.kind().name().toLowerCase(Locale.ROOT));
-        json.put("listener", tunnel.listener());
-        json.put("client", tunnel.client());
-        json.put("peer", tunnel.peer());
-        json.put("protocol", tunnel.protocol());
-        json.put("target", tunnel.target());
-        json.put("route", tunnel.route());
-        json.put("upstream", tunnel.upstream());
-        json.put("endpoint", tunnel.endpoint());
-        if (!tunnel.identity().isEmpty()) {
-            json.put("identity", tunnel.identity());
+        json.put("listener", tunnel.client().listener());
+        json.put("client", tunnel.client().address());
+        json.put("peer", tunnel.client().peer());
+        json.put("protocol", tunnel.client().protocol());
+        json.put("target", tunnel.destination().target());
+        json.put("route", tunnel.destination().route());
+        json.put("upstream", tunnel.destination().upstream());
+        json.put("endpoint", tunnel.destination().endpoint());
+        if (!tunnel.client().identity().isEmpty()) {
+            json.put("identity", tunnel.client().identity());
         }
-        times(json, tunnel.ageNanos(), tunnel.idleNanos());
-        json.put("receivedBytes", tunnel.receivedBytes());
-        json.put("sentBytes", tunnel.sentBytes());
+        times(json, tunnel.traffic().ageNanos(), tunnel.traffic().idleNanos());
+        json.put("receivedBytes", tunnel.traffic().receivedBytes());
+        json.put("sentBytes", tunnel.traffic().sentBytes());
         return json;
     }
 

@@ -110,8 +110,8 @@ class ClientTest extends ExchangeRig {
         StreamEvents events = handler().onRequest(client, head, false);
         opener.last().succeed();
         opener.last().events.onHead(response(200), false);
-        assertThat(handler().tunnels(0, 1).get(0).client()).isEqualTo("203.0.113.9");
-        assertThat(handler().tunnels(0, 1).get(0).peer()).isEqualTo("192.0.2.7:5555");
+        assertThat(handler().tunnels(0, 1).get(0).client().address()).isEqualTo("203.0.113.9");
+        assertThat(handler().tunnels(0, 1).get(0).client().peer()).isEqualTo("192.0.2.7:5555");
         close(events);
         assertThat(record().client).hasToString("203.0.113.9");
     }

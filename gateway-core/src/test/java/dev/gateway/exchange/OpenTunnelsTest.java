@@ -20,7 +20,12 @@ class OpenTunnelsTest {
 
         @Override
         public OpenTunnel view(long now) {
-            return new OpenTunnel(number, Kind.TUNNEL, "", "", "", "", "", "", "", "", "", now, 0, 0, 0);
+            return new OpenTunnel(
+                    number,
+                    Kind.TUNNEL,
+                    new OpenTunnel.Client("", "", "", "", ""),
+                    new OpenTunnel.Destination("", "", "", ""),
+                    new OpenTunnel.Traffic(now, 0, 0, 0));
         }
     }
 
@@ -36,7 +41,7 @@ class OpenTunnelsTest {
         assertThat(listed(0, 10)).containsExactly(first.number, second.number, third.number);
         assertThat(listed(0, 2)).containsExactly(first.number, second.number);
         assertThat(listed(first.number, 1)).containsExactly(second.number);
-        assertThat(tunnels.list(0, 1, 7).get(0).ageNanos()).isEqualTo(7);
+        assertThat(tunnels.list(0, 1, 7).get(0).traffic().ageNanos()).isEqualTo(7);
     }
 
     @Test

@@ -209,7 +209,7 @@ class Http2AbuseTest {
 
     @Test
     void resetsProvokedByTrailersThatAreTooLarge() {
-        int large = Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100;
+        int large = Http2ServerSettings.DEFAULT.heads().maxBytes() / 8 + 100;
         byte[] block = tableAndReferences(large, 20);
         flood(FloodGuard.MAX_PROVOKED_RESETS + 1, i -> new ByteBuf[] {
             frame(Frames.HEADERS, Frames.END_HEADERS, 2 * i + 1, post()),
@@ -233,7 +233,7 @@ class Http2AbuseTest {
 
     @Test
     void headsThatRepeatTheSameFieldsAndAreTooLarge() {
-        byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100, 20);
+        byte[] block = tableAndReferences(Http2ServerSettings.DEFAULT.heads().maxBytes() / 8 + 100, 20);
         flood(40, i -> new ByteBuf[] {frame(Frames.HEADERS, Frames.END_STREAM | Frames.END_HEADERS, 2 * i + 1, block)});
         assertEnded(Violation.HEADER_BOMB);
     }
@@ -269,7 +269,8 @@ class Http2AbuseTest {
     void headsThatAreTooLargeDoNotGoBeyondTheLimitOfStreams() {
         attacker.send(Frames.SETTINGS, 0, 0, (byte) 0, (byte) 4, (byte) 0, (byte) 0, (byte) 0, (byte) 0);
         attacker.recorder.holdRefused = true;
-        byte[] block = Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.maxHeaderListSize()));
+        byte[] block =
+                Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.heads().maxBytes()));
         int part = 16_000;
         for (int i = 0; i < 300; i++) {
             attacker.send(Frames.HEADERS, Frames.END_STREAM, 2 * i + 1, Arrays.copyOf(block, part));
@@ -282,7 +283,7 @@ class Http2AbuseTest {
                         Arrays.copyOfRange(block, from, to));
             }
         }
-        int limit = Http2ServerSettings.DEFAULT.maxConcurrentStreams();
+        int limit = Http2ServerSettings.DEFAULT.streams().maxConcurrent();
         assertEquals(limit, attacker.recorder.refused.size());
         assertEquals(300 - limit, attacker.counts.sent[Frames.RST_STREAM]);
         assertEquals(REFUSED_STREAM, attacker.reset(2 * limit + 1));
@@ -589,8 +590,8 @@ class Http2AbuseTest {
             attacker.request(i).server().data(Buffers.of(new byte[40_000]), true);
         }
         attacker.request(0).server().flush();
-        attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2);
-        attacker.advance(Http2ServerSettings.DEFAULT.idleMillis() / 2 + 100);
+        attacker.advance(Http2ServerSettings.DEFAULT.timeouts().idleMillis() / 2);
+        attacker.advance(Http2ServerSettings.DEFAULT.timeouts().idleMillis() / 2 + 100);
         StalledPeers.ofThisLoop().cut(10_000, 10_000, 0);
         attacker.collect();
         assertEquals(ENHANCE_YOUR_CALM, attacker.reset(3));

@@ -373,7 +373,9 @@ class Http2ConnectionsTest {
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOneAndRetriable() {
         with(
-                RecordCopy.of(Http2ServerSettings.DEFAULT, Map.of("maxConcurrentStreams", 2)),
+                RecordCopy.of(
+                        Http2ServerSettings.DEFAULT,
+                        Map.of("streams", Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(2))),
                 Http2ClientSettings.DEFAULT);
         assertEquals(2, pair.client.availableStreams());
         send(head(Method.POST, "/"), false);

@@ -103,7 +103,7 @@ class Http2LateFramesTest {
     @Test
     void aHeadThatIsTooLarge() {
         goneAway();
-        int limit = Http2ServerSettings.DEFAULT.maxHeaderListSize();
+        int limit = Http2ServerSettings.DEFAULT.heads().maxBytes();
         client.send(Frames.HEADERS, 0, 5, Frames.block("a", "a".repeat(16_000)));
         for (int sent = 16_000; sent < limit; sent += 16_000) {
             client.send(Frames.CONTINUATION, 0, 5, Frames.block("a", "a".repeat(16_000)));
@@ -184,7 +184,8 @@ class Http2LateFramesTest {
     void aFloodOfHeadsThatAreTooLargeEndsTheConnection() {
         goneAway();
         ByteArrayOutputStream block = new ByteArrayOutputStream();
-        block.writeBytes(Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.maxHeaderListSize() / 8 + 100)));
+        block.writeBytes(
+                Frames.block("p", "p".repeat(Http2ServerSettings.DEFAULT.heads().maxBytes() / 8 + 100)));
         byte[] field = Frames.block("v", "v".repeat(3_900));
         field[0] = 0x40; // into the table
         block.writeBytes(field);

@@ -19,12 +19,10 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.testing.Buffers;
-import dev.gateway.testing.RecordCopy;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,25 +46,10 @@ class Http2ServerMessagesTest {
 
     private void with(int maxStreams) {
         client.close();
-        client = new RawClient(RecordCopy.of(
-                Http2ServerSettings.DEFAULT,
-                Map.of(
-                        "maxConcurrentStreams",
-                        maxStreams,
-                        "maxHeaderListSize",
-                        16 * 1024,
-                        "maxHeaderFields",
-                        50,
-                        "requestHeadersMillis",
-                        0L,
-                        "requestBodyIdleMillis",
-                        30_000L,
-                        "responseWriteIdleMillis",
-                        0L,
-                        "idleMillis",
-                        0L,
-                        "maxConnectionAgeMillis",
-                        60_000L)));
+        client = new RawClient(new Http2ServerSettings(
+                Http2ServerSettings.Streams.DEFAULT.withMaxConcurrent(maxStreams),
+                new Http2ServerSettings.Heads(16 * 1024, 50),
+                new Http2ServerSettings.Timeouts(0, 30_000, 0, 0, 60_000)));
     }
 
     private void request(byte[] block) {
@@ -279,7 +262,11 @@ class Http2ServerMessagesTest {
     void tooLargeAHeadBeforeOurSettingsAreAcknowledgedIsAnswered431(int kib) {
         client.close();
         client = new RawClient(
-                new Http2ServerSettings(100, 32 * 1024, 256 * 1024, 16, 16 * 1024, 50, 0, 30_000, 0, 0, 60_000), false);
+                new Http2ServerSettings(
+                        new Http2ServerSettings.Streams(100, 32 * 1024, 256 * 1024, 16),
+                        new Http2ServerSettings.Heads(16 * 1024, 50),
+                        new Http2ServerSettings.Timeouts(0, 30_000, 0, 0, 60_000)),
+                false);
         client.send(Frames.preface());
         byte[] block = get("x", "\\".repeat(kib * 1024));
         int frame = 16_000;

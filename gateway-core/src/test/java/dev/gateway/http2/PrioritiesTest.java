@@ -218,7 +218,7 @@ class PrioritiesTest {
 
     @Test
     void updatesForRequestsToComeAreLimited() {
-        int limit = Http2ServerSettings.DEFAULT.maxConcurrentStreams();
+        int limit = Http2ServerSettings.DEFAULT.streams().maxConcurrent();
         for (int i = 0; i < limit; i++) {
             update(2 * i + 1, "u=1");
             update(2 * i + 1, "u=2");

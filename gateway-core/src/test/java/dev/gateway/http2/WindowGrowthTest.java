@@ -149,7 +149,7 @@ class WindowGrowthTest {
         for (int i = 0; i < 40; i++) {
             hop(ends);
         }
-        int window = upload ? Http2ServerSettings.DEFAULT.streamWindow() : WINDOW;
+        int window = upload ? Http2ServerSettings.DEFAULT.streams().window() : WINDOW;
         assertEquals(window, ends.sink().received);
     }
 
