@@ -81,7 +81,7 @@ public record UpstreamConfig(
      *
      * @param connect name resolution not included
      * @param poolAcquire how long a request may wait for a connection
-     * @param responseHeaders from the request's end to the response's head
+     * @param responseHeaders from the request's end, or from the last progress of its body, to the response's head
      * @param idle how long an unused connection is kept
      * @param maxLifetime after which a connection takes no new request; jittered
      */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxRequests requests of all event loops together in flight
  * @param connectMillis name resolution not included
  * @param poolAcquireMillis how long a request may wait for a connection
- * @param responseHeadersMillis from the request's end (or from the last sign of progress) to the response's head
+ * @param responseHeadersMillis from the request's end, or from the last progress of its body, to the response's head
  * @param idleMillis how long an unused connection is kept
  * @param maxLifetimeMillis after which a connection takes no new request; jittered, so that not all end at once
  * @param dialSettings how connections are made
