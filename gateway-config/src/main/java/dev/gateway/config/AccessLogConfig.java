@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line for each exchange.
+ * Access log settings: one line for each exchange.
  *
  * @param choice of exchanges without a failure, where a rule says nothing else
  */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A line as text with fields in braces.
+ * Access log format: a line as text with fields in braces.
  *
  * @param text as it was written
  */

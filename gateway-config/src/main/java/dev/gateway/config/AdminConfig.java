@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where health, metrics and statistics are served, in cleartext HTTP.
+ * Admin listener settings: where health, metrics and statistics are served, in cleartext HTTP.
  *
  * @param enabled whether they are served at all
  * @param chosen whether somebody has chosen where; if not, the gateway runs without it where the default is taken

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a listener is bound.
+ * Bind address and socket options: where a listener is bound.
  *
  * @param address an IPv4 or IPv6 literal without brackets, or a name; unused with {@code unix}
  * @param port 0 to 65535, 0 for any free one; unused with {@code unix}

@@ -5,8 +5,9 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * Which values of a configuration must not be shown, because environment variables are part of them: by the object that
- * was read and the key in it. What is read of a file takes notes here; then nobody changes it any more.
+ * Masked values (secrets). Which values of a configuration must not be shown, because environment variables are part of
+ * them: by the object that was read and the key in it. What is read of a file takes notes here; then nobody changes it any
+ * more.
  */
 public final class Concealed {
     /** Nothing is concealed. */

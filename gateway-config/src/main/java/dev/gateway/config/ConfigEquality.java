@@ -7,7 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares parts of configurations by what they say, wherever it was written: a record's own equality includes positions.
+ * Configuration diff. Compares parts of configurations by what they say, wherever it was written: a record's own equality
+ * includes positions.
  */
 public final class ConfigEquality {
     private ConfigEquality() {}

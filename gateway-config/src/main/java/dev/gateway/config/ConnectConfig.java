@@ -8,7 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may reach what through some listeners: by CONNECT, and by requests for {@code http://} URLs of other hosts.
+ * CONNECT and forward proxy policy. Who may reach what through some listeners: by CONNECT, and by requests for {@code
+ * http://} URLs of other hosts.
  *
  * @param name unique, also among routes; {@code connect-N} if none was written
  * @param parentRefs the listeners it applies to, at least one, all of them HTTP or HTTPS

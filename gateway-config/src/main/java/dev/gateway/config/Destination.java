@@ -2,7 +2,7 @@ package dev.gateway.config;
 
 import dev.gateway.format.Cidr;
 
-/** Some of the hosts that tunnels may lead to. Its text is what an operator writes. */
+/** Destination hosts (CONNECT targets): some of the hosts that tunnels may lead to. Its text is what an operator writes. */
 public sealed interface Destination {
     /** Where it was written. */
     Position position();

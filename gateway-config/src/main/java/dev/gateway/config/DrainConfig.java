@@ -3,7 +3,7 @@ package dev.gateway.config;
 import java.time.Duration;
 
 /**
- * How the gateway stops.
+ * Graceful shutdown settings: how the gateway stops.
  *
  * @param timeout after which exchanges still in flight are ended; zero ends them at once
  * @param acceptFor how long new connections are still accepted while readiness already fails; part of timeout

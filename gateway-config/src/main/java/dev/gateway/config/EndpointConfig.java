@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One address of an upstream.
+ * Endpoint (backend address): one address of an upstream.
  *
  * @param host a name, or an IPv4 or IPv6 literal without brackets; null exactly with {@code unix}
  * @param port 1 to 65535; 0 with {@code unix}

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A step that a request or its response passes. */
+/** HTTP filter settings: a step that a request or its response passes. */
 public sealed interface FilterConfig {
     /** Where it was written. */
     Position position();

@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A file that has the value of one header field, in one line. No message shows the value: it may be a secret. */
+/**
+ * Header value from a file: a file that has the value of one header field, in one line. No message shows the value: it may
+ * be a secret.
+ */
 public final class HeaderValueFile {
     /** More than most servers take as a whole head. */
     private static final int MAX_BYTES = 16 << 10;

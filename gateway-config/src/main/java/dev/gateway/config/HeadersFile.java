@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** A file of request headers, {@code name: value} in each line. No message shows a value: it may be a secret. */
+/**
+ * Headers from a file: a file of request headers, {@code name: value} in each line. No message shows a value: it may be a
+ * secret.
+ */
 public final class HeadersFile {
     private static final long MAX_BYTES = 64 << 10;
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bound address with a protocol.
+ * Listener settings: a bound address with a protocol.
  *
  * @param bind where; if other processes may bind the port too, every event loop does so for itself with {@code
  *     SO_REUSEPORT}

@@ -2,7 +2,7 @@ package dev.gateway.config;
 
 import java.util.List;
 
-/** What came of reading a configuration. */
+/** Result of loading: what came of reading a configuration. */
 public sealed interface LoadResult {
     /** All problems, in the order of the file. */
     List<Problem> problems();

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One alternative of a rule: all that is said here must be so.
+ * Route match (HTTPRouteMatch). One alternative of a rule: all that is said here must be so.
  *
  * @param path {@code PathPrefix /} if none was written
  * @param method null for all

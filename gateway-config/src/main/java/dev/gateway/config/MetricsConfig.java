@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done about metrics besides answering who asks the admin listener for them.
+ * Metrics export settings: what is done about metrics besides answering who asks the admin listener for them.
  *
  * @param export null if nobody is sent any
  */

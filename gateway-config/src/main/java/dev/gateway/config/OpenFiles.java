@@ -3,7 +3,10 @@ package dev.gateway.config;
 import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** How many files this process may open, and what follows for clients: each needs two, one of them to an upstream. */
+/**
+ * File descriptor limit. How many files this process may open, and what follows for clients: each needs two, one of them to
+ * an upstream.
+ */
 public final class OpenFiles {
     private static final int MOST_CLIENTS = 50_000;
 

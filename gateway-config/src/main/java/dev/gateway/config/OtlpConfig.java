@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where spans and metrics go that are exported, by OTLP over HTTP.
+ * OTLP exporter settings: where spans and metrics go that are exported, by OTLP over HTTP.
  *
  * @param endpoint a URL without {@code /v1/traces} and {@code /v1/metrics}
  * @param headersFile lines of {@code name: value}, null for none

@@ -1,7 +1,7 @@
 package dev.gateway.config;
 
 /**
- * Where something was written. What was not written but defaulted stands where its parent stands.
+ * Source position: where something was written. What was not written but defaulted stands where its parent stands.
  *
  * @param file as the operator named it
  * @param line from 1; 0 for the file as a whole

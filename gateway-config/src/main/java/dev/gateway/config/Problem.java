@@ -1,6 +1,6 @@
 package dev.gateway.config;
 
-/** Something that an operator should change in a configuration. */
+/** Validation problem (error or warning): something that an operator should change in a configuration. */
 public record Problem(Position position, Severity severity, String message) {
     /** Whether the configuration can be used. */
     public enum Severity {

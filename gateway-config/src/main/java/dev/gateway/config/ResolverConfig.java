@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * How host names become addresses.
+ * DNS resolver settings: how host names become addresses.
  *
  * @param nameServers whom to ask, in order; empty for those this machine is configured with
  */

@@ -3,7 +3,7 @@ package dev.gateway.config;
 import java.util.List;
 
 /**
- * Rules for some hostnames on some listeners. Those are all HTTP or HTTPS, or all TLS or TCP.
+ * Route (HTTPRoute): rules for some hostnames on some listeners. Those are all HTTP or HTTPS, or all TLS or TCP.
  *
  * @param name unique; {@code route-N} if none was written
  * @param parentRefs the listeners it applies to; empty for all HTTP and HTTPS listeners

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to requests that match.
+ * Route rule (HTTPRouteRule): what happens to requests that match.
  *
  * @param name unique in its route; null if none is written
  * @param matches alternatives, at least one

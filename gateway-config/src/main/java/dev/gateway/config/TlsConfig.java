@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of a listener. If it passes through, all but the mode is without meaning.
+ * Downstream TLS settings: TLS of a listener. If it passes through, all but the mode is without meaning.
  *
  * @param clients which certificates clients show
  */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What is done about traces.
+ * Tracing settings: what is done about traces.
  *
  * @param propagators what is understood, in order, and spoken; at least one
  * @param export counts only in that mode

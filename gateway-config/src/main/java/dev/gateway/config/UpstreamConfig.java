@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named group of endpoints with one policy.
+ * Upstream (cluster, backend): a named group of endpoints with one policy.
  *
  * @param endpoints at least one
  * @param healthChecks what takes endpoints out of service, null for nothing

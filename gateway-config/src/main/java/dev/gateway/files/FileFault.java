@@ -14,8 +14,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file cannot be read or written. The message is a sentence for whoever runs the gateway: which file, what is wrong with
- * it, and, where that can be told, what to do. The JDK's own messages are often no more than a path.
+ * File error: a file cannot be read or written. The message is a sentence for whoever runs the gateway: which file, what is
+ * wrong with it, and, where that can be told, what to do. The JDK's own messages are often no more than a path.
  */
 public final class FileFault extends IOException {
     private static final long serialVersionUID = 1;

@@ -8,8 +8,8 @@ import java.nio.file.attribute.FileTime;
 import java.util.Optional;
 
 /**
- * What a file looks like from outside: another one if the file was written in place, another file was renamed over it, or a
- * symbolic link leads elsewhere, in whichever directory of its path.
+ * File identity and modification time. What a file looks like from outside: another one if the file was written in place,
+ * another file was renamed over it, or a symbolic link leads elsewhere, in whichever directory of its path.
  *
  * @param real the file that links lead to
  * @param inode the file's identity, empty where the platform has none

@@ -7,7 +7,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Reads whole files. */
+/** File input: reads whole files. */
 public final class InputFile {
     private InputFile() {}
 

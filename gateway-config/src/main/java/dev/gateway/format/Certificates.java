@@ -10,7 +10,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads certificates (X.509) in PEM (RFC 7468), or in DER, which some tools write unasked. */
+/** Certificate parser: reads certificates (X.509) in PEM (RFC 7468), or in DER, which some tools write unasked. */
 public final class Certificates {
     private static final String BEGIN = "-----BEGIN CERTIFICATE-----";
 

@@ -8,7 +8,7 @@ import dev.gateway.format.HashNotation.ShaCrypt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Tells hashes of passwords by how they are written. */
+/** Password hash parser: tells hashes of passwords by how they are written. */
 public final class HashNotations {
     private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(0[4-9]|1[0-6])\\$[./A-Za-z0-9]{53}");
     private static final Pattern ARGON2 = Pattern.compile(

@@ -7,8 +7,9 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads addresses strictly, so that nobody reads them differently: IPv4 as four decimal numbers without leading zeros,
- * IPv6 as RFC 4291 (section 2.2) has it, without a zone. Platform and library parsers are each lenient in their own way.
+ * IP address parser. Reads addresses strictly, so that nobody reads them differently: IPv4 as four decimal numbers without
+ * leading zeros, IPv6 as RFC 4291 (section 2.2) has it, without a zone. Platform and library parsers are each lenient in
+ * their own way.
  */
 public final class IpLiteral {
     private static final int GROUPS = 8;

@@ -2,7 +2,7 @@ package dev.gateway.format;
 
 import java.util.Map;
 
-/** Builds a JSON document. Whoever uses it closes what it opens; commas come by themselves. */
+/** JSON writer: builds a JSON document. Whoever uses it closes what it opens; commas come by themselves. */
 public final class JsonText {
     private static final String HEX = "0123456789abcdef";
 

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads private keys in PEM (RFC 7468): PKCS#8, PKCS#1 as {@code openssl genrsa -traditional} writes it, and SEC 1 as
- * {@code openssl ecparam -genkey} does, with or without a block of parameters before it.
+ * PEM private key parser. Reads private keys in PEM (RFC 7468): PKCS#8, PKCS#1 as {@code openssl genrsa -traditional}
+ * writes it, and SEC 1 as {@code openssl ecparam -genkey} does, with or without a block of parameters before it.
  */
 public final class PrivateKeys {
     private static final Pattern OTHER_KEY = Pattern.compile("-----BEGIN ((?:[A-Z0-9]+ )+PRIVATE KEY)-----");

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may see and do what through one admin listener. Immutable.
+ * Access control of the admin listener: who may see and do what through one admin listener. Immutable.
  *
  * @param tokenFile holds the bearer token, null if there is none
  * @param reach who can connect

@@ -1,8 +1,8 @@
 package dev.gateway.admin;
 
 /**
- * The way in by one admin listener. All its connections obey its rules, which a reload changes while the listener stays;
- * connections of a former listener keep the last rules of that one. Any thread may ask.
+ * Admin listener: the way in by one admin listener. All its connections obey its rules, which a reload changes while the
+ * listener stays; connections of a former listener keep the last rules of that one. Any thread may ask.
  */
 public final class AdminDoor {
     private volatile AdminAccess access;

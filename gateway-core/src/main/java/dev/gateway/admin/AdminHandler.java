@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers the requests of the admin listener on one event loop. What takes long is done by another thread, so that
- * exchanges do not wait for it.
+ * Request handler of the admin listener: answers the requests of the admin listener on one event loop. What takes long is
+ * done by another thread, so that exchanges do not wait for it.
  */
 public final class AdminHandler implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(AdminHandler.class);

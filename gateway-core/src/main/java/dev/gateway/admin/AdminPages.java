@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the admin listener shows and does. Pages are added before it is asked for the first; then any thread may ask.
- * {@code openapi.json} describes each, and a test holds it to that.
+ * Admin endpoints: what the admin listener shows and does. Pages are added before it is asked for the first; then any
+ * thread may ask. {@code openapi.json} describes each, and a test holds it to that.
  */
 public final class AdminPages {
     private static final AsciiString HTML = new AsciiString("text/html; charset=utf-8");

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a request for a page. Immutable. */
+/** Query parameters: the parameters of a request for a page. Immutable. */
 public final class Query {
     private final Map<String, List<String>> values = new LinkedHashMap<>();
 

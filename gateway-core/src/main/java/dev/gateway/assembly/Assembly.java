@@ -22,10 +22,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns configuration into what runs: with {@link ListenerAssembly}, {@link RouteAssembly},
- * {@link ConnectAssembly} and {@link UpstreamAssembly}
- * the only place that sees both. What is written here has been validated, so a failure names the place in the file and
- * is a start failure.
+ * Configuration assembly. Turns configuration into what runs: with {@link ListenerAssembly}, {@link RouteAssembly}, {@link
+ * ConnectAssembly} and {@link UpstreamAssembly} the only place that sees both. What is written here has been validated, so
+ * a failure names the place in the file and is a start failure.
  */
 public final class Assembly {
     private Assembly() {}

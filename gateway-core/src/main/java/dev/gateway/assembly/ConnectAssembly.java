@@ -48,8 +48,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns an entry of the connect section into what serves it: a route that every CONNECT of its listeners takes, and the
- * upstreams that the route leads to.
+ * CONNECT policy factory. Turns an entry of the connect section into what serves it: a route that every CONNECT of its
+ * listeners takes, and the upstreams that the route leads to.
  */
 public final class ConnectAssembly {
     /** Of plain requests; what nothing is configured for is as in a route. */

@@ -9,7 +9,7 @@ import dev.gateway.process.StartException;
 import dev.gateway.route.Route;
 import java.time.Duration;
 
-/** Values of the configuration as what runs has them. */
+/** Unit conversions: values of the configuration as what runs has them. */
 public final class Conversions {
     private Conversions() {}
 

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Turns configured filters into those that requests pass. */
+/** Filter factory: turns configured filters into those that requests pass. */
 public final class FilterAssembly {
     /** For questions about filters that no request passes: reads no files. */
     private static final FilterAssembly UNUSED = new FilterAssembly(file -> () -> AsciiString.EMPTY_STRING);

@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Turns configured listeners into settings of listeners. */
+/** Listener settings factory: turns configured listeners into settings of listeners. */
 public final class ListenerAssembly {
     private static final String ADMIN = "admin";
     private static final int ADMIN_INDEX = -1; // its requests never become exchanges

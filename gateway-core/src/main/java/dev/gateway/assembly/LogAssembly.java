@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the configured access log into what runs. */
+/** Access log factory: turns the configured access log into what runs. */
 public final class LogAssembly {
     private LogAssembly() {}
 

@@ -28,7 +28,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Turns configured routes into routers, one for each listener. */
+/** Router factory: turns configured routes into routers, one for each listener. */
 public final class RouteAssembly {
     private static final int NO_TARGET_STATUS = 500; // what the Gateway API wants of a rule whose weights are all 0
 

@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings. */
+/**
+ * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
+ */
 public final class UpstreamAssembly {
     /** Of upstreams that say nothing of it: five failures in a row, that is, of which each can only be the endpoint's own. */
     private static final OutlierDetection PROTECTION =

@@ -5,7 +5,7 @@ import dev.gateway.message.OddNames;
 import dev.gateway.stream.SourceAddress;
 
 /**
- * Which fields of requests a listener believes, and from whom. Immutable, shared by all event loops.
+ * Trusted proxies: which fields of requests a listener believes, and from whom. Immutable, shared by all event loops.
  *
  * @param proxies whose word is believed about where requests come from, their ids and their traces
  * @param tracesOfAnyone whether everybody's word about traces is

@@ -8,8 +8,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What exchanges need of a generation; asked for once per request, so that a request is served by one generation to its
- * end. Immutable, shared by all event loops.
+ * Per-generation settings of exchanges: what exchanges need of a generation; asked for once per request, so that a request
+ * is served by one generation to its end. Immutable, shared by all event loops.
  */
 public interface ExchangeSettings {
     /** Returns one more than the highest {@link ConnectionInfo#listener} of this generation. */

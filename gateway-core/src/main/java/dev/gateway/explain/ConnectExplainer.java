@@ -33,8 +33,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells what the policy of an entry of the connect section makes of a target. Counts nothing. Reads the file of groups,
- * so not for event loops.
+ * CONNECT policy explanation: tells what the policy of an entry of the connect section makes of a target. Counts nothing.
+ * Reads the file of groups, so not for event loops.
  */
 public final class ConnectExplainer {
     private static final Pattern LABEL = Pattern.compile("(?:policies\\[(\\d+)]\\.)?(allow|deny)\\[(\\d+)]");

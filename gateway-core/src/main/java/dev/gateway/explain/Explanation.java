@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What would become of a request, on each listener that it may come by, and by which lines of the configuration.
- * Immutable; {@link ExplanationText} writes it for people.
+ * Explanation of a routing decision: what would become of a request, on each listener that it may come by, and by which
+ * lines of the configuration. Immutable; {@link ExplanationText} writes it for people.
  *
  * @param request as it was understood
  */

@@ -38,8 +38,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells which rule takes a request on a listener, and why no other does. Goes by the configuration alone, and comes to
- * what the router compiled of it comes to. Used by one thread at a time.
+ * Route explanation: tells which rule takes a request on a listener, and why no other does. Goes by the configuration
+ * alone, and comes to what the router compiled of it comes to. Used by one thread at a time.
  */
 public final class RouteExplainer {
     private static final int MAX_NEAR_MISSES = 5;

@@ -4,8 +4,9 @@ import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Looks at the first bytes that a client sends, before any of them goes upstream, and decides whether they may. Of one
- * exchange; called on its event loop. What it has not decided yet is kept, and gets no credit, so that it is bounded.
+ * Request body inspection: looks at the first bytes that a client sends, before any of them goes upstream, and decides
+ * whether they may. Of one exchange; called on its event loop. What it has not decided yet is kept, and gets no credit, so
+ * that it is bounded.
  */
 public interface BodyInspector {
     /** What an inspector has come to. */

@@ -6,8 +6,9 @@ import dev.gateway.message.ResponseHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step that a request passes on its way upstream and its response on the way back. One instance serves every exchange
- * of a route on every event loop, so it keeps no state of an exchange; methods that get a head may edit it in place.
+ * HTTP filter: a step that a request passes on its way upstream and its response on the way back. One instance serves every
+ * exchange of a route on every event loop, so it keeps no state of an exchange; methods that get a head may edit it in
+ * place.
  */
 public interface Filter {
     /**

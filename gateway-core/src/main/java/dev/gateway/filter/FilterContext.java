@@ -6,7 +6,9 @@ import dev.gateway.stream.SourceAddress;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** What a filter may know of the exchange, and how it answers late. Valid on the exchange's event loop only. */
+/**
+ * Filter context: what a filter may know of the exchange, and how it answers late. Valid on the exchange's event loop only.
+ */
 public interface FilterContext {
     /** Returns the downstream connection. */
     ConnectionInfo connection();

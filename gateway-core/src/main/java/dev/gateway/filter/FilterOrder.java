@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * In which order the kinds of filters see a request, whatever order they are configured in; responses pass them in
- * reverse. This is the one place that says so. Filters of one kind keep the order they are configured in.
+ * Filter chain order: in which order the kinds of filters see a request, whatever order they are configured in; responses
+ * pass them in reverse. This is the one place that says so. Filters of one kind keep the order they are configured in.
  */
 public enum FilterOrder {
     /** First of all: what follows may depend on who the client is, and strangers learn nothing from its answers. */

@@ -5,7 +5,7 @@ import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
 
-/** What a filter decides of a request. */
+/** Filter result: what a filter decides of a request. */
 public sealed interface Verdict {
     /** The next filter's turn. */
     Verdict PROCEED = new Proceed();

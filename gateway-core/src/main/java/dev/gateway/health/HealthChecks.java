@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Asks endpoints of upstreams whether they are well, if their health has a policy for that: all of them on one event loop,
- * over the connections of its pools. Safe from any thread.
+ * Active health checks. Asks endpoints of upstreams whether they are well, if their health has a policy for that: all of
+ * them on one event loop, over the connections of its pools. Safe from any thread.
  */
 public final class HealthChecks {
     private final StreamOpener opener;

@@ -12,7 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** Asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6). What it refuses with is for the log, not for the client. */
+/**
+ * HTTP CONNECT client: asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6). What it refuses with is for the log, not
+ * for the client.
+ */
 public final class ConnectHandshake extends ParentHandshake {
     private static final int SWITCHING_PROTOCOLS = 101;
     private static final int GATEWAY_TIMEOUT = 504;

@@ -1,7 +1,7 @@
 package dev.gateway.http1;
 
 /**
- * How large a head may be.
+ * Header size limits: how large a head may be.
  *
  * @param maxFirstLine bytes of the request or status line, with its line end
  * @param maxFieldBytes bytes of all field lines, with their line ends; also of trailers

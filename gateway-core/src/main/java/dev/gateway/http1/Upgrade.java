@@ -4,7 +4,10 @@ import dev.gateway.message.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
-/** Takes a connection over from HTTP/1.1 on its first request (RFC 7540, section 3.2). Called on its event loop. */
+/**
+ * HTTP/1.1 Upgrade to another protocol: takes a connection over from HTTP/1.1 on its first request (RFC 7540, section 3.2).
+ * Called on its event loop.
+ */
 public interface Upgrade {
     /**
      * Whether a first request without a body that asks for {@code h2c} can have it; if not, it is handled as if it had not

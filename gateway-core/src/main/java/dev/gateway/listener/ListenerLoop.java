@@ -7,7 +7,7 @@ import dev.gateway.time.TimerWheel;
 import io.netty.channel.EventLoop;
 
 /**
- * One event loop's part in a listener. All but {@code eventLoop} is used on that loop only.
+ * Event loop part of a listener: one event loop's part in a listener. All but {@code eventLoop} is used on that loop only.
  *
  * @param handler takes the requests of the loop
  * @param observer counts the listener's connections of the loop

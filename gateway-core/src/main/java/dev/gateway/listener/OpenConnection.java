@@ -4,7 +4,7 @@ import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection at some moment, for those who look at it.
+ * Open connection: a client's connection at some moment, for those who look at it.
  *
  * @param number unique in the process; later ones have higher ones
  * @param protocol what is spoken, empty while that is not known

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Character classes of RFC 9110 (section 5.6) and comparisons of bytes without making strings. */
+/** ASCII utilities: character classes of RFC 9110 (section 5.6) and comparisons of bytes without making strings. */
 public final class Ascii {
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long ONES = 0x0101010101010101L; // times a byte, it is that byte eight times

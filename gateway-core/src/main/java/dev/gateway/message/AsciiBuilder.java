@@ -3,7 +3,7 @@ package dev.gateway.message;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 
-/** Puts an {@link AsciiString} together without intermediate strings. Used once, by one thread. */
+/** ASCII string builder: puts an {@link AsciiString} together without intermediate strings. Used once, by one thread. */
 public final class AsciiBuilder {
     private byte[] bytes;
     private int length;

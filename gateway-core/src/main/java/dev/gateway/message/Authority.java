@@ -5,10 +5,10 @@ import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host and optional port of a request (RFC 9110, section 7.2): checked and taken apart without a URI object. A host is
- * a name of letters, digits, {@code - . _ ~}, or an IPv4 address, or an IPv6 address in brackets. That is stricter than
- * RFC 3986, which also lets sub-delimiters and escapes stand in a name: DNS and certificates know none of them, and two
- * recipients might read them differently. User information is refused.
+ * Authority (Host and :authority). Host and optional port of a request (RFC 9110, section 7.2): checked and taken apart
+ * without a URI object. A host is a name of letters, digits, {@code - . _ ~}, or an IPv4 address, or an IPv6 address in
+ * brackets. That is stricter than RFC 3986, which also lets sub-delimiters and escapes stand in a name: DNS and
+ * certificates know none of them, and two recipients might read them differently. User information is refused.
  *
  * @param host as written, IPv6 in its brackets
  * @param port 1 to 65535, or -1 if none is named

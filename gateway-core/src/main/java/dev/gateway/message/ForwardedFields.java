@@ -3,9 +3,9 @@ package dev.gateway.message;
 import io.netty.util.AsciiString;
 
 /**
- * Tells the upstream where a request came from: {@code X-Forwarded-For}, {@code -Proto}, {@code -Host}, {@code -Port}
- * and, if wanted, {@code Forwarded} (RFC 7239). What a trusted proxy said is kept and added to; what anybody else said
- * has been taken out by {@link ProxyFields}. Immutable, shared by all event loops.
+ * Forwarding headers. Tells the upstream where a request came from: {@code X-Forwarded-For}, {@code -Proto}, {@code -Host},
+ * {@code -Port} and, if wanted, {@code Forwarded} (RFC 7239). What a trusted proxy said is kept and added to; what anybody
+ * else said has been taken out by {@link ProxyFields}. Immutable, shared by all event loops.
  *
  * <p>Applied once to each request after {@link HopByHop} and before filters, which may then change it; attempts do not
  * repeat it.

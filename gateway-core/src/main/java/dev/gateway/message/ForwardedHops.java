@@ -4,9 +4,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hops that a request has come by, as {@code Forwarded} (RFC 7239) or {@code X-Forwarded-For} tell them, the nearest
- * first. Each proxy adds to the end, so this reads from the end: what a stranger wrote stands before what trusted proxies
- * did, and nothing in it can change how those are read. Used at once, before the fields are edited.
+ * Forwarded hops: the hops that a request has come by, as {@code Forwarded} (RFC 7239) or {@code X-Forwarded-For} tell
+ * them, the nearest first. Each proxy adds to the end, so this reads from the end: what a stranger wrote stands before what
+ * trusted proxies did, and nothing in it can change how those are read. Used at once, before the fields are edited.
  */
 public final class ForwardedHops {
     private final Fields fields;

@@ -3,9 +3,9 @@ package dev.gateway.message;
 import io.netty.util.AsciiString;
 
 /**
- * Removes what concerns one connection only and so must not be forwarded (RFC 9110, section 7.6.1): the fields that
- * {@code Connection} names and a fixed set. Called on the exchange's loop before the gateway adds fields of its own, so
- * that no peer can have those removed.
+ * Hop-by-hop header removal. Removes what concerns one connection only and so must not be forwarded (RFC 9110, section
+ * 7.6.1): the fields that {@code Connection} names and a fixed set. Called on the exchange's loop before the gateway adds
+ * fields of its own, so that no peer can have those removed.
  */
 public final class HopByHop {
     private static final AsciiString TRAILERS = new AsciiString("trailers");

@@ -4,10 +4,11 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names of fields with other characters than letters, digits and hyphens, or that do not begin with a letter. They are legal
- * (RFC 9110, section 5.1), but what runs behind CGI, WSGI and the like sees {@code X_User} or {@code X.User} under the same
- * name as {@code X-User}. So whoever may write such names can say what a rule has taken out, or what only the gateway should
- * say. And some servers find another end of a message where a name that begins with a digit stands before its length.
+ * Non-token header names (headersWithUnderscores): names of fields with other characters than letters, digits and hyphens,
+ * or that do not begin with a letter. They are legal (RFC 9110, section 5.1), but what runs behind CGI, WSGI and the like
+ * sees {@code X_User} or {@code X.User} under the same name as {@code X-User}. So whoever may write such names can say what
+ * a rule has taken out, or what only the gateway should say. And some servers find another end of a message where a name
+ * that begins with a digit stands before its length.
  */
 public final class OddNames {
     /** What becomes of such a field. */

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings a request's path into the one form that is both matched and forwarded, so that gateway and upstream cannot
- * read it differently. The policy:
+ * Path normalization: brings a request's path into the one form that is both matched and forwarded, so that gateway and
+ * upstream cannot read it differently. The policy:
  *
  * <ul>
  *   <li>escapes of unreserved characters are decoded ({@code %61} is {@code a}, {@code %2e} a dot), all others are kept

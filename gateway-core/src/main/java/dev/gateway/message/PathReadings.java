@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The ways in which servers read a path besides the one in which it is forwarded. They differ in two points: many decode
- * {@code %2F} to a slash, and with it all other escapes; and those for servlets drop the parameters of a segment, which
- * begin with a semicolon, before or after that. {@link PathNormalizer} leaves both as they are, as there are servers that
- * need them.
+ * Path ambiguities: the ways in which servers read a path besides the one in which it is forwarded. They differ in two
+ * points: many decode {@code %2F} to a slash, and with it all other escapes; and those for servlets drop the parameters of
+ * a segment, which begin with a semicolon, before or after that. {@link PathNormalizer} leaves both as they are, as there
+ * are servers that need them.
  */
 public final class PathReadings {
     /** What becomes of the parameters of a segment. */

@@ -3,10 +3,10 @@ package dev.gateway.message;
 import io.netty.util.AsciiString;
 
 /**
- * Fields that only a trusted proxy may send, since upstreams believe them: who the client is ({@code Forwarded}, {@code
- * X-Forwarded-*}, {@code X-Real-IP}), and which trace a request is part of ({@code traceparent}, {@code tracestate}, B3).
- * Names that differ from these in other signs where they have hyphens count as the same: many servers cannot tell {@code
- * X_Real_IP} from {@code X-Real-IP}.
+ * Proxy header sanitizing. Fields that only a trusted proxy may send, since upstreams believe them: who the client is
+ * ({@code Forwarded}, {@code X-Forwarded-*}, {@code X-Real-IP}), and which trace a request is part of ({@code traceparent},
+ * {@code tracestate}, B3). Names that differ from these in other signs where they have hyphens count as the same: many
+ * servers cannot tell {@code X_Real_IP} from {@code X-Real-IP}.
  */
 public final class ProxyFields {
     private static final long CLIENT = mask(

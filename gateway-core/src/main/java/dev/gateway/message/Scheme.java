@@ -2,7 +2,7 @@ package dev.gateway.message;
 
 import io.netty.util.AsciiString;
 
-/** The schemes of URIs that requests are for. */
+/** URI scheme: the schemes of URIs that requests are for. */
 public final class Scheme {
     public static final AsciiString HTTP = new AsciiString("http");
     public static final AsciiString HTTPS = new AsciiString("https");

@@ -8,8 +8,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 
 /**
- * Counts what a connection receives and sends, and remembers when that was: the first handler of its pipeline, next to
- * the socket. Confined to its event loop.
+ * Byte counter. Counts what a connection receives and sends, and remembers when that was: the first handler of its
+ * pipeline, next to the socket. Confined to its event loop.
  */
 public final class ByteCounter extends ChannelDuplexHandler {
     private final ConnectionObserver observer;

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One half of a tunnel: a channel's bytes as they come, each direction ending by itself. FIN, or TLS's close_notify, is
- * the last of a direction; a reset is one. Whoever opened the tunnel makes this the last handler of the channel, to whose
- * event loop it is confined.
+ * Byte stream half. One half of a tunnel: a channel's bytes as they come, each direction ending by itself. FIN, or TLS's
+ * close_notify, is the last of a direction; a reset is one. Whoever opened the tunnel makes this the last handler of the
+ * channel, to whose event loop it is confined.
  */
 public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {
     private static final Logger log = LoggerFactory.getLogger(ByteStreamHalf.class);

@@ -2,7 +2,10 @@ package dev.gateway.net;
 
 import dev.gateway.stream.Failure;
 
-/** A downstream connection that a listener can ask to finish. Called on the connection's event loop. */
+/**
+ * Graceful connection close: a downstream connection that a listener can ask to finish. Called on the connection's event
+ * loop.
+ */
 public interface Drainable {
     /**
      * How long a connection that carries no request yet is kept for its first one, in milliseconds: it may be on its

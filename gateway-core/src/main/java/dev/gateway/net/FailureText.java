@@ -3,7 +3,10 @@ package dev.gateway.net;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 
-/** Says what failed in the words of the operating system, without those of Netty around them. */
+/**
+ * Error messages of the operating system: says what failed in the words of the operating system, without those of Netty
+ * around them.
+ */
 public final class FailureText {
     private static final String CALL = "(..) failed with error(";
     private static final String NO_TRACE = " (no stack trace available)";

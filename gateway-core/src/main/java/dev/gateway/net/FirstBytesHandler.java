@@ -9,9 +9,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 
 /**
- * Waits for the first bytes of a client's connection, which tell what it is or where it is to go. Closes the connection if
- * they do not come in time, or if the client ends its direction before. Owns what has come of them. The last handler of its
- * channel until they are known, confined to its event loop.
+ * Protocol detection: waits for the first bytes of a client's connection, which tell what it is or where it is to go.
+ * Closes the connection if they do not come in time, or if the client ends its direction before. Owns what has come of
+ * them. The last handler of its channel until they are known, confined to its event loop.
  */
 public abstract class FirstBytesHandler extends ChannelInboundHandlerAdapter {
     /** What has come so far. Whoever takes it leaves an empty buffer. */

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ending one direction of a connection, or both at once. */
+/** Half-close (shutdown): ending one direction of a connection, or both at once. */
 public final class HalfClose {
     private static final Logger log = LoggerFactory.getLogger(HalfClose.class);
 

@@ -6,9 +6,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 
 /**
- * The end of a connection whose peer may still be sending: FIN follows what was written, and what still comes is read and
- * dropped for a while. To close with bytes unread would send a TCP reset, which destroys what the peer has not read yet. Of
- * one channel, confined to its event loop.
+ * Lingering close. The end of a connection whose peer may still be sending: FIN follows what was written, and what still
+ * comes is read and dropped for a while. To close with bytes unread would send a TCP reset, which destroys what the peer
+ * has not read yet. Of one channel, confined to its event loop.
  */
 public final class Lingering extends Timer {
     private static final long MILLIS = 2_000;

@@ -6,9 +6,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * Has a proxy connect a new connection to where it is to lead, in the proxy's own protocol. Added to the channel by
- * whoever dialed it, confined to its event loop; ends in one call of its {@link Outcome}. What the other end has sent
- * ahead goes to whoever is in the pipeline by then.
+ * Parent proxy handshake: has a proxy connect a new connection to where it is to lead, in the proxy's own protocol. Added
+ * to the channel by whoever dialed it, confined to its event loop; ends in one call of its {@link Outcome}. What the other
+ * end has sent ahead goes to whoever is in the pipeline by then.
  */
 public abstract class ParentHandshake extends ChannelInboundHandlerAdapter {
     private final Outcome outcome;

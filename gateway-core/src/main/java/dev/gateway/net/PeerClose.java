@@ -9,8 +9,8 @@ import io.netty.channel.uring.IoUringTcpInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the kernel whether a connection's peer has closed or reset it, of which the event loop may not have heard: it may be
- * handling what came before. Costs a system call. Used by one event loop.
+ * Dead peer detection. Asks the kernel whether a connection's peer has closed or reset it, of which the event loop may not
+ * have heard: it may be handling what came before. Costs a system call. Used by one event loop.
  */
 public final class PeerClose {
     private static final int ESTABLISHED = 1; // as in linux/tcp.h

@@ -3,7 +3,7 @@ package dev.gateway.net;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
-/** What was written to a channel and the kernel has not taken yet. */
+/** Outbound buffer: what was written to a channel and the kernel has not taken yet. */
 public final class PendingWrites {
     private PendingWrites() {}
 

@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the headers of the PROXY protocol, by which an upstream learns whose connection it gets. */
+/** PROXY protocol writer: makes the headers of the PROXY protocol, by which an upstream learns whose connection it gets. */
 public final class ProxyHeader {
     private static final byte[] SIGNATURE = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
     private static final int VERSION_2_LOCAL = 0x20;

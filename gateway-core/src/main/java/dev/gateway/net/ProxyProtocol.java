@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the client's address from a PROXY protocol header, version 1 or 2, that a trusted peer must send first.
- * Connections of other peers begin without one; if they send one nevertheless they are closed.
+ * PROXY protocol reader: takes the client's address from a PROXY protocol header, version 1 or 2, that a trusted peer must
+ * send first. Connections of other peers begin without one; if they send one nevertheless they are closed.
  */
 public final class ProxyProtocol {
     private static final int MAX_TLV_BYTES = 4096;

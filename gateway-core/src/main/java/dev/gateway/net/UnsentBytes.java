@@ -7,7 +7,10 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.uring.IoUringChannelOption;
 import io.netty.channel.uring.IoUringSocketChannel;
 
-/** What the kernel keeps of a connection before it can send it, and nobody can put anything in front of any more. */
+/**
+ * Unsent bytes of a socket (TCP_NOTSENT_LOWAT): what the kernel keeps of a connection before it can send it, and nobody can
+ * put anything in front of any more.
+ */
 public final class UnsentBytes {
     /** As much as is written at once, twice: the wire does not run dry while the next is written. */
     static final long LIMIT = 128 * 1024;

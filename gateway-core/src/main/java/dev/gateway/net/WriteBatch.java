@@ -5,9 +5,9 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The short pieces that a connection sends between two flushes, one behind the other in one buffer: that costs less than a
- * buffer, a write and an entry of a list for each. The channel does not know of them before {@link #emit}, which so has to
- * precede whatever else is written. Owns its buffer; confined to the connection's event loop.
+ * Write coalescing. The short pieces that a connection sends between two flushes, one behind the other in one buffer: that
+ * costs less than a buffer, a write and an entry of a list for each. The channel does not know of them before {@link
+ * #emit}, which so has to precede whatever else is written. Owns its buffer; confined to the connection's event loop.
  */
 public final class WriteBatch {
     /** A piece of up to so many bytes is better copied here than written by itself. */

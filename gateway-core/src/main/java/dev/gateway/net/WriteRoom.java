@@ -5,8 +5,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.WriteBufferWaterMark;
 
 /**
- * How much may wait in a connection for a peer that does not take it at once: the less memory is left, the less. Above
- * the second mark a channel is no longer writable, and writable again below the first.
+ * Write buffer water marks. How much may wait in a connection for a peer that does not take it at once: the less memory is
+ * left, the less. Above the second mark a channel is no longer writable, and writable again below the first.
  */
 public final class WriteRoom {
     public static final WriteBufferWaterMark USUAL = new WriteBufferWaterMark(32 << 10, 64 << 10);

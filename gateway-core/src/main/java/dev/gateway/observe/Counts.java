@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counters of one event loop: its thread adds, any thread reads. Opaque access is all that takes: a counter is read
- * whole and grows in view of every reader, at the price of a plain addition.
+ * Counter array. Counters of one event loop: its thread adds, any thread reads. Opaque access is all that takes: a counter
+ * is read whole and grows in view of every reader, at the price of a plain addition.
  */
 public final class Counts {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);

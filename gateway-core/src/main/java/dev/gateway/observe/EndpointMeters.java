@@ -3,7 +3,10 @@ package dev.gateway.observe;
 import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
-/** What is counted of the attempts at one endpoint on one event loop, or at all endpoints that have no counters of their own. */
+/**
+ * Endpoint metrics: what is counted of the attempts at one endpoint on one event loop, or at all endpoints that have no
+ * counters of their own.
+ */
 public final class EndpointMeters {
     private static final int BEGUN = 0;
     private static final int ENDED = 1;

@@ -4,8 +4,8 @@ import dev.gateway.stream.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told what becomes of the exchanges of one event loop; called on that loop, so it must not block. Every method does
- * nothing by default.
+ * Exchange observer: is told what becomes of the exchanges of one event loop; called on that loop, so it must not block.
+ * Every method does nothing by default.
  */
 public interface ExchangeObserver {
     /** Observes nothing. */

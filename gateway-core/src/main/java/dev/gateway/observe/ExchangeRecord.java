@@ -15,9 +15,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is recorded of one exchange. The exchange fills it as it goes, on its event loop; observers read it there, during
- * the call only. Fields instead of accessors because it is a form that is filled in, once per
- * request. Texts are views of what the client sent, as it was before any filter changed it.
+ * Access record of one exchange: what is recorded of one exchange. The exchange fills it as it goes, on its event loop;
+ * observers read it there, during the call only. Fields instead of accessors because it is a form that is filled in, once
+ * per request. Texts are views of what the client sent, as it was before any filter changed it.
  */
 public final class ExchangeRecord {
     /** What a request asks for. */

@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How long things took, finely enough for percentiles: eight buckets to each doubling from 33 µs to 137 s, so that a bucket
- * is at most an eighth wider than its lower bound. One event loop records, any thread reads. Takes 720 bytes. Counts wrap
- * around, so only differences of two readings mean something.
+ * Latency histogram for percentiles. How long things took, finely enough for percentiles: eight buckets to each doubling
+ * from 33 µs to 137 s, so that a bucket is at most an eighth wider than its lower bound. One event loop records, any thread
+ * reads. Takes 720 bytes. Counts wrap around, so only differences of two readings mean something.
  */
 public final class FineHistogram {
     private static final int PARTS_BITS = 3;

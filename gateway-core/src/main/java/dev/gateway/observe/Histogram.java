@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** How long things took, in buckets, of one event loop: its thread records, any thread reads. */
+/** Latency histogram. How long things took, in buckets, of one event loop: its thread records, any thread reads. */
 public final class Histogram {
     /** The upper bounds of buckets. */
     public enum Buckets {

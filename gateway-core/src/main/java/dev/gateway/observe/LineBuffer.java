@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
+/** Log line buffer: builds log lines as bytes; reused by its event loop, so it allocates only while it grows. */
 public final class LineBuffer {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     /** What is escaped of a value between quotes; not to be changed. */

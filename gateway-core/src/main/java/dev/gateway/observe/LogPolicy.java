@@ -1,7 +1,7 @@
 package dev.gateway.observe;
 
 /**
- * Of which exchanges the access log has lines. Immutable, shared by all event loops.
+ * Access log filter: of which exchanges the access log has lines. Immutable, shared by all event loops.
  *
  * @param sample the share of the exchanges that have not failed, 0 to 1
  */

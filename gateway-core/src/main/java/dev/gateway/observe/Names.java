@@ -1,8 +1,9 @@
 package dev.gateway.observe;
 
 /**
- * What lines of the access log name again and again, such as routes and endpoints: as text and as JSON, made once and
- * found by a hash. What needs a place that is taken gets it, so there are never more. Confined to an event loop.
+ * Interned names. What lines of the access log name again and again, such as routes and endpoints: as text and as JSON,
+ * made once and found by a hash. What needs a place that is taken gets it, so there are never more. Confined to an event
+ * loop.
  */
 public final class Names {
     private static final int PLACES = 256;

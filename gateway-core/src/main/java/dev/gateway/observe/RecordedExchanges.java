@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an observer of those exchanges of one event loop whose trace is recorded. Which one that is may change, so that
- * whoever exports spans need not be there, nor be loaded, before spans are to be exported.
+ * Observer of sampled exchanges: tells an observer of those exchanges of one event loop whose trace is recorded. Which one
+ * that is may change, so that whoever exports spans need not be there, nor be loaded, before spans are to be exported.
  */
 public final class RecordedExchanges implements ExchangeObserver {
     private final Executor loop;

@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 
 /**
- * A log with throttling, of what goes wrong again and again: it tells the first time, then once a minute at most, and when
- * it goes well again. A full disk, or a receiver that is away, would else have a line for each batch. Used by one thread.
+ * Throttled log. A log with throttling, of what goes wrong again and again: it tells the first time, then once a minute at
+ * most, and when it goes well again. A full disk, or a receiver that is away, would else have a line for each batch. Used
+ * by one thread.
  */
 public final class ThrottledLog {
     private static final long MIN_NANOS = TimeUnit.MINUTES.toNanos(1);

@@ -1,7 +1,7 @@
 package dev.gateway.observe;
 
 /**
- * Where a sampled exchange is found among traces, as W3C Trace Context writes it.
+ * Trace context of a sampled exchange: where a sampled exchange is found among traces, as W3C Trace Context writes it.
  *
  * @param traceId 32 hexadecimal digits
  * @param spanId 16 hexadecimal digits

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Sends all metrics to a receiver of OTLP, again and again and a last time at the end, in a thread of its own. They are
- * what a scrape at that moment would read.
+ * OTLP metrics exporter: sends all metrics to a receiver of OTLP, again and again and a last time at the end, in a thread
+ * of its own. They are what a scrape at that moment would read.
  */
 public final class MetricExport {
     private final Supplier<MetricSnapshots> metrics;

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is sent spans and metrics, and who they say that they come from.
+ * OTLP receiver (collector): who is sent spans and metrics, and who they say that they come from.
  *
  * @param endpoint a URL without {@code /v1/traces} and {@code /v1/metrics}
  * @param headers sent with each request, such as credentials

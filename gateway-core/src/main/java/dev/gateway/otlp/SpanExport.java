@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends spans to a receiver of OTLP, in a thread of its own: event loops hand them over by a bounded queue. What finds it
- * full, or cannot be sent, is dropped and counted.
+ * OTLP span exporter. Sends spans to a receiver of OTLP, in a thread of its own: event loops hand them over by a bounded
+ * queue. What finds it full, or cannot be sent, is dropped and counted.
  */
 public final class SpanExport {
     private static final Logger log = LoggerFactory.getLogger(SpanExport.class);

@@ -3,9 +3,9 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection holds of its loop's {@link LoopBudget}: whoever makes it hold bytes charges them here, and
- * releases as many when they are held no more. A connection that holds much gets more only while much is left, so one
- * client, or a few, cannot use up what the others need. Confined to the connection's event loop.
+ * Memory account of a connection. What one connection holds of its loop's {@link LoopBudget}: whoever makes it hold bytes
+ * charges them here, and releases as many when they are held no more. A connection that holds much gets more only while
+ * much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event loop.
  */
 public final class Account {
     /** An account that is never full and counts nothing: for tests, and where nothing comes from strangers. */

@@ -1,8 +1,8 @@
 package dev.gateway.overload;
 
 /**
- * How many bytes of heap things take that are charged by their number, as measured: with what Netty and the JDK hold for
- * them, and rounded up. What clients decide the size of, such as heads, is charged besides.
+ * Memory cost estimates. How many bytes of heap things take that are charged by their number, as measured: with what Netty
+ * and the JDK hold for them, and rounded up. What clients decide the size of, such as heads, is charged besides.
  */
 public final class Cost {
     /** A connection that speaks HTTP/1, or has not spoken yet. */

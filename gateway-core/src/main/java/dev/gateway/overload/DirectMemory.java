@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory that buffers take, of which the process has one budget. Netty counts it; its limit is that of the JVM unless
- * {@code io.netty.maxDirectMemory} says another. Safe from any thread: it only reads what Netty has counted.
+ * Direct memory accounting: the memory that buffers take, of which the process has one budget. Netty counts it; its limit
+ * is that of the JVM unless {@code io.netty.maxDirectMemory} says another. Safe from any thread: it only reads what Netty
+ * has counted.
  */
 public final class DirectMemory {
     /** However much there is, this is what those may take who could do with less. */

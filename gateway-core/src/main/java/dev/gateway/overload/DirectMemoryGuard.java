@@ -9,9 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps direct memory for those who take what they ask for. When buffers hold more than three quarters of it, it has
- * those cut who hold most for peers that take nothing, a little more with each review, until there is room. What it says
- * of the pressure is for whoever refuses new work. Reviewed by one thread, several times a second.
+ * Load shedding for direct memory: keeps direct memory for those who take what they ask for. When buffers hold more than
+ * three quarters of it, it has those cut who hold most for peers that take nothing, a little more with each review, until
+ * there is room. What it says of the pressure is for whoever refuses new work. Reviewed by one thread, several times a
+ * second.
  */
 public final class DirectMemoryGuard implements Pressure {
     /** Beyond this part of the memory somebody is cut. */

@@ -8,9 +8,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How full the old generation of the heap was when it was last collected. Garbage does not count. A collection that is
- * long ago tells nothing of what has been freed since. So this class asks for another one now and then while new work is
- * refused; without that an idle process would stay overloaded. Below that it asks for none. Used by one thread.
+ * Heap pressure: how full the old generation of the heap was when it was last collected. Garbage does not count. A
+ * collection that is long ago tells nothing of what has been freed since. So this class asks for another one now and then
+ * while new work is refused; without that an idle process would stay overloaded. Below that it asks for none. Used by one
+ * thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;

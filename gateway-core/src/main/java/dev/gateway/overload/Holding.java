@@ -3,8 +3,9 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one exchange, or one message, holds of its connection's {@link Account}: all of it is released at once. While an
- * exchange waits for an upstream, it counts for that upstream's {@link PendingRequestMemory}, too.
+ * Memory charge of one exchange. What one exchange, or one message, holds of its connection's {@link Account}: all of it is
+ * released at once. While an exchange waits for an upstream, it counts for that upstream's {@link PendingRequestMemory},
+ * too.
  */
 public final class Holding {
     private final Account account;

@@ -1,8 +1,8 @@
 package dev.gateway.overload;
 
 /**
- * One event loop's part of a {@link MemoryBudget}. A charge is a comparison and two additions as long as what the loop
- * keeps ready is enough. Confined to its loop.
+ * Memory budget of one event loop: one event loop's part of a {@link MemoryBudget}. A charge is a comparison and two
+ * additions as long as what the loop keeps ready is enough. Confined to its loop.
  */
 public final class LoopBudget {
     private final MemoryBudget shared;

@@ -5,8 +5,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where new work of one event loop is let in or refused: connections while there is much room, requests of connections
- * that are there as long as there is any. Confined to its loop but for {@link Overload}, which loops share.
+ * Admission control of one event loop. Where new work of one event loop is let in or refused: connections while there is
+ * much room, requests of connections that are there as long as there is any. Confined to its loop but for {@link Overload},
+ * which loops share.
  */
 public final class LoopGate {
     /** Lets everything in and counts nothing: where something else bounds what comes in, and for tests. */

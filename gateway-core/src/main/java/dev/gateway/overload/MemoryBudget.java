@@ -3,8 +3,9 @@ package dev.gateway.overload;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How many bytes of one kind of memory clients may make the process hold, all of them together. Each event loop takes from it in
- * steps, through a {@link LoopBudget} of its own, so that loops seldom meet here. Safe from any thread.
+ * Memory budget: how many bytes of one kind of memory clients may make the process hold, all of them together. Each event
+ * loop takes from it in steps, through a {@link LoopBudget} of its own, so that loops seldom meet here. Safe from any
+ * thread.
  */
 public final class MemoryBudget {
     private static final long MAX_STEP = 256 * 1024;

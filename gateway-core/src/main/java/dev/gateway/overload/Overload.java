@@ -6,9 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the process has so little left of something that it refuses new work: connections first, then requests. One
- * thread {@link #review reviews} what there is; event loops ask, which is one read. What was refused may come again as
- * soon as there is some room more than when refusing began.
+ * Overload manager. Whether the process has so little left of something that it refuses new work: connections first, then
+ * requests. One thread {@link #review reviews} what there is; event loops ask, which is one read. What was refused may come
+ * again as soon as there is some room more than when refusing began.
  */
 public final class Overload {
     private static final Logger log = LoggerFactory.getLogger(Overload.class);

@@ -1,6 +1,8 @@
 package dev.gateway.overload;
 
-/** Something that the process may run out of, such as heap. Asked by one thread, several times a second. */
+/**
+ * Resource pressure: something that the process may run out of, such as heap. Asked by one thread, several times a second.
+ */
 public interface Pressure {
     /** Returns what it is, in the words of logs and metrics: {@code heap}, {@code directMemory}. */
     String name();

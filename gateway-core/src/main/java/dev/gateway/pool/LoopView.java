@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one upstream on one event loop, at some moment.
+ * Connection pool statistics: the connections of one upstream on one event loop, at some moment.
  *
  * @param endpoints the upstream's own, in their order
  * @param named how many endpoints that requests have named have connections

@@ -1,7 +1,7 @@
 package dev.gateway.pool;
 
 /**
- * How many connections an upstream has, and how many requests wait for one, at some moment.
+ * Connection pool counts: how many connections an upstream has, and how many requests wait for one, at some moment.
  *
  * @param idle established connections without a stream
  * @param active established connections with at least one stream

@@ -23,9 +23,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is added before the
- * first request for it, retired when its generation is replaced, and removed when that generation's last exchange has
- * ended. An {@link Upstream} object that two generations share keeps its connections. Safe from any thread.
+ * Connection pools. The upstream connections of the process: a pool per event loop, upstream and endpoint. An upstream is
+ * added before the first request for it, retired when its generation is replaced, and removed when that generation's last
+ * exchange has ended. An {@link Upstream} object that two generations share keeps its connections. Safe from any thread.
  */
 public final class Pools implements AutoCloseable {
     private final List<LoopPools> loops = new ArrayList<>();

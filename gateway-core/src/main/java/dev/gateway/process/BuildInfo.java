@@ -1,6 +1,6 @@
 package dev.gateway.process;
 
-/** What is known of the build that runs. */
+/** Build information: what is known of the build that runs. */
 public final class BuildInfo {
     private BuildInfo() {}
 

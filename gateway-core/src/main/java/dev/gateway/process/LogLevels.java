@@ -15,7 +15,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Changes what is logged while the process runs, for good or for some time. Safe from any thread. */
+/**
+ * Log levels at run time: changes what is logged while the process runs, for good or for some time. Safe from any thread.
+ */
 public final class LogLevels {
     private static final org.slf4j.Logger log = LoggerFactory.getLogger(LogLevels.class);
     private static final int MAX_LOGGERS = 64; // of those that have a level of their own

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs to standard error, which leaves standard output to what was asked for. Found by Logback itself; in code because
- * reading XML takes longer than starting the rest. Nobody who logs waits for whoever reads it. A {@code logback-test.xml} or {@code -Dlogback.configurationFile}
- * comes first.
+ * Logging setup: logs to standard error, which leaves standard output to what was asked for. Found by Logback itself; in
+ * code because reading XML takes longer than starting the rest. Nobody who logs waits for whoever reads it. A {@code
+ * logback-test.xml} or {@code -Dlogback.configurationFile} comes first.
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class Logging extends ContextAwareBase implements Configurator {

@@ -6,7 +6,7 @@ import javax.management.ObjectName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The memory that the C library has for this process. */
+/** Native heap (malloc): the memory that the C library has for this process. */
 public final class NativeHeap {
     private static final Logger log = LoggerFactory.getLogger(NativeHeap.class);
 

@@ -5,8 +5,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears signals, by a class that is part of every JDK but not of the platform's interface: so it is looked for when it is
- * needed. Without it, SIGHUP stops the process in order, as the JVM has it.
+ * POSIX signals. Hears signals, by a class that is part of every JDK but not of the platform's interface: so it is looked
+ * for when it is needed. Without it, SIGHUP stops the process in order, as the JVM has it.
  */
 public final class Signals {
     private static final Logger log = LoggerFactory.getLogger(Signals.class);

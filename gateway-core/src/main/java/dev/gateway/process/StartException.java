@@ -3,7 +3,10 @@ package dev.gateway.process;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The gateway cannot start, or cannot go over to another configuration; the message says in one line what to change. */
+/**
+ * Startup failure: the gateway cannot start, or cannot go over to another configuration; the message says in one line what
+ * to change.
+ */
 public final class StartException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What systemd, or whatever else starts processes its way, has given to this one and asked of it by environment variables:
- * listening sockets, and to be told how it is and that it lives. Does nothing where nothing was asked. Any thread but
- * event loops.
+ * systemd integration. What systemd, or whatever else starts processes its way, has given to this one and asked of it by
+ * environment variables: listening sockets, and to be told how it is and that it lives. Does nothing where nothing was
+ * asked. Any thread but event loops.
  */
 public final class Systemd {
     /** Asks for nothing. */

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Tells that the gateway is alive for as long as every event loop does what it is given. Looked at by one thread from
- * time to time; asked between two looks, a loop that is stuck ends what is told.
+ * Watchdog (sd_notify): tells that the gateway is alive for as long as every event loop does what it is given. Looked at by
+ * one thread from time to time; asked between two looks, a loop that is stuck ends what is told.
  */
 public final class Watchdog {
     private final List<? extends Executor> loops;

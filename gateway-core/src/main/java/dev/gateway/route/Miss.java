@@ -1,7 +1,7 @@
 package dev.gateway.route;
 
 /**
- * What of a request is not as a match wants it.
+ * Route mismatch: what of a request is not as a match wants it.
  *
  * @param part what kind of condition
  * @param index which of the match's headers or query parameters, 0 for other parts

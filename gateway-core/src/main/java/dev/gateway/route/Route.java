@@ -11,7 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a matched request is handled: one rule of a configured route. Immutable, shared by all event loops.
+ * Route at run time. How a matched request is handled: one rule of a configured route. Immutable, shared by all event
+ * loops.
  *
  * @param name for logs and metrics: the configured route's name, with the rule's position if it has several
  * @param filters in the order they see requests; responses pass them in reverse

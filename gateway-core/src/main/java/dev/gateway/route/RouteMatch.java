@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request must look like, all of it: one item of a rule's {@code matches}. As configured; {@link RouterBuilder}
- * compiles it.
+ * Route match. What a request must look like, all of it: one item of a rule's {@code matches}. As configured; {@link
+ * RouterBuilder} compiles it.
  *
  * @param method null for any
  */

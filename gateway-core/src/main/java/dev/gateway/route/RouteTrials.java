@@ -12,8 +12,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the route of a request as the {@link Router} of the same rules does, and tells what every other match lacks:
- * slowly, by trying them all. For those who ask why; used by one thread at a time.
+ * Linear route matching. Finds the route of a request as the {@link Router} of the same rules does, and tells what every
+ * other match lacks: slowly, by trying them all. For those who ask why; used by one thread at a time.
  *
  * @param <T> what the asker knows a rule by
  */

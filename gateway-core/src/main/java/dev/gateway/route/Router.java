@@ -3,7 +3,7 @@ package dev.gateway.route;
 import dev.gateway.message.RequestHead;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the route of a request: the compiled routes of one listener. Immutable, shared by all event loops. */
+/** Router. Finds the route of a request: the compiled routes of one listener. Immutable, shared by all event loops. */
 public interface Router {
     /** Returns the match of highest precedence, or null. Does not change the head. */
     @Nullable

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles the routes of a listener into a {@link Router}. Precedence, as in the Gateway API:
+ * Router compiler: compiles the routes of a listener into a {@link Router}. Precedence, as in the Gateway API:
  *
  * <ol>
  *   <li>the exact host name, then the longest wildcard, then matches for any host. A wildcard covers one or more

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spreads requests over upstreams by weight: in the long run exactly, and evenly at every scale, for the choices follow
- * a sequence of low discrepancy (multiples of the golden ratio) and not chance. Shared by all event loops without a
- * lock.
+ * Weighted traffic split. Spreads requests over upstreams by weight: in the long run exactly, and evenly at every scale,
+ * for the choices follow a sequence of low discrepancy (multiples of the golden ratio) and not chance. Shared by all event
+ * loops without a lock.
  */
 public final class WeightedTarget implements Route.Target {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio

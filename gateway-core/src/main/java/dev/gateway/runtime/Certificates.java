@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads certificates, keys and CAs again when their files have changed, whatever the configuration's own file is like by
- * then. New handshakes use them; connections that there are stay. What cannot be used changes nothing. Used by the thread
- * that reloads; any thread may ask for the problems and expiries.
+ * Certificate reload: reads certificates, keys and CAs again when their files have changed, whatever the configuration's
+ * own file is like by then. New handshakes use them; connections that there are stay. What cannot be used changes nothing.
+ * Used by the thread that reloads; any thread may ask for the problems and expiries.
  */
 public final class Certificates {
     private static final Logger log = LoggerFactory.getLogger(Certificates.class);

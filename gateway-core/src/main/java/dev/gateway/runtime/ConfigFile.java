@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The file that a gateway's configuration comes from. A change is noticed from the last time on that it was loaded. Used
- * by one thread at a time: whoever starts the gateway, then the gateway.
+ * Configuration file: the file that a gateway's configuration comes from. A change is noticed from the last time on that it
+ * was loaded. Used by one thread at a time: whoever starts the gateway, then the gateway.
  */
 public final class ConfigFile {
     private final Path path;

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets endpoints get no new requests, and get them again, by the thread that reloads: what drains is known to each
- * generation that follows, for as long as the endpoint is part of it.
+ * Endpoint drain. Lets endpoints get no new requests, and get them again, by the thread that reloads: what drains is known
+ * to each generation that follows, for as long as the endpoint is part of it.
  */
 public final class EndpointDrain {
     private static final Logger log = LoggerFactory.getLogger(EndpointDrain.class);

@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings one generation after the other into force, and frees what an earlier one had for itself when its last exchange
- * has ended. Used by one thread at a time; any thread may ask what is in force.
+ * Reload of generations: brings one generation after the other into force, and frees what an earlier one had for itself
+ * when its last exchange has ended. Used by one thread at a time; any thread may ask what is in force.
  */
 public final class Generations {
     private final Loops loops;

@@ -9,7 +9,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** From start to end: a gateway drains once and stops once, whoever asks. Safe from any thread but event loops. */
+/**
+ * Lifecycle. From start to end: a gateway drains once and stops once, whoever asks. Safe from any thread but event loops.
+ */
 public final class Lifecycle {
     private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
 

@@ -10,7 +10,7 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A listener's TLS with the files that it was read from. */
+/** TLS of a listener: a listener's TLS with the files that it was read from. */
 public final class ListenerTls implements AutoCloseable {
     private final ServerTlsSettings settings;
     private final FileWatch watch;

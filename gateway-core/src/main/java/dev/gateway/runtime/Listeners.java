@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All listeners of a gateway, that of the admin pages included: those that serve, and those that finish what they have.
- * Changed by one thread at a time, through {@link ListenerChange}; any thread may ask.
+ * Listener manager. All listeners of a gateway, that of the admin pages included: those that serve, and those that finish
+ * what they have. Changed by one thread at a time, through {@link ListenerChange}; any thread may ask.
  */
 public final class Listeners {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);

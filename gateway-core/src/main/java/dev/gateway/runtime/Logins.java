@@ -9,7 +9,10 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the files of users, tokens and groups are as they are used. Any thread may ask; one looks at the files. */
+/**
+ * Status of credentials files: whether the files of users, tokens and groups are as they are used. Any thread may ask; one
+ * looks at the files.
+ */
 public final class Logins {
     private static final int MOST_LINES = 10;
 

@@ -55,8 +55,8 @@ import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The event loops, what each of them has (timers, counters, a request handler, pools), and what they share. Made at the start
- * and used by the threads that start and stop the gateway.
+ * Event loops and what they share: the event loops, what each of them has (timers, counters, a request handler, pools), and
+ * what they share. Made at the start and used by the threads that start and stop the gateway.
  */
 public final class Loops {
     private static final long REVIEW_MILLIS = 100;

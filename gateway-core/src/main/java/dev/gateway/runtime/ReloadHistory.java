@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The last reloads, why they were tried and what came of them. Any thread may ask. */
+/** Reload history: the last reloads, why they were tried and what came of them. Any thread may ask. */
 public final class ReloadHistory {
     private static final int KEPT = 20;
     private static final int LINES = 20;

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what they have
- * replaced. It may block. What it is given after its end is dropped.
+ * Reload thread. The one thread that changes what is in force, once the gateway has started: reloads, and the ends of what
+ * they have replaced. It may block. What it is given after its end is dropped.
  */
 public final class ReloadThread {
     private static final Logger log = LoggerFactory.getLogger(ReloadThread.class);

@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the configuration again when its file has changed or somebody asks, and tells what came of it: in the log, the
- * metrics, to systemd, and to whoever asked. All of it happens on the reload thread; any thread may ask.
+ * Configuration reload. Reads the configuration again when its file has changed or somebody asks, and tells what came of
+ * it: in the log, the metrics, to systemd, and to whoever asked. All of it happens on the reload thread; any thread may
+ * ask.
  */
 public final class Reloads {
     private static final Logger log = LoggerFactory.getLogger(Reloads.class);

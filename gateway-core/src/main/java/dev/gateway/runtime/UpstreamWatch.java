@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What there is of upstreams, for statistics. Event loops are asked for their pools each second, so that any thread gets
- * an answer at once, also when a loop is slow to give one.
+ * Upstream statistics: what there is of upstreams, for statistics. Event loops are asked for their pools each second, so
+ * that any thread gets an answer at once, also when a loop is slow to give one.
  */
 public final class UpstreamWatch {
     private final Pools pools;

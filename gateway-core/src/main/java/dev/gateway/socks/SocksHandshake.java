@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a SOCKS proxy for a connection (RFC 1928), with a name and a password if it wants some (RFC 1929). The
- * destination's name is left to the proxy to resolve.
+ * SOCKS5 client handshake: asks a SOCKS proxy for a connection (RFC 1928), with a name and a password if it wants some (RFC
+ * 1929). The destination's name is left to the proxy to resolve.
  */
 public final class SocksHandshake extends ParentHandshake {
     private static final int VERSION = 5;

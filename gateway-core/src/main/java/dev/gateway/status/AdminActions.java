@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What an operator can have done at the admin listener. Called by a thread of their own, which never waits. */
+/**
+ * Admin actions: what an operator can have done at the admin listener. Called by a thread of their own, which never waits.
+ */
 public final class AdminActions {
     private static final Logger log = LoggerFactory.getLogger(AdminActions.class);
     private static final String DRAIN = ":drain";

@@ -3,7 +3,7 @@ package dev.gateway.status;
 import dev.gateway.admin.AdminPages.Outcome;
 import java.util.concurrent.CompletableFuture;
 
-/** What an operator may ask a running gateway to do. Safe from any thread but event loops. */
+/** Operations: what an operator may ask a running gateway to do. Safe from any thread but event loops. */
 public interface Operations {
     /**
      * Reads the configuration's file again and lets it take over, if it can.

@@ -34,8 +34,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the admin listener shows of the configuration in force and of what goes on. Asked by the thread that makes pages;
- * what only event loops know, they are asked for.
+ * Status pages: what the admin listener shows of the configuration in force and of what goes on. Asked by the thread that
+ * makes pages; what only event loops know, they are asked for.
  */
 public final class StatusPages {
     private static final Set<String> QUESTION =

@@ -15,7 +15,9 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What the admin pages tell of the connect section in force. Asked by the thread that makes pages. */
+/**
+ * CONNECT status pages: what the admin pages tell of the connect section in force. Asked by the thread that makes pages.
+ */
 public final class TunnelPages implements AdminPages.Tunnels {
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private final ToIntFunction<String> ports;

@@ -3,8 +3,8 @@ package dev.gateway.stream;
 import java.util.Locale;
 
 /**
- * Why an exchange or tunnel failed: the one closed list, the same in access log, metrics, traces and
- * {@code Proxy-Status}. Each has the status answered where an answer is still possible.
+ * Failure cause. Why an exchange or tunnel failed: the one closed list, the same in access log, metrics, traces and {@code
+ * Proxy-Status}. Each has the status answered where an answer is still possible.
  */
 public enum Cause {
     NO_ROUTE(404),

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom connections, tunnels and wrong passwords are counted for: an IPv4 address, an IPv6 network of 64 bits, since a
- * host has all of its addresses, or this machine, which has all of 127.0.0.0/8.
+ * Rate limit key of a client. Whom connections, tunnels and wrong passwords are counted for: an IPv4 address, an IPv6
+ * network of 64 bits, since a host has all of its addresses, or this machine, which has all of 127.0.0.0/8.
  *
  * @param high the address, or the first half of it
  */

@@ -2,7 +2,10 @@ package dev.gateway.stream;
 
 import dev.gateway.message.RequestHead;
 
-/** A request sent upstream. It ends when both directions have; a response that ends first leaves it to be reset. */
+/**
+ * Client stream (upstream side): a request sent upstream. It ends when both directions have; a response that ends first
+ * leaves it to be reset.
+ */
 public interface ClientStream extends Stream {
     /**
      * Sends the request head, once, before anything else. The adapter adds what frames the message, and nothing else.

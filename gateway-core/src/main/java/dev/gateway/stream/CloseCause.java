@@ -2,7 +2,9 @@ package dev.gateway.stream;
 
 import java.util.Locale;
 
-/** Why a connection to an endpoint was closed. A closed set of words, for metrics. */
+/**
+ * Close cause of an upstream connection: why a connection to an endpoint was closed. A closed set of words, for metrics.
+ */
 public enum CloseCause {
     /** No request needed it for as long as the settings allow, or as the endpoint keeps it. */
     IDLE_TIMEOUT,

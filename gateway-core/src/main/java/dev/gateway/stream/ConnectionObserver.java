@@ -1,9 +1,9 @@
 package dev.gateway.stream;
 
 /**
- * Counts what happens on the connections of one event loop and one side (a listener, or an upstream), whatever the
- * protocol. Called on that loop; an implementation only adds to counters of that loop. Every method does nothing by
- * default.
+ * Connection observer: counts what happens on the connections of one event loop and one side (a listener, or an upstream),
+ * whatever the protocol. Called on that loop; an implementation only adds to counters of that loop. Every method does
+ * nothing by default.
  */
 public interface ConnectionObserver {
     /** Counts nothing. */

@@ -1,7 +1,7 @@
 package dev.gateway.stream;
 
 /**
- * Why a stream or an attempt failed: a value, never an exception.
+ * Failure. Why a stream or an attempt failed: a value, never an exception.
  *
  * @param cause the one named reason
  * @param status what to answer where an answer is still possible; 499 is only ever logged

@@ -2,7 +2,7 @@ package dev.gateway.stream;
 
 import java.util.Locale;
 
-/** Why a TLS handshake with a client failed: a closed list for logs and metrics. */
+/** TLS handshake failure. Why a TLS handshake with a client failed: a closed list for logs and metrics. */
 public enum HandshakeFailure {
     CLOSED("the client closed the connection"),
     TIMEOUT("the client took too long"),

@@ -2,7 +2,7 @@ package dev.gateway.stream;
 
 import io.netty.util.AsciiString;
 
-/** What is spoken on a connection. */
+/** HTTP version: what is spoken on a connection. */
 public enum HttpVersion {
     HTTP_1_0("HTTP/1.0", "1.0"),
     HTTP_1_1("HTTP/1.1", "1.1"),

@@ -3,7 +3,7 @@ package dev.gateway.stream;
 import dev.gateway.message.RequestHead;
 import org.jspecify.annotations.Nullable;
 
-/** Takes each request of the connections of one event loop. Called on that loop only. */
+/** Request handler: takes each request of the connections of one event loop. Called on that loop only. */
 public interface RequestHandler {
     /**
      * A request has begun. The handler may answer before it returns.

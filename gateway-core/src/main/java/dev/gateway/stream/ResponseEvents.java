@@ -2,7 +2,7 @@ package dev.gateway.stream;
 
 import dev.gateway.message.ResponseHead;
 
-/** What an upstream did to a request's stream. */
+/** Response events: what an upstream did to a request's stream. */
 public interface ResponseEvents extends StreamEvents {
     /**
      * A response head arrived; interim heads (1xx) come first, each with {@code last} false.

@@ -1,6 +1,6 @@
 package dev.gateway.stream;
 
-/** When a failed attempt may be made again on another connection. */
+/** Retry safety (idempotency): when a failed attempt may be made again on another connection. */
 public enum RetrySafety {
     /** The peer may have acted on it, or a second attempt would fail alike. */
     NEVER,

@@ -3,8 +3,9 @@ package dev.gateway.stream;
 import dev.gateway.message.ResponseHead;
 
 /**
- * A request from downstream, to be answered. The response ends it: after its last part no event follows, and what is
- * left of the request body is the adapter's to drain or refuse. A tunnel ends when both directions have.
+ * Server stream (downstream side): a request from downstream, to be answered. The response ends it: after its last part no
+ * event follows, and what is left of the request body is the adapter's to drain or refuse. A tunnel ends when both
+ * directions have.
  */
 public interface ServerStream extends Stream {
     /**

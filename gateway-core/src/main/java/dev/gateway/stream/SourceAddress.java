@@ -9,7 +9,7 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a connection or a request comes from. Immutable.
+ * Client address: where a connection or a request comes from. Immutable.
  *
  * @param ip null for a Unix-domain socket
  * @param port 0 if it is not known

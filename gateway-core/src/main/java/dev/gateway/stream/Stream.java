@@ -3,7 +3,7 @@ package dev.gateway.stream;
 import dev.gateway.message.Fields;
 import io.netty.buffer.ByteBuf;
 
-/** One side's half of an exchange: what the gateway can do to the peer. Every call is made on its event loop. */
+/** Stream. One side's half of an exchange: what the gateway can do to the peer. Every call is made on its event loop. */
 public interface Stream {
     /**
      * Sends body bytes; they reach the socket at the next {@link #flush}. The stream owns the buffer from here on, also

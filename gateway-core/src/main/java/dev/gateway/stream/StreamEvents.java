@@ -3,7 +3,7 @@ package dev.gateway.stream;
 import dev.gateway.message.Fields;
 import io.netty.buffer.ByteBuf;
 
-/** What a peer did to a stream. The receiver owns every buffer it is given. */
+/** Stream events: what a peer did to a stream. The receiver owns every buffer it is given. */
 public interface StreamEvents {
     /**
      * Body bytes arrived; the receiver answers for them by {@link Stream#consumed}.

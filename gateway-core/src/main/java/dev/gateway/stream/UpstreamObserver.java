@@ -1,8 +1,8 @@
 package dev.gateway.stream;
 
 /**
- * Counts what happens on the connections to one upstream from one event loop, and to requests that wait for one. Called
- * on that loop. Every method does nothing by default.
+ * Upstream observer: counts what happens on the connections to one upstream from one event loop, and to requests that wait
+ * for one. Called on that loop. Every method does nothing by default.
  */
 public interface UpstreamObserver extends ConnectionObserver {
     /** Counts nothing. */

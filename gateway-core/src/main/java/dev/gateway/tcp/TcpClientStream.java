@@ -15,9 +15,9 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 
 /**
- * A tunnel to an upstream, which is a connection of its own: there is nobody who would answer a CONNECT, so this does,
- * and what follows are the connection's bytes. Made for an established connection by whoever dialed it, confined to its
- * event loop.
+ * TCP client stream. A tunnel to an upstream, which is a connection of its own: there is nobody who would answer a CONNECT,
+ * so this does, and what follows are the connection's bytes. Made for an established connection by whoever dialed it,
+ * confined to its event loop.
  */
 public final class TcpClientStream implements ClientStream {
     private static final int OK = 200;

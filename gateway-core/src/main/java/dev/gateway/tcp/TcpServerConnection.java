@@ -25,9 +25,9 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection whose bytes are passed on: a CONNECT to the name that its TLS ClientHello asks for, which is read
- * and passed on too, or to the address that it came to. The last handler of its channel until the tunnel takes its place,
- * confined to its event loop.
+ * TCP and TLS passthrough connection. A client's connection whose bytes are passed on: a CONNECT to the name that its TLS
+ * ClientHello asks for, which is read and passed on too, or to the address that it came to. The last handler of its channel
+ * until the tunnel takes its place, confined to its event loop.
  */
 public final class TcpServerConnection extends FirstBytesHandler implements Drainable {
     private static final int NOT_FOUND = 404;

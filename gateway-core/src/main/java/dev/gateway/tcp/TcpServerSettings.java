@@ -1,7 +1,7 @@
 package dev.gateway.tcp;
 
 /**
- * How connections are taken whose bytes are passed on.
+ * TCP listener settings: how connections are taken whose bytes are passed on.
  *
  * @param tls whether a connection must begin with a TLS ClientHello, which is read to see where it is to go
  * @param helloMillis how long the ClientHello may take, 0 for no limit

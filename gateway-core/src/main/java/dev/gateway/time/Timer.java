@@ -3,8 +3,8 @@ package dev.gateway.time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens unless it is cancelled first. An object of its owner's that is armed again and again: arming
- * allocates nothing, unless it is the one that expires next. Confined to the event loop of its {@link TimerWheel}.
+ * Timer: something that happens unless it is cancelled first. An object of its owner's that is armed again and again:
+ * arming allocates nothing, unless it is the one that expires next. Confined to the event loop of its {@link TimerWheel}.
  */
 public abstract class Timer {
     @Nullable

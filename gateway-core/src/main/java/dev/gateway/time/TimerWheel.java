@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns when the next slot with timers in it is
- * due, so that a loop with little to do sleeps on. Timers expire up to two ticks late, never early.
+ * Hashed timer wheel. The timers of one event loop: a hashed wheel (Varghese and Lauck) that turns when the next slot with
+ * timers in it is due, so that a loop with little to do sleeps on. Timers expire up to two ticks late, never early.
  */
 public final class TimerWheel {
     /** How exact timers are. */

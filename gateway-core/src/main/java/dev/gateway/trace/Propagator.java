@@ -3,7 +3,7 @@ package dev.gateway.trace;
 import dev.gateway.message.Fields;
 import org.jspecify.annotations.Nullable;
 
-/** A way to write in a head which trace it is part of. */
+/** Trace context propagator: a way to write in a head which trace it is part of. */
 public enum Propagator {
     /** {@code traceparent} and {@code tracestate}, by the W3C's recommendation. */
     TRACE_CONTEXT {

@@ -4,7 +4,7 @@ import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The place of one exchange in a trace. Made by {@link Traces}, confined to the exchange's event loop. */
+/** Trace context: the place of one exchange in a trace. Made by {@link Traces}, confined to the exchange's event loop. */
 public final class Trace {
     private final long high;
     private final long low;

@@ -3,7 +3,7 @@ package dev.gateway.trace;
 import java.util.List;
 
 /**
- * What is done about traces. Immutable, shared by all event loops.
+ * Tracing settings at run time: what is done about traces. Immutable, shared by all event loops.
  *
  * @param records whether the gateway records spans of its own
  * @param propagators the ways that are understood, in order, and spoken; at least one

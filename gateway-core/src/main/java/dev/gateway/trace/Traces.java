@@ -4,7 +4,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.trace.RemoteContext.Decision;
 import org.jspecify.annotations.Nullable;
 
-/** Gives the exchanges of one event loop their places in traces. */
+/** Trace sampling: gives the exchanges of one event loop their places in traces. */
 public final class Traces {
     private final KeyStream random = new KeyStream();
 

@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges the addresses that tunnels of an entry would lead to, after names are resolved. IPv6 addresses that stand for
- * IPv4 ones are judged as those too. Shared by all event loops; immutable but for what it is told to count.
+ * Address policy of an entry: judges the addresses that tunnels of an entry would lead to, after names are resolved. IPv6
+ * addresses that stand for IPv4 ones are judged as those too. Shared by all event loops; immutable but for what it is told
+ * to count.
  */
 public final class AddressRules implements AddressPolicy {
     private final Settings settings;

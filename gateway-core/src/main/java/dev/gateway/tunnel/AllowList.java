@@ -9,10 +9,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A short list that allows what audit mode has seen and little else: what an operator begins with who has to write one.
- * Addresses and names stand by themselves. Only where three or more names, or domains so found, are directly below one
- * domain does the domain stand for them; and never if strangers can have names there, such as {@code .co.uk} or a
- * hosting platform's, as far as that is known here.
+ * Suggested allow list. A short list that allows what audit mode has seen and little else: what an operator begins with who
+ * has to write one. Addresses and names stand by themselves. Only where three or more names, or domains so found, are
+ * directly below one domain does the domain stand for them; and never if strangers can have names there, such as {@code
+ * .co.uk} or a hosting platform's, as far as that is known here.
  *
  * @param ports all that were seen
  * @param allow lines for {@code allow}, in order

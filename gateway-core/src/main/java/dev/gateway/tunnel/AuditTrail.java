@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What audit mode has seen, within bounds: each target once with how often, each remark once. What is new is logged, so
- * that no client can fill the log. Shared by all event loops.
+ * Audit log of CONNECT targets. What audit mode has seen, within bounds: each target once with how often, each remark once.
+ * What is new is logged, so that no client can fill the log. Shared by all event loops.
  */
 public final class AuditTrail {
     private static final Logger log = LoggerFactory.getLogger(AuditTrail.class);

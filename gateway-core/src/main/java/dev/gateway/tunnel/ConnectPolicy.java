@@ -5,8 +5,9 @@ import dev.gateway.stream.Cause;
 import java.util.List;
 
 /**
- * What some clients may reach. Decides in this order: an address in an odd form is refused; the port must be allowed; a
- * host that {@code deny} has is refused; one that {@code allow} has may be reached; any other is refused. Immutable.
+ * CONNECT policy: what some clients may reach. Decides in this order: an address in an odd form is refused; the port must
+ * be allowed; a host that {@code deny} has is refused; one that {@code allow} has may be reached; any other is refused.
+ * Immutable.
  */
 public final class ConnectPolicy {
     static final Decision PORT = Decision.refuse(Cause.POLICY_PORT, "allowedPorts", "the port is not allowed");

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What is counted of one entry. Kept when the configuration is loaded again, so that counters only ever grow and open
- * tunnels stay counted. Shared by all event loops.
+ * CONNECT counters: what is counted of one entry. Kept when the configuration is loaded again, so that counters only ever
+ * grow and open tunnels stay counted. Shared by all event loops.
  */
 public final class ConnectTally {
     /** The labels of a refusal; both are words of the configuration. */

@@ -4,7 +4,7 @@ import dev.gateway.stream.Cause;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the policy says of a target, and by which rule.
+ * Policy decision: what the policy says of a target, and by which rule.
  *
  * @param cause why it is refused, null if it is not
  * @param rule the label of the rule that decided: a configured one, or {@code allowedPorts}, {@code allow} (nothing in

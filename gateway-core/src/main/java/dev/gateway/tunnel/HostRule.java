@@ -1,7 +1,7 @@
 package dev.gateway.tunnel;
 
 /**
- * One line of an allow or deny list.
+ * Host rule: one line of an allow or deny list.
  *
  * @param text a name, {@code .domain} for a domain and all names below it, an address, a block of addresses
  *     ({@code 192.0.2.0/24}), or {@code *}

@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allow or deny list, compiled. Its order does not matter: of the lines that match a host the most exact one is the
- * one that counts. That is the name, then the longest domain; for an address the first block that holds it; then
+ * Host rules: an allow or deny list, compiled. Its order does not matter: of the lines that match a host the most exact one
+ * is the one that counts. That is the name, then the longest domain; for an address the first block that holds it; then
  * {@code *}. A question allocates nothing. Immutable.
  */
 public final class HostRules {

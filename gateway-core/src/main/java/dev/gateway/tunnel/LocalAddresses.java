@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The addresses of this machine's interfaces. Asked by any event loop, which never waits for the system: what is known
- * is at most some seconds old once it is being asked for, and is read anew elsewhere.
+ * Local addresses: the addresses of this machine's interfaces. Asked by any event loop, which never waits for the system:
+ * what is known is at most some seconds old once it is being asked for, and is read anew elsewhere.
  */
 public final class LocalAddresses {
     private static final Logger log = LoggerFactory.getLogger(LocalAddresses.class);

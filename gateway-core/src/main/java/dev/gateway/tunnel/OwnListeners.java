@@ -6,8 +6,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Where this gateway listens, the admin listener included: tunnels to it would go in circles, or reach what only this
- * machine may. Told of the addresses by whoever binds them; asked by any event loop.
+ * Self-connection check. Where this gateway listens, the admin listener included: tunnels to it would go in circles, or
+ * reach what only this machine may. Told of the addresses by whoever binds them; asked by any event loop.
  */
 public final class OwnListeners {
     private final LocalAddresses local;

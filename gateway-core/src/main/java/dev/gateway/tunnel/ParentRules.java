@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says through which proxy hosts are reached: the first rule with a line that matches. A proxy may be anywhere, having
- * been configured, but for where this gateway listens itself. Immutable.
+ * Parent proxy rules. Says through which proxy hosts are reached: the first rule with a line that matches. A proxy may be
+ * anywhere, having been configured, but for where this gateway listens itself. Immutable.
  */
 public final class ParentRules implements ParentProxies, AddressPolicy {
     private final List<Rule> rules;

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which policy holds for whom, in one entry: the first that names the identity or one of its groups. Immutable. */
+/**
+ * Policy selection by identity. Which policy holds for whom, in one entry: the first that names the identity or one of its
+ * groups. Immutable.
+ */
 public final class Policies {
     private final ConnectPolicy otherwise;
     private final List<Assigned> assigned;

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What clients are told of a policy, so that they send here what is allowed and nothing else: a script for those who
- * understand proxy auto-configuration, and a list for those who understand {@code NO_PROXY}. As it is not known who will
- * ask, the script sends here what any policy of the entry allows. Safe from any thread.
+ * Proxy auto-config (PAC). What clients are told of a policy, so that they send here what is allowed and nothing else: a
+ * script for those who understand proxy auto-configuration, and a list for those who understand {@code NO_PROXY}. As it is
+ * not known who will ask, the script sends here what any policy of the entry allows. Safe from any thread.
  */
 public final class ProxyAutoConfig {
     private static final List<String> LOCAL_NAMES = List.of("localhost", ".localhost", ".local");

@@ -13,8 +13,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers with the script of an entry, which names the proxy as the client does that asks for it: so it is right behind
- * whatever leads here. Shared by all event loops.
+ * PAC file endpoint. Answers with the script of an entry, which names the proxy as the client does that asks for it: so it
+ * is right behind whatever leads here. Shared by all event loops.
  */
 public final class ProxyAutoConfigFile implements Filter {
     private static final AsciiString TYPE = new AsciiString("application/x-ns-proxy-autoconfig");

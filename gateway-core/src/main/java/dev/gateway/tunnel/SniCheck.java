@@ -11,8 +11,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the host that a tunnel was opened to with the one that TLS then asks for in it, so that an allowed name
- * cannot be a cover for another one at the same address. Looks at the first flight of the client only, and decrypts
+ * SNI check: compares the host that a tunnel was opened to with the one that TLS then asks for in it, so that an allowed
+ * name cannot be a cover for another one at the same address. Looks at the first flight of the client only, and decrypts
  * nothing.
  */
 public final class SniCheck implements Filter {

@@ -1,6 +1,6 @@
 package dev.gateway.tunnel;
 
-/** What becomes of a tunnel whose TLS client asks for another host (SNI) than its CONNECT did. */
+/** SNI mismatch action: what becomes of a tunnel whose TLS client asks for another host (SNI) than its CONNECT did. */
 public enum SniMode {
     /** Nobody looks. */
     OFF,

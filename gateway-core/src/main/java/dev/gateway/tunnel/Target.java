@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a request wants to go, in the one form in which it is judged and then dialed. Immutable.
+ * CONNECT target: where a request wants to go, in the one form in which it is judged and then dialed. Immutable.
  *
  * @param host a name in lower case without a dot at its end, or an address as it is usually written, without brackets
  * @param address what the host is if it is an address, else null

@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many tunnels, and requests forwarded like them, are open: in all, by policy, by client address, by identity. Who
- * has none has no entry, so the tables are as small as there are tunnels. Shared by all event loops.
+ * Tunnel counts. How many tunnels, and requests forwarded like them, are open: in all, by policy, by client address, by
+ * identity. Who has none has no entry, so the tables are as small as there are tunnels. Shared by all event loops.
  */
 public final class TunnelCounts {
     private final AtomicInteger all = new AtomicInteger();

@@ -10,8 +10,8 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.Identity;
 
 /**
- * Limits how many tunnels, and requests forwarded like them, are open at a time. Comes after what refuses requests for
- * other reasons, so that only what goes upstream is counted.
+ * Tunnel limits: limits how many tunnels, and requests forwarded like them, are open at a time. Comes after what refuses
+ * requests for other reasons, so that only what goes upstream is counted.
  */
 public final class TunnelLimits implements Filter {
     private static final Verdict OVERLOAD =

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How endpoints are asked whether they are well.
+ * Active health check settings: how endpoints are asked whether they are well.
  *
  * @param path what is asked for, with GET
  * @param host that the request names, null for the endpoint's own

@@ -4,8 +4,8 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges each address that is about to be dialed: after names are resolved, so that a name cannot be made to mean
- * something else in between. Immutable or safe from any event loop.
+ * Address policy. Judges each address that is about to be dialed: after names are resolved, so that a name cannot be made
+ * to mean something else in between. Immutable or safe from any event loop.
  */
 public interface AddressPolicy {
     /**

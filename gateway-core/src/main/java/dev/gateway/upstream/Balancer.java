@@ -4,7 +4,7 @@ import dev.gateway.message.RequestHead;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses the endpoint of each attempt. Called on any event loop, concurrently. */
+/** Load balancing policy: chooses the endpoint of each attempt. Called on any event loop, concurrently. */
 public interface Balancer {
     /**
      * Chooses an endpoint.

@@ -5,8 +5,8 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the gateway tells the next hop of the client before a tunnel's first byte: by a PROXY protocol header, or by fields
- * of a CONNECT.
+ * Client preamble. What the gateway tells the next hop of the client before a tunnel's first byte: by a PROXY protocol
+ * header, or by fields of a CONNECT.
  *
  * @param client whose tunnel it is, for a PROXY protocol header
  * @param local the address that its connection was made to, null for a Unix-domain socket

@@ -3,7 +3,7 @@ package dev.gateway.upstream;
 import dev.gateway.stream.EndpointName;
 
 /**
- * One address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
+ * Endpoint: one address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
  *
  * @param index its position in its upstream, or {@link NamedByRequest#INDEX}
  * @param host a name, an IPv4 or IPv6 literal without brackets, or {@code unix:/path} with port 0

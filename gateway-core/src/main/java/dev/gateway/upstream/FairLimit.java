@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * How many of something an upstream may have at a time, over all event loops, divided among its endpoints so that one that
- * does not give back what it takes cannot take what the others need. Safe from any thread.
+ * Circuit breaker limit, fair by endpoint: how many of something an upstream may have at a time, over all event loops,
+ * divided among its endpoints so that one that does not give back what it takes cannot take what the others need. Safe from
+ * any thread.
  */
 public final class FairLimit {
     private final int max;

@@ -12,9 +12,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither drain nor are
- * ejected or unhealthy; if none is, the best of the others. Told of by event loops, which share a counter that only failures
- * write; the rest is guarded by this object and changes rarely. Safe from any thread.
+ * Endpoint health. How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither
+ * drain nor are ejected or unhealthy; if none is, the best of the others. Told of by event loops, which share a counter
+ * that only failures write; the rest is guarded by this object and changes rarely. Safe from any thread.
  */
 public final class Health {
     /** How an endpoint is; the first that holds. */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live state of one endpoint: what is in flight to it, and how it is. One object per address and upstream, which all
- * event loops share; on the path of a request nothing of it is locked.
+ * Host. The live state of one endpoint: what is in flight to it, and how it is. One object per address and upstream, which
+ * all event loops share; on the path of a request nothing of it is locked.
  */
 public final class Host {
     /** For how long a failed connection says something of an endpoint to which nobody has connected since. */

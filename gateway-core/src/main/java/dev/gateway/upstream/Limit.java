@@ -2,7 +2,9 @@ package dev.gateway.upstream;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How many of something an upstream may have at a time, over all event loops. Safe from any thread. */
+/**
+ * Circuit breaker limit: how many of something an upstream may have at a time, over all event loops. Safe from any thread.
+ */
 public final class Limit {
     private volatile int max;
     private final AtomicInteger taken = new AtomicInteger();

@@ -6,8 +6,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the endpoint that the request names, as for CONNECT and forward proxying: its upstream has no endpoints of its
- * own. Policy has had its say before. Stateless.
+ * Dynamic forward proxy balancer (original destination). Takes the endpoint that the request names, as for CONNECT and
+ * forward proxying: its upstream has no endpoints of its own. Policy has had its say before. Stateless.
  */
 public final class NamedByRequest implements Balancer {
     /** The index of an endpoint that is none of its upstream's own. */

@@ -1,7 +1,7 @@
 package dev.gateway.upstream;
 
 /**
- * When endpoints are ejected, and for how long.
+ * Outlier detection (ejection): when endpoints are ejected, and for how long.
  *
  * @param counts what counts as a failure
  * @param consecutive5xx after how many failures in a row, at least 1

@@ -3,7 +3,7 @@ package dev.gateway.upstream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says through which proxy a destination is reached. Immutable or safe from any event loop. */
+/** Parent proxy selection: says through which proxy a destination is reached. Immutable or safe from any event loop. */
 public interface ParentProxies {
     /** No parents: every destination is dialed. */
     ParentProxies NONE = new ParentProxies() {

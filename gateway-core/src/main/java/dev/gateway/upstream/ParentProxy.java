@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A proxy that connections go through.
+ * Parent proxy: a proxy that connections go through.
  *
  * @param host its name, or an IP literal without brackets
  * @param credentials what it is shown, or null

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes endpoints in turn, each as often as its weight says and as evenly spread as can be (smooth weighted round
- * robin). The whole turn is computed beforehand, so that a choice is one atomic increment.
+ * Weighted round robin: takes endpoints in turn, each as often as its weight says and as evenly spread as can be (smooth
+ * weighted round robin). The whole turn is computed beforehand, so that a choice is one atomic increment.
  */
 public final class RoundRobin implements Balancer {
     private static final int MAX_TURN = 1 << 14;

@@ -3,8 +3,8 @@ package dev.gateway.upstream;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One endpoint's part of a {@link FairLimit}: what is kept for it, which nobody else can take, and beyond that what is
- * left of the rest that all may take from. Safe from any thread.
+ * Share of a limit. One endpoint's part of a {@link FairLimit}: what is kept for it, which nobody else can take, and beyond
+ * that what is left of the rest that all may take from. Safe from any thread.
  */
 public final class Share {
     private static final long TAKEN = 0xffff_ffffL;

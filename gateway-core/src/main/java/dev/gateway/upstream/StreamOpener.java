@@ -6,7 +6,10 @@ import dev.gateway.stream.Failure;
 import dev.gateway.stream.ResponseEvents;
 import org.jspecify.annotations.Nullable;
 
-/** Opens streams to endpoints, on kept connections or new ones, from one event loop. Called on that loop only. */
+/**
+ * Stream opener (connection pool): opens streams to endpoints, on kept connections or new ones, from one event loop. Called
+ * on that loop only.
+ */
 public interface StreamOpener {
     /**
      * Opens a stream on a kept connection, or makes one. The callback gets exactly one answer, maybe before this method

@@ -4,8 +4,8 @@ import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
 
 /**
- * A named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how endpoints
- * are; shared by all event loops.
+ * Upstream: a named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how
+ * endpoints are; shared by all event loops.
  */
 public final class Upstream {
     private final String name;

@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * Where what would hold up an event loop is done: hashing passwords, and looking after files. One for the process. What
- * comes when too much waits is rejected. Its threads end when there is nothing to do, so nobody has to close it.
+ * Worker threads of authentication. Where what would hold up an event loop is done: hashing passwords, and looking after
+ * files. One for the process. What comes when too much waits is rejected. Its threads end when there is nothing to do, so
+ * nobody has to close it.
  */
 public final class AuthWork {
     private static final int WAITING_PER_THREAD = 64;

@@ -4,7 +4,7 @@ import dev.gateway.filter.auth.Accounts.Groups;
 import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 
-/** Tells of which groups a client would be a member, for who asks what would become of its requests. */
+/** Group membership: tells of which groups a client would be a member, for who asks what would become of its requests. */
 public final class Membership {
     private Membership() {}
 

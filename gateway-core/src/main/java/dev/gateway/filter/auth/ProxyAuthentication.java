@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has clients prove who they are before they use this gateway as a proxy (RFC 9110, section 11.7). Credentials that are
- * shown are taken out of the head at once, right or wrong, and those decide; a client certificate counts where none are
- * shown. Passwords are hashed on other threads. Shared by all event loops.
+ * Proxy authentication: has clients prove who they are before they use this gateway as a proxy (RFC 9110, section 11.7).
+ * Credentials that are shown are taken out of the head at once, right or wrong, and those decide; a client certificate
+ * counts where none are shown. Passwords are hashed on other threads. Shared by all event loops.
  */
 public final class ProxyAuthentication implements Filter {
     private static final int MOST_WRONG = 1_000;

@@ -27,9 +27,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they say, within
- * bounds, by all event loops together. The last answer for a name of the configuration is used for up to an hour while
- * DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
+ * DNS resolver. Resolves host names without blocking: the hosts file, then DNS, whose answers are kept for as long as they
+ * say, within bounds, by all event loops together. The last answer for a name of the configuration is used for up to an
+ * hour while DNS fails; names that only clients have named are kept apart, so that they cannot displace any of those.
  */
 public final class Resolver implements AutoCloseable {
     private static final int QUERY_TIMEOUT_MILLIS = 2000;

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a TLS client says first (RFC 8446, section 4.1.2), as far as it is of use to who relays it without taking
- * part. Called with all bytes so far on the event loop of their connection; keeps nothing.
+ * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as it is of use to who relays it
+ * without taking part. Called with all bytes so far on the event loop of their connection; keeps nothing.
  */
 public final class ClientHello {
     /** How many bytes a hello may have, the headers of its records included. Real ones have 200 to 2000. */

@@ -25,8 +25,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of TLS for one upstream. Immutable, shared by event loops; connections that it secured outlive
- * {@link #close}.
+ * Upstream TLS context: the client's side of TLS for one upstream. Immutable, shared by event loops; connections that it
+ * secured outlive {@link #close}.
  */
 public final class ClientTls implements AutoCloseable {
     /** As RFC 1123, section 2.1, has it: no other name can be asked for, not even one with an underscore. */

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How connections to an upstream are secured.
+ * Upstream TLS settings: how connections to an upstream are secured.
  *
  * @param verify whether the server's certificate and name are verified
  * @param caFile PEM certificates trusted instead of the platform's, or null

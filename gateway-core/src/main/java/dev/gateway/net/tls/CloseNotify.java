@@ -20,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the peer's close_notify the end of one direction (RFC 8446, section 6.1), told as a FIN is. Netty's engine over
- * BoringSSL would end both, unless it believes that it has done so already; and once we have ended ours, it would keep parts
- * of records back. Stands before the TLS handler of a connection, whose event loop it is confined to.
+ * TLS close_notify: makes the peer's close_notify the end of one direction (RFC 8446, section 6.1), told as a FIN is.
+ * Netty's engine over BoringSSL would end both, unless it believes that it has done so already; and once we have ended
+ * ours, it would keep parts of records back. Stands before the TLS handler of a connection, whose event loop it is confined
+ * to.
  */
 public final class CloseNotify extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(CloseNotify.class);

@@ -4,7 +4,7 @@ import dev.gateway.stream.ConnectionInfo.TlsInfo;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** Told how a handshake with a client ended, once, on the connection's event loop. */
+/** TLS handshake callback: told how a handshake with a client ended, once, on the connection's event loop. */
 public interface HandshakeCallback {
     /**
      * The connection is secured; no data has been read yet. The callback adds the handlers of the protocol.

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Locale;
 import javax.net.ssl.SSLException;
 
-/** Tells why a handshake failed from what BoringSSL, OpenSSL or the JDK throw, whose reasons are words in messages. */
+/**
+ * TLS handshake failure classification: tells why a handshake failed from what BoringSSL, OpenSSL or the JDK throw, whose
+ * reasons are words in messages.
+ */
 public final class HandshakeFailures {
     private static final List<String> VERSION = List.of(
             "UNSUPPORTED_PROTOCOL",

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 
-/** Makes a certificate for this machine at first start, so that TLS can be tried without one. */
+/** Self-signed certificate: makes a certificate for this machine at first start, so that TLS can be tried without one. */
 public final class SelfSigned {
     private static final Duration VALID = Duration.ofDays(365);
     private static final String UNIX = "unix"; // a view of a file's attributes

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listener's side of TLS: certificates chosen by server name, resumption, client certificates. Shared by event
- * loops. Freed when whoever made it and all that have retained it have closed it; connections that it has secured
- * outlive that.
+ * Downstream TLS context. A listener's side of TLS: certificates chosen by server name, resumption, client certificates.
+ * Shared by event loops. Freed when whoever made it and all that have retained it have closed it; connections that it has
+ * secured outlive that.
  */
 public final class ServerTls implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a listener secures connections.
+ * Downstream TLS settings at run time: how a listener secures connections.
  *
  * @param handshakeMillis how long a handshake may take, 0 for no limit
  */

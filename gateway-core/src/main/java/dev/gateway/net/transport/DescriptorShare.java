@@ -4,7 +4,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A part of the process's file descriptors: how many may be taken, and who waits for one. Safe from any thread. */
+/**
+ * File descriptor quota. A part of the process's file descriptors: how many may be taken, and who waits for one. Safe from
+ * any thread.
+ */
 public final class DescriptorShare {
     /** How many more may be taken where one that is about to be given back was counted on. */
     private static final int MARGIN = 4;

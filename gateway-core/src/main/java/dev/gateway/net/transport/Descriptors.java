@@ -6,9 +6,9 @@ import java.lang.management.OperatingSystemMXBean;
 import java.util.function.LongSupplier;
 
 /**
- * Who may have how many of the file descriptors that the process may open. What is neither used by the process itself,
- * nor kept back for the admin listener and for surprises, is for clients by one half and for upstreams by the other: so
- * neither can leave the other, or whoever looks after the gateway, without any. Safe from any thread.
+ * File descriptor limits: who may have how many of the file descriptors that the process may open. What is neither used by
+ * the process itself, nor kept back for the admin listener and for surprises, is for clients by one half and for upstreams
+ * by the other: so neither can leave the other, or whoever looks after the gateway, without any. Safe from any thread.
  */
 public final class Descriptors {
     private static final int SMALLEST_SHARE = 4;

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listening sockets that whoever started the process had made before, as systemd does ({@code sd_listen_fds(3)}). They
- * stay open until {@link #close}; listeners get duplicates. Used by the threads that start, change and stop the gateway.
+ * Inherited sockets (socket activation): listening sockets that whoever started the process had made before, as systemd
+ * does ({@code sd_listen_fds(3)}). They stay open until {@link #close}; listeners get duplicates. Used by the threads that
+ * start, change and stop the gateway.
  */
 public final class InheritedSockets {
     private static final Logger log = LoggerFactory.getLogger(InheritedSockets.class);

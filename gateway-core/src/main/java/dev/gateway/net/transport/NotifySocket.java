@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The datagram socket at which whoever started the process hears how it is, as of {@code sd_notify(3)}. The JDK has no
- * such sockets, so this needs Netty's native code, but no event loop. Safe from any thread.
+ * sd_notify socket: the datagram socket at which whoever started the process hears how it is, as of {@code sd_notify(3)}.
+ * The JDK has no such sockets, so this needs Netty's native code, but no event loop. Safe from any thread.
  */
 public final class NotifySocket {
     private static final int MAX_NAME = 108; // of sockaddr_un

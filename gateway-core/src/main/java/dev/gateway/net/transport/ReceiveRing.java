@@ -9,8 +9,9 @@ import io.netty.channel.uring.IoUringFixedBufferRingAllocator;
 import io.netty.channel.uring.IoUringIoHandlerConfig;
 
 /**
- * The buffers of an event loop on io_uring, which the kernel fills for whichever connection has something to read. They
- * are handed on slice by slice, and replaced when they are full. Those in the ring are the loop's.
+ * Provided buffer ring (io_uring): the buffers of an event loop on io_uring, which the kernel fills for whichever
+ * connection has something to read. They are handed on slice by slice, and replaced when they are full. Those in the ring
+ * are the loop's.
  */
 public final class ReceiveRing {
     /** Set to {@link #GROUP} for each connection that is to use it. */

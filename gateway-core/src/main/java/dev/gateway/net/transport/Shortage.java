@@ -9,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells which failures to connect are this machine's own: it has no file descriptor, port or buffer left. They say
- * nothing about whoever was to be connected to.
+ * Local resource exhaustion. Tells which failures to connect are this machine's own: it has no file descriptor, port or
+ * buffer left. They say nothing about whoever was to be connected to.
  */
 public final class Shortage {
     private static final Set<Integer> ALWAYS_OURS = Set.of(

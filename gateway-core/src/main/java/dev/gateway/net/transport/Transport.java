@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process's event loops, the sockets that run on them, and the memory they read into. Made once per process; safe
- * from any thread. That TCP sends at once, without Nagle's algorithm, is Netty's default, and not asked for again.
+ * Transport: the process's event loops, the sockets that run on them, and the memory they read into. Made once per process;
+ * safe from any thread. That TCP sends at once, without Nagle's algorithm, is Netty's default, and not asked for again.
  */
 public final class Transport {
     private static final Logger log = LoggerFactory.getLogger(Transport.class);

@@ -33,7 +33,7 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import org.jspecify.annotations.Nullable;
 
-/** How sockets are polled, read and written. */
+/** Transport kind (epoll, io_uring, NIO): how sockets are polled, read and written. */
 public enum TransportKind {
     /** Linux, native; the default. */
     EPOLL,

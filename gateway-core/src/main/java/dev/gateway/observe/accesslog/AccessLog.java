@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines of exchanges, without making any event loop wait: each loop formats its own and hands over batches to the one
- * {@link LogWriter}. How lines look and where they go may change at any time, by one thread at a time; no line is lost
- * then.
+ * Access log. Lines of exchanges, without making any event loop wait: each loop formats its own and hands over batches to
+ * the one {@link LogWriter}. How lines look and where they go may change at any time, by one thread at a time; no line is
+ * lost then.
  */
 public final class AccessLog implements AutoCloseable {
     private final AtomicLong dropped = new AtomicLong();

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How lines of the access log look, and of what there are any. Immutable.
+ * Access log settings at run time: how lines of the access log look, and of what there are any. Immutable.
  *
  * @param format null if there are no lines
  * @param policy of exchanges whose route says nothing

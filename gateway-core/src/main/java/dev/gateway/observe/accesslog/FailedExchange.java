@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is kept of an exchange that has failed: a copy, as records are views of buffers. Texts are cut, so that it takes at
- * most some 2 KB.
+ * Failed exchange. What is kept of an exchange that has failed: a copy, as records are views of buffers. Texts are cut, so
+ * that it takes at most some 2 KB.
  *
  * @param tried the attempts before the last one
  */

@@ -1,7 +1,7 @@
 package dev.gateway.observe.accesslog;
 
 /**
- * When a file of the access log is rotated: put aside, so that another one begins.
+ * Log rotation. When a file of the access log is rotated: put aside, so that another one begins.
  *
  * @param maxBytes after which it is put aside, 0 for no limit
  * @param maxFiles how many that were put aside are kept

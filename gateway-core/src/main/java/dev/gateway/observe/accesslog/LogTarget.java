@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 
-/** Where lines of the access log go. Those that are equal are one place. */
+/** Access log destination: where lines of the access log go. Those that are equal are one place. */
 public sealed interface LogTarget {
     /**
      * Opens it.

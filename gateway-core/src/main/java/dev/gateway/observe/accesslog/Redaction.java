@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Replaces what must not be shown in logs and traces. Immutable. */
+/** Redaction of secrets: replaces what must not be shown in logs and traces. Immutable. */
 public final class Redaction {
     static final AsciiString HIDDEN = new AsciiString("***");
 

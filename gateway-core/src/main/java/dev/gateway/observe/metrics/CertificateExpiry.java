@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * When a certificate ends.
+ * Certificate expiry: when a certificate ends.
  *
  * @param kind of whom shows it: {@code listener} or {@code upstream}
  * @param owner the name of whom shows it

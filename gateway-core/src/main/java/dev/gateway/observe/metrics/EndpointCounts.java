@@ -1,7 +1,7 @@
 package dev.gateway.observe.metrics;
 
 /**
- * What was counted of one endpoint.
+ * Endpoint counts: what was counted of one endpoint.
  *
  * @param requests attempts that have ended
  * @param failures of these, those that tell against the endpoint

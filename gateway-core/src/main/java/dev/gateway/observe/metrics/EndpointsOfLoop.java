@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one event loop counts of the endpoints of one upstream, by their addresses. The first {@link #MOST} endpoints have
- * counters of their own, all others share one set. The loop finds them by position, without a look-up, as long as the
- * endpoint is the same object as before.
+ * Endpoint counts of one event loop: what one event loop counts of the endpoints of one upstream, by their addresses. The
+ * first {@link #MOST} endpoints have counters of their own, all others share one set. The loop finds them by position,
+ * without a look-up, as long as the endpoint is the same object as before.
  */
 public final class EndpointsOfLoop {
     /** How many endpoints of an upstream have counters of their own. */

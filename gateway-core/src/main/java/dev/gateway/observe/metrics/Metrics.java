@@ -29,8 +29,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that the process counts, and its forms: Prometheus text for machines, the statistics page for people. Any thread
- * may call any method. It outlives generations.
+ * Metrics registry. All that the process counts, and its forms: Prometheus text for machines, the statistics page for
+ * people. Any thread may call any method. It outlives generations.
  */
 public final class Metrics implements AutoCloseable {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";

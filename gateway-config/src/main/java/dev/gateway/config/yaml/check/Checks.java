@@ -21,7 +21,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** What must be so between the parts of a configuration: names are unique, and references lead somewhere. */
+/**
+ * Semantic validation. What must be so between the parts of a configuration: names are unique, and references lead
+ * somewhere.
+ */
 public final class Checks {
     private final GatewayConfig config;
     private final Scope scope;

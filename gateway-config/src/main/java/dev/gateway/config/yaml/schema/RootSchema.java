@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a whole configuration is, key by key. */
+/** Schema of the root: what a whole configuration is, key by key. */
 public final class RootSchema {
     private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
         var timeout = o.defaulted(

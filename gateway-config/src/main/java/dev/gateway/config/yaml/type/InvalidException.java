@@ -1,6 +1,6 @@
 package dev.gateway.config.yaml.type;
 
-/** Says why a text does not stand for a value; caught where the text's position is known. */
+/** Invalid value: says why a text does not stand for a value; caught where the text's position is known. */
 public final class InvalidException extends Exception {
     private static final long serialVersionUID = 1L;
     private static final String EXPECTED = "expected ";

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Any number of values of one type. */
+/** List type (YAML sequence): any number of values of one type. */
 public final class ListType<T> extends Type<List<T>> {
     private final Type<T> element;
     private final int minimum;

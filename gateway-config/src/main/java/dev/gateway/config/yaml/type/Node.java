@@ -4,7 +4,7 @@ import dev.gateway.config.Position;
 import java.util.List;
 import java.util.Map;
 
-/** A piece of a YAML document, with its place and without an opinion about types. */
+/** YAML node: a piece of a YAML document, with its place and without an opinion about types. */
 public sealed interface Node {
     Position position();
 

@@ -11,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mapping with known keys. Its declaration is the only description there is: reading, defaults, unknown keys, JSON
- * Schema and printing all follow from it.
+ * Object type (YAML mapping): a mapping with known keys. Its declaration is the only description there is: reading,
+ * defaults, unknown keys, JSON Schema and printing all follow from it.
  */
 public final class ObjectType<T> extends Type<T> {
     private final String name;

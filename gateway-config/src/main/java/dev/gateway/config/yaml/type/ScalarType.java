@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** A value that is written as one scalar, and may hold environment variables. */
+/** Scalar type: a value that is written as one scalar, and may hold environment variables. */
 public final class ScalarType<T> extends Type<T> {
     /** A string that holds an environment variable: a schema cannot know what it stands for. */
     private static final Map<String, Object> VARIABLE = Map.of(

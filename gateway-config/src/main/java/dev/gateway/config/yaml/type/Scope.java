@@ -8,7 +8,10 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What reading one file needs everywhere: where problems go, variables, and what relative paths start from. */
+/**
+ * Parsing context. What reading one file needs everywhere: where problems go, variables, and what relative paths start
+ * from.
+ */
 public final class Scope {
     public final Problems problems;
     public final Variables variables;

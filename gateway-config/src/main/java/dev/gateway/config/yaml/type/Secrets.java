@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Tells which values must not be shown: by the name of what they are for, and by where they come from. */
+/**
+ * Secret detection. Tells which values must not be shown: by the name of what they are for, and by where they come from.
+ */
 public final class Secrets {
     /** Stands for a secret when printed; itself valid as a header's value and as a regular expression. */
     public static final String MASK = "<masked>";

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Guesses what somebody meant. */
+/** Did-you-mean hints: guesses what somebody meant. */
 public final class Suggestions {
     /** What other products call our keys, without regard to case, dashes and underscores. */
     private static final Map<String, String> FOREIGN = Map.ofEntries(

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Replaces references to environment variables, as in a shell: a name, or a name and a default, in {@code $} and
- * braces. The default also stands for an empty variable. A second dollar sign before the brace makes it a literal one.
- * What was put in is not looked at again.
+ * Environment variable substitution. Replaces references to environment variables, as in a shell: a name, or a name and a
+ * default, in {@code $} and braces. The default also stands for an empty variable. A second dollar sign before the brace
+ * makes it a literal one. What was put in is not looked at again.
  */
 public final class Variables {
     /** What is shorter is no secret, and may well be part of a message by chance. */
