@@ -34,7 +34,22 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A running gateway: everything between its start and the end of its drain. Safe from any thread but event loops. */
+/**
+ * A running gateway: everything between its start and the end of its drain. Safe from any thread but event loops. An
+ * application that embeds it starts it with a configuration, gives it others, and drains it:
+ *
+ * <pre>{@code
+ * if (!(ConfigLoader.load(file) instanceof LoadResult.Valid loaded)) {
+ *     throw new IllegalStateException("see its problems");
+ * }
+ * try (Gateway gateway = Gateway.start(loaded.config())) {
+ *     use(gateway.port("web"));
+ *     gateway.reload(next); // cuts nothing that runs
+ *     use(gateway.port("web"));
+ *     gateway.drain(); // finishes what runs; close alone ends it
+ * }
+ * }</pre>
+ */
 public final class Gateway implements Operations, AutoCloseable {
     private final Metrics metrics = new Metrics(BuildInfo.version());
     private final ReloadThread thread = new ReloadThread();
