@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Bytes that cannot be passed on yet; owned until they are taken or discarded. The exchange is charged for each piece, and
  * the connection's share of direct memory for its bytes: clients fill memory faster than anybody could review it. When
- * direct memory runs out nevertheless, exchanges that hold most may be cut. Makes no object before it holds a piece.
+ * direct memory runs out nevertheless, exchanges that hold most may be cut.
  */
 final class HeldBody {
     private final StalledBody.Owner owner;
     private final Holding holding;
-    private @Nullable ArrayDeque<ByteBuf> buffers;
-    private @Nullable StalledBody waiting; // made with the first piece
+    private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(4);
+    private final StalledBody waiting;
     private long bytes;
     private int pieces; // that the exchange is charged for
 
@@ -30,6 +30,8 @@ final class HeldBody {
     HeldBody(StalledBody.Owner owner, Holding holding) {
         this.owner = owner;
         this.holding = holding;
+        this.waiting = new StalledBody(
+                owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
     }
 
     /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
@@ -42,18 +44,9 @@ final class HeldBody {
             return false;
         }
         pieces++;
-        if (buffers == null) {
-            buffers = new ArrayDeque<>(4);
-        }
         buffers.add(data);
         bytes += data.readableBytes();
-        StalledBody made = waiting;
-        if (made == null) {
-            made = new StalledBody(
-                    owner, () -> bytes, "direct memory ran low, and the request's body could not be passed on yet");
-            waiting = made;
-        }
-        made.stall();
+        waiting.stall();
         return true;
     }
 
@@ -62,20 +55,18 @@ final class HeldBody {
     }
 
     boolean isEmpty() {
-        return buffers == null || buffers.isEmpty();
+        return buffers.isEmpty();
     }
 
     /** Gives the first of it away, null if there is none. */
     @Nullable
     ByteBuf poll() {
-        ByteBuf first = buffers == null ? null : buffers.poll();
+        ByteBuf first = buffers.poll();
         if (first != null) {
             bytes -= first.readableBytes();
             share().release(first.readableBytes());
             if (isEmpty()) {
-                if (waiting != null) {
-                    waiting.resume();
-                }
+                waiting.resume();
                 holding.remove(pieces * Cost.PIECE);
                 pieces = 0;
             }
@@ -85,22 +76,21 @@ final class HeldBody {
 
     /** Returns all of it as one buffer, which stays held. */
     ByteBuf merged() {
-        ArrayDeque<ByteBuf> all = buffers;
-        ByteBuf first = all == null ? null : all.peek();
-        if (all == null || first == null) {
+        ByteBuf first = buffers.peek();
+        if (first == null) {
             return Unpooled.EMPTY_BUFFER;
         }
-        if (all.size() == 1) {
+        if (buffers.size() == 1) {
             return first;
         }
-        all.remove();
+        buffers.remove();
         CompositeByteBuf merged = first instanceof CompositeByteBuf before
                 ? before // made here when there was less of it
                 : first.alloc().compositeBuffer().addComponent(true, first);
-        for (ByteBuf next = all.poll(); next != null; next = all.poll()) {
+        for (ByteBuf next = buffers.poll(); next != null; next = buffers.poll()) {
             merged.addComponent(true, next);
         }
-        all.add(merged);
+        buffers.add(merged);
         return merged;
     }
 

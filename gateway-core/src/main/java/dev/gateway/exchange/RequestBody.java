@@ -12,6 +12,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,7 @@ final class RequestBody {
     private final Owner owner;
     private final long maxBytes;
     private final Relay relay;
-    private final HeldBody held;
+    private @Nullable HeldBody held; // null before anything had to wait: most requests have no body
     private @Nullable SentBody sent; // null before there is any
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
@@ -62,7 +63,6 @@ final class RequestBody {
         this.exchange = exchange;
         this.owner = owner;
         this.relay = new Relay(owner, exchange.state);
-        this.held = new HeldBody(owner, exchange.held);
         this.maxBytes = maxBytes;
     }
 
@@ -106,11 +106,11 @@ final class RequestBody {
 
     private void inspect() {
         BodyInspector asked = inspector;
-        if (asked == null || (held.isEmpty() && !complete)) {
+        if (asked == null || (!isHolding() && !complete)) {
             return;
         }
         try {
-            BodyInspector.Result result = asked.inspect(held.merged(), complete);
+            BodyInspector.Result result = asked.inspect(held == null ? Unpooled.EMPTY_BUFFER : held.merged(), complete);
             if (result instanceof BodyInspector.Refuse refuse) {
                 owner.fail(refuse.failure());
             } else if (result instanceof BodyInspector.Pass) {
@@ -169,21 +169,35 @@ final class RequestBody {
 
     /** Whether all of it has come, and nothing is left to send after what is being sent. */
     private boolean isLast() {
-        return complete && (trailers == null || sentTrailers) && held.isEmpty();
+        return complete && (trailers == null || sentTrailers) && !isHolding();
     }
 
     private @Nullable ByteBuf next() {
-        return maySend() ? held.poll() : null;
+        return held != null && maySend() ? held.poll() : null;
     }
 
     private boolean maySend() {
         return inspector == null && attempt != null && !attempt.isOver();
     }
 
+    private boolean isHolding() {
+        return held != null && !held.isEmpty();
+    }
+
+    /** Takes a piece and owns it; returns false, and leaves the piece to the caller, if there is no memory for another. */
+    private boolean hold(ByteBuf data) {
+        HeldBody made = held;
+        if (made == null) {
+            made = new HeldBody(owner, exchange.held);
+            held = made;
+        }
+        return made.tryAdd(data);
+    }
+
     /** What is to be inspected is held; and what comes inside a call while older bytes are must not overtake them. */
     private Intake intake() {
         Intake intake = exchange.state.intake();
-        return intake == Intake.FORWARD && (inspector != null || !held.isEmpty()) ? Intake.HOLD : intake;
+        return intake == Intake.FORWARD && (inspector != null || isHolding()) ? Intake.HOLD : intake;
     }
 
     /** The client has sent some of it. */
@@ -201,7 +215,7 @@ final class RequestBody {
         owner.deadlines().touch();
         switch (intake) {
             case HOLD -> {
-                if (!held.tryAdd(data)) {
+                if (!hold(data)) {
                     data.release();
                     owner.fail(Failure.of(Cause.OVERLOAD, "no memory is left for another piece of a request's body"));
                     return;
@@ -307,7 +321,9 @@ final class RequestBody {
     /** The exchange is over: nobody wants what is still held. */
     void discard() {
         relay.end();
-        held.discard();
+        if (held != null) {
+            held.discard();
+        }
         onResponse();
         trailers = null;
     }
