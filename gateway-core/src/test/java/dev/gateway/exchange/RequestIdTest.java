@@ -43,13 +43,19 @@ class RequestIdTest extends ExchangeRig {
         assertThat((CharSequence) record().requestId).isEqualTo(id);
     }
 
-    @Test
-    void anIdThatCouldConfuseLogsIsReplaced() {
-        settings.trust = trust(OddNames.Policy.ALLOW);
+    /** Makes a request with an id, where ids of trusted proxies are accepted. */
+    private RequestHead withId(String id) {
         settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
         route();
         RequestHead head = head("GET", "/");
-        head.fields().add(FieldName.X_REQUEST_ID, "a\"b");
+        head.fields().add(FieldName.X_REQUEST_ID, id);
+        return head;
+    }
+
+    @Test
+    void anIdThatCouldConfuseLogsIsReplaced() {
+        settings.trust = trust(OddNames.Policy.ALLOW);
+        RequestHead head = withId("a\"b");
         StreamEvents events = handler().onRequest(client, head, true);
         events.onReset(Failure.of(Cause.CLIENT_CLOSED, "gone"));
         assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
@@ -58,10 +64,7 @@ class RequestIdTest extends ExchangeRig {
     @Test
     void anIdThatATrustedProxySentIsKept() {
         settings.trust = trust(OddNames.Policy.ALLOW);
-        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
-        route();
-        RequestHead head = head("GET", "/");
-        head.fields().add(FieldName.X_REQUEST_ID, "trace-1");
+        RequestHead head = withId("trace-1");
         handler().onRequest(client, head, true);
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
         assertThat((CharSequence) record().requestId).hasToString("trace-1");
@@ -70,10 +73,7 @@ class RequestIdTest extends ExchangeRig {
 
     @Test
     void anIdThatAnybodyElseSentIsReplaced() {
-        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
-        route();
-        RequestHead head = head("GET", "/");
-        head.fields().add(FieldName.X_REQUEST_ID, "trace-1");
+        RequestHead head = withId("trace-1");
         handler().onRequest(client, head, true);
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.NEVER));
         assertThat(String.valueOf(record().requestId)).matches("[0-9a-f]{32}");
@@ -82,10 +82,7 @@ class RequestIdTest extends ExchangeRig {
     @Test
     void ofTwoRequestIdsNoneIsBelieved() {
         settings.trust = trust(OddNames.Policy.ALLOW);
-        settings.requestId = ExchangeSettings.RequestIdPolicy.ACCEPT_OR_GENERATE;
-        route();
-        RequestHead head = head("GET", "/");
-        head.fields().add(FieldName.X_REQUEST_ID, "good");
+        RequestHead head = withId("good");
         head.fields().add(FieldName.X_REQUEST_ID, "\"bad\"");
         handler().onRequest(client, head, true).onReadComplete();
         opener.last().succeed();
