@@ -54,7 +54,7 @@ public record TlsConfig(
     /**
      * Which certificates clients show.
      *
-     * @param caFile PEM certificates that client certificates are verified against; not null unless auth is NONE
+     * @param caFile PEM certificates that client certificates are verified against; null only if auth is NONE
      * @param crlFile revocation lists of client certificates, or null
      * @param caChange what becomes of open connections when caFile or crlFile changes
      */

@@ -14,7 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * File error: a file cannot be read or written. The message is a sentence for whoever runs the gateway: which file, what is
+ * File error: a file cannot be read or written. The message is a sentence for the operator: which file, what is
  * wrong with it, and, where that can be told, what to do. The JDK's own messages are often no more than a path.
  */
 public final class FileFault extends IOException {

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * File watcher: tells whether files have changed since they were last read, by looking at them from time to time, and when
- * whoever changed them has finished. Used by one thread at a time.
+ * File watcher: polls files for changes since they were last read, and tells when a change is complete, that is, when no
+ * writer changes them any more. Used by one thread at a time.
  */
 public final class FileWatch {
     private final List<Path> files;

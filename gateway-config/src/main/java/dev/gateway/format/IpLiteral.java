@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * IP address parser. Reads addresses strictly, so that nobody reads them differently: IPv4 as four decimal numbers without
+ * IP address parser. Accepts only notations that every parser reads alike: IPv4 as four decimal numbers without
  * leading zeros, IPv6 as RFC 4291 (section 2.2) has it, without a zone. Platform and library parsers are each lenient in
  * their own way.
  */
@@ -16,12 +16,12 @@ public final class IpLiteral {
 
     private IpLiteral() {}
 
-    /** Returns the address that a text is, of either family, or null if it is none. Looks nothing up. */
+    /** Parses an IPv4 or IPv6 address; returns null if the text is neither. Makes no DNS lookup. */
     public static @Nullable InetAddress parse(String text) {
         return text.indexOf(':') < 0 ? parse4(text) : parse6(text);
     }
 
-    /** Returns an IPv4 address, or null if the text is none. */
+    /** Parses an IPv4 address; returns null if the text is none. */
     public static @Nullable InetAddress parse4(String text) {
         byte[] bytes = new byte[4];
         return parse4(text, 0, bytes, 0) ? address(bytes) : null;

@@ -2,7 +2,10 @@ package dev.gateway.format;
 
 import java.util.Map;
 
-/** JSON writer: builds a JSON document. Whoever uses it closes what it opens; commas come by themselves. */
+/**
+ * JSON writer: builds a JSON document. The caller closes each object and array that it opens; the writer
+ * sets the commas.
+ */
 public final class JsonText {
     private static final String HEX = "0123456789abcdef";
 

@@ -35,6 +35,6 @@ abstract class ConfigFileCommand implements Callable<Integer> {
         return CommandSupport.OK;
     }
 
-    /** Prints what the command tells of a valid configuration. */
+    /** Prints the command's output for a valid configuration. */
     abstract void print(Path file, GatewayConfig config, PrintWriter out);
 }

@@ -42,7 +42,7 @@ final class Attempts implements Attempt.Owner {
     private @Nullable Endpoint endpoint;
     private long tried; // endpoints, by their position, as far as there are bits
     private @Nullable Attempt current;
-    private boolean endUnreported; // the observer has not been told of this attempt's end
+    private boolean endUnreported; // the observer does not know yet that this attempt has ended
     private boolean failedByStatus; // the endpoint answered this attempt with an error
     private boolean answeredWell; // it answered well so far, and has not been told so
     private boolean awaitsGrpcStatus; // it answers a call of gRPC, and has not told yet how that went

@@ -60,7 +60,8 @@ class ExchangeContext {
      * The exchange is over.
      *
      * @param failure why, null if it went well
-     * @param requested whether that is why a tunnel was asked to end, whoever has then ended it
+     * @param requested whether the gateway asked both ends of a tunnel to close, for this failure; it then counts as the
+     *     cause, whichever end closed first
      */
     final void recordEnd(@Nullable Failure failure, boolean requested) {
         record.endNanos = loop.wheel.nanoTime();

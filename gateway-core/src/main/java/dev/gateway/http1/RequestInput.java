@@ -78,7 +78,7 @@ final class RequestInput {
         /**
          * Lets another protocol take the connection over; returns whether it has.
          *
-         * @param in what has come after the head; whoever takes the connection over retains it
+         * @param in what has come after the head; the new protocol retains it if it takes the connection over
          */
         boolean upgrade(RequestHead head, ByteBuf in);
 

@@ -246,7 +246,7 @@ final class ServerRequests implements RequestInput.Owner, ClientTimeouts.Owner {
         }
     }
 
-    /** Ends the request that is being answered, which is told why; returns false if there is none. */
+    /** Ends the request that is being answered, with a failure; returns false if there is none. */
     boolean end(Failure failure) {
         Http1ServerStream open = responses.stream();
         if (open == null || !input.isOpen()) {

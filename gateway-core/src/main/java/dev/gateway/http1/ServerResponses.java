@@ -38,7 +38,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
 
     // ---- the stream that is being answered
 
-    /** Returns it, null if there is none. */
+    /** Returns the stream that is being answered, null if there is none. */
     @Nullable
     Http1ServerStream stream() {
         return stream;
@@ -217,7 +217,7 @@ final class ServerResponses implements RefusalDelay.Owner, ServerOutput.Owner {
         }
     }
 
-    /** The core has been told of a request. It has to know if the connection drains. */
+    /** The exchange has the request. If the connection drains, the exchange has to know. */
     void onRequestTold() {
         if (close.announcement.isDraining()) {
             tellDraining();

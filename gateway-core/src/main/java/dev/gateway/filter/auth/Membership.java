@@ -4,7 +4,7 @@ import dev.gateway.filter.auth.Accounts.Groups;
 import dev.gateway.stream.Identity;
 import java.nio.file.Path;
 
-/** Group membership: tells of which groups a client would be a member, for who asks what would become of its requests. */
+/** Group membership: looks up the groups of a client, for explaining a request that nobody has sent. */
 public final class Membership {
     private Membership() {}
 
