@@ -55,13 +55,6 @@ class DemoIT {
                 .start();
     }
 
-    /** The demo needs a number that its configuration has, too; nobody else asks for this one meanwhile, most likely. */
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     private static String absolute(String classPath) {
         return String.join(
                 ":",
@@ -72,7 +65,7 @@ class DemoIT {
 
     @Test
     void whatTheDemoPrintsCanBeTried() throws Exception {
-        Process process = demo(freePort());
+        Process process = demo(Tools.freePort());
         try {
             OutputLines output = new OutputLines(process);
             Map<String, URI> urls = new HashMap<>();
@@ -105,7 +98,7 @@ class DemoIT {
         if (!Files.exists(jar)) {
             Tools.missing(jar + " is not built: mvn package makes it");
         }
-        int port = freePort();
+        int port = Tools.freePort();
         Process process = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-jar",

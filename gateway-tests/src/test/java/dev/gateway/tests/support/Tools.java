@@ -5,15 +5,22 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +30,10 @@ import java.util.stream.Stream;
 public final class Tools {
     /** What a program did. */
     public record Result(int exit, String output) {}
+
+    private static final int FIRST_PORT = 10_000;
+    private static final int LAST_PORT = 19_999;
+    private static final Queue<Integer> PORTS = shuffledPorts();
 
     private Tools() {}
 
@@ -116,11 +127,27 @@ public final class Tools {
         }
     }
 
-    /** Returns a port of this host that was free a moment ago, for programs that cannot be told to choose one. */
+    /**
+     * Returns a free port of this host, for programs that cannot be told to choose one. Nobody got it here before, and the
+     * system gives it to nobody who does not name it: it stays free until somebody listens.
+     */
     public static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+        for (Integer port = PORTS.poll(); port != null; port = PORTS.poll()) {
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                return port;
+            } catch (BindException e) {
+                // another program listens there
+            }
         }
+        return fail("no free ports from " + FIRST_PORT + " to " + LAST_PORT);
+    }
+
+    private static Queue<Integer> shuffledPorts() {
+        List<Integer> ports =
+                IntStream.rangeClosed(FIRST_PORT, LAST_PORT).boxed().collect(Collectors.toList());
+        Collections.shuffle(ports);
+        return new ConcurrentLinkedQueue<>(ports);
     }
 
     /** Ends a process, in order if it lets us. */
