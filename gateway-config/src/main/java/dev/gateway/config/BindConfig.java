@@ -11,4 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param unix the Unix-domain socket bound instead of address and port, or null
  * @param reusePort whether other processes may bind the port too
  */
-public record BindConfig(String address, int port, @Nullable Path unix, boolean reusePort) {}
+public record BindConfig(String address, int port, @Nullable Path unix, boolean reusePort) {
+    /** Returns whether this TCP port is bound, at whatever address. */
+    public boolean hasPort(int number) {
+        return unix == null && port > 0 && port == number;
+    }
+}

@@ -332,6 +332,21 @@ class TunnelConfigTest {
                 .contains("the admin listener");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"{enabled: false}", "{unix: /run/gateway/admin.sock}", "{address: 127.0.0.1, port: 9902}"})
+    void anAdminListenerElsewhereIsNotWarnedOf(String admin) {
+        assertThat(warnings(EGRESS
+                        + """
+                        connect:
+                          - parentRefs: [{name: egress}]
+                            allow: [a.test]
+                            trustedDestinations: ["127.0.0.1:9901"]
+                        admin: %s
+                        """
+                                .formatted(admin)))
+                .isEmpty();
+    }
+
     @Test
     void anEntryThatLeadsToThisMachineIsWarnedOf() {
         String entry = EGRESS + "connect: [{parentRefs: [{name: egress}], allow: ['*'], denyPrivate: false%s}]\n";

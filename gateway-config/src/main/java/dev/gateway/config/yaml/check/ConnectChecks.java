@@ -1,5 +1,6 @@
 package dev.gateway.config.yaml.check;
 
+import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.ConnectConfig.Access;
 import dev.gateway.config.ConnectConfig.Parent;
@@ -144,13 +145,13 @@ final class ConnectChecks {
 
     /** A tunnel to a listener of ours is a way around whoever may reach that; to admin, it is a way to stop us. */
     private void ownListeners(GatewayConfig config) {
+        AdminConfig admin = config.admin();
         for (Destination each : entry.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.HostAndPort one) {
-                String what = config.admin() != null && config.admin().bind().port() == one.port()
+                String what = admin != null && admin.enabled() && admin.bind().hasPort(one.port())
                         ? "the admin listener"
                         : config.listeners().stream()
-                                .filter(listener -> listener.bind().port() > 0
-                                        && listener.bind().port() == one.port())
+                                .filter(listener -> listener.bind().hasPort(one.port()))
                                 .map(listener -> "listener '" + listener.name() + "'")
                                 .findFirst()
                                 .orElse(null);
