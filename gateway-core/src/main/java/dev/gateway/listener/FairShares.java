@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,16 @@ import org.slf4j.LoggerFactory;
  * reach at any time, such as that of probes. Where there is no room, a connection makes room by closing another one: of
  * the address that holds most, the oldest that has not asked for anything, else its oldest. Nobody makes room for
  * whoever holds as many itself, so an address that holds none is always let in, unless as many addresses as there may be
- * connections hold one each and have asked for something. Used by few connections, so a lock does.
+ * connections hold one each and have asked for something. What is being closed is bounded, too: by the share of its
+ * address, and by a total of which the last part is for addresses that hold nothing. So whoever connects again faster than
+ * its event loop closes keeps nobody else out. Used by few connections, so a lock does.
  */
 final class FairShares implements Admission {
     private static final Logger log = LoggerFactory.getLogger(FairShares.class);
     private static final long TELL_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    /** A quarter of what may be closing at a time. */
+    private static final int RESERVED_FOR_NEW_ADDRESSES = 4;
 
     private final Map<ClientNetwork, Held> held = new HashMap<>();
     private ListenerSettings settings;
@@ -34,9 +40,15 @@ final class FairShares implements Admission {
     private static final class Held {
         final Set<Candidate> silent = new LinkedHashSet<>();
         final Set<Candidate> others = new LinkedHashSet<>(); // that have asked for something
+        int closing;
 
+        /** Returns how many are open, those that are to be closed not counted. */
         int count() {
             return silent.size() + others.size();
+        }
+
+        boolean isEmpty() {
+            return count() == 0 && closing == 0;
         }
 
         boolean remove(Candidate connection) {
@@ -56,15 +68,23 @@ final class FairShares implements Admission {
     @Override
     public synchronized boolean tryAcquire(Candidate connection) {
         Held own = held.computeIfAbsent(connection.network(), network -> new Held());
-        boolean admitted = closing < settings.limits().maxConnections() && makeRoom(own);
+        boolean admitted = mayClose(own) && makeRoom(own);
         if (admitted) {
             own.silent.add(connection);
             open++;
-            held.put(connection.network(), own); // its last one may have been forgotten to make room
-        } else if (own.count() == 0) {
+        } else if (own.isEmpty()) {
             held.remove(connection.network());
         }
         return admitted;
+    }
+
+    /** Whether another connection may be closed for one of this address, although some are still to be closed. */
+    private boolean mayClose(Held own) {
+        int most = settings.limits().maxConnections();
+        return own.isEmpty()
+                ? closing < most
+                : own.closing < settings.limits().maxConnectionsPerAddress()
+                        && closing < most - most / RESERVED_FOR_NEW_ADDRESSES;
     }
 
     private boolean makeRoom(Held own) {
@@ -92,7 +112,12 @@ final class FairShares implements Admission {
             return false;
         }
         tell(oldest.network());
-        forget(oldest);
+        Held of = held.get(oldest.network());
+        if (of == null || !of.remove(oldest)) {
+            throw new IllegalStateException("not counted: " + oldest.network());
+        }
+        open--;
+        of.closing++;
         closing++;
         oldest.closeSoon();
         return true;
@@ -111,18 +136,6 @@ final class FairShares implements Admission {
         }
     }
 
-    private boolean forget(Candidate connection) {
-        Held of = held.get(connection.network());
-        if (of == null || !of.remove(connection)) {
-            return false;
-        }
-        open--;
-        if (of.count() == 0) {
-            held.remove(connection.network());
-        }
-        return true;
-    }
-
     @Override
     public boolean isFull() {
         return false; // somebody may make room
@@ -138,8 +151,15 @@ final class FairShares implements Admission {
 
     @Override
     public synchronized void release(Candidate connection) {
-        if (!forget(connection)) {
+        Held of = Objects.requireNonNull(held.get(connection.network()), "not counted");
+        if (of.remove(connection)) {
+            open--;
+        } else {
+            of.closing--;
             closing--;
+        }
+        if (of.isEmpty()) {
+            held.remove(connection.network());
         }
     }
 

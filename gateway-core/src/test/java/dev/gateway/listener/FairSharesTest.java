@@ -177,6 +177,26 @@ class FairSharesTest {
         for (int i = 0; i < 100; i++) {
             admitted += new Client("192.0.2.1").admitted ? 1 : 0;
         }
-        assertThat(admitted).isEqualTo(MAX_PER_ADDRESS + MAX);
+        assertThat(admitted).isEqualTo(2 * MAX_PER_ADDRESS);
+        assertThat(new Client("192.0.2.2").ask().isOpen()).isTrue();
+    }
+
+    @Test
+    void whoConnectsAgainBeforeItsConnectionsCloseKeepsNoNewAddressOut() {
+        for (int i = 0; i < 100; i++) {
+            clients(1, "192.0.2." + (1 + i % 4));
+        }
+        Client probe = new Client("192.0.2.5");
+        assertThat(probe.admitted).isTrue();
+        assertThat(new Client("192.0.2.1").admitted).isFalse();
+        assertThat(probe.ask().isOpen()).isTrue();
+    }
+
+    @Test
+    void addressesThatHoldNothingAreBoundedToo() {
+        for (int i = 1; i <= 100; i++) {
+            clients(1, "192.0.2." + i);
+        }
+        assertThat(shares.open()).isEqualTo(2 * MAX);
     }
 }
