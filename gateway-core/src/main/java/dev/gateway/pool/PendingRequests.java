@@ -12,8 +12,11 @@ import org.jspecify.annotations.Nullable;
  * for a permit. Who waits too long looks for room at another endpoint first. Part of the pool, confined to its event loop.
  */
 final class PendingRequests implements Waiter.Owner {
-    /** What part of the time for connecting a request waits at one endpoint while others have room; a lost SYN fits in. */
-    private static final int PATIENCE_DIVISOR = 4;
+    /**
+     * What part of the time for connecting a request waits at one endpoint while others have room. With the default time that
+     * is less than a second: the system would send a lost SYN again only then.
+     */
+    private static final int PATIENCE_DIVISOR = 6;
 
     private final EndpointContext endpoint;
     private final ConnectionOpener opener;

@@ -175,7 +175,7 @@ class PendingRequestsTest extends PartsFixture {
 
     @Test
     void whoseConnectionCouldNotBeMadeWaitsForAPermitAfterAll() throws Exception {
-        settings.maxConnections(1).poolAcquireMillis(1_000).connectMillis(4_000);
+        settings.maxConnections(1).poolAcquireMillis(1_000).connectMillis(6_000);
         begin(1);
         part.enqueue();
         part.opener.onDialEnded();
@@ -214,7 +214,7 @@ class PendingRequestsTest extends PartsFixture {
 
     @Test
     void whoWaitsForAConnectionForLongLooksElsewhere() throws Exception {
-        settings.connectMillis(4_000);
+        settings.connectMillis(6_000);
         begin(2);
         part.enqueue();
         told();
