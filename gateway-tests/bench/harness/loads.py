@@ -19,6 +19,7 @@ class Outcome:
     p99: float = 0
     p999: float = 0
     errors: list = field(default_factory=list)
+    more: dict = field(default_factory=dict)  # other figures, by name
 
 
 def duration(text):
@@ -79,13 +80,15 @@ init = function() for i = 0, {routes - 1} do all[i] = wrk.format("GET", "/r/" ..
 request = function() next = (next + 1) % {routes}; return all[next] end""")
 
 
-def h2load(machine, url, seconds, connections=16, streams=100, window=None):
+def h2load(machine, url, seconds, connections=16, streams=100, window=None, http1=False):
     log = machine.path("h2load.log")
     with contextlib.suppress(FileNotFoundError):
         os.remove(log)
     command = ["h2load", "-t1", f"-c{connections}", f"-m{streams}", "-D", str(seconds), "--log-file", log]
     if window:
         command += [f"-w{window}", f"-W{window + 4}"]
+    if http1:
+        command.append("--h1")
     code, text, errors = machine.load([*command, url], seconds)
     done = re.search(r"finished in ([\d.]+\w+), .*\nrequests: .* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", text)
     statuses = re.search(r"status codes: (\d+) 2xx, (.*)", text)
@@ -96,7 +99,18 @@ def h2load(machine, url, seconds, connections=16, streams=100, window=None):
         bad.append(statuses[0])
     times = sorted(int(line.split("\t")[2]) for line in open(log))
     at = lambda p: times[min(len(times) - 1, int(len(times) * p))] / 1e6 if times else 0
-    return Outcome(int(done[2]), duration(done[1]), at(0.50), at(0.99), at(0.999), bad)
+    heads = re.search(r"headers \(space savings ([\d.]+)%\)", text)
+    more = {"heads": 100 - float(heads[1])} if heads else {}
+    return Outcome(int(done[2]), duration(done[1]), at(0.50), at(0.99), at(0.999), bad, more)
+
+
+def h2load_direct(machine, url, seconds):
+    return h2load(machine, url, seconds, streams=1000)
+
+
+def h1load_direct(machine, url, seconds):
+    """As many requests in one pipeline as HTTP/2 has streams."""
+    return h2load(machine, url, seconds, streams=1000, http1=True)
 
 
 def h2_download(machine, url, seconds):

@@ -18,7 +18,11 @@ DOORS = {
     "grpc": ("h2", False, "grpc", "h2"),
     "page1": ("h1", False, "page", "h1"),
     "page2": ("h2", False, "page", "h1"),
+    "direct1": ("h1", False, "direct", "h1"),
+    "direct2": ("h2", False, "direct", "h1"),
 }
+DIRECT = "direct"  # no upstream: the proxy answers by itself, with a body of 11 bytes
+ANSWER = "hello world"
 STREAMS = 256  # concurrent ones, of a connection
 
 
@@ -36,7 +40,7 @@ class Proxy:
     def __init__(self, machine, upstreams):
         self.machine = machine
         self.upstreams = upstreams
-        doors = [d for d in self.doors if (d == "connect" and "tunnel" in upstreams) or (d in DOORS and DOORS[d][2] in upstreams)]
+        doors = [d for d in self.doors if (d == "connect" and "tunnel" in upstreams) or (d in DOORS and DOORS[d][2] in (*upstreams, DIRECT))]
         self.ports = dict(zip(doors, machines.free_ports(len(doors))))
         self.process = None
 
@@ -110,12 +114,14 @@ class Gateway(Proxy):
         routes = "".join(f"  - parentRefs: [{', '.join(f'{{name: {n}}}' for n, d in self.wanted() if d[2] == upstream)}]\n"
                          f"    rules:\n{self.rules(upstream)}" for upstream in used)
         upstreams = "".join(f"  - name: {upstream}\n    protocol: {'h2c' if protocol == 'h2' else 'http1'}\n"
-                            f"    endpoints: [{self.endpoints(upstream)}]\n" for upstream, protocol in used.items())
+                            f"    endpoints: [{self.endpoints(upstream)}]\n" for upstream, protocol in used.items() if upstream != DIRECT)
         log = "" if self.access_log else 'accessLog: {format: "off"}\n'
         return (f"listeners:\n{listeners}routes:\n{routes}upstreams:\n{upstreams}{connect}"
                 f"transport: {self.transport}\n{log}")
 
     def rules(self, upstream):
+        if upstream == DIRECT:
+            return f"      - filters: [{{type: DirectResponse, directResponse: {{body: {ANSWER}}}}}]\n"
         return f"      - backendRefs: [{{name: {upstream}}}]\n"
 
     def endpoints(self, upstream):
@@ -153,25 +159,30 @@ class ScaledGateway(Gateway):
 
 class Nginx(Proxy):
     name = "nginx"
-    doors = ("h1", "h2c", "h1tls", "h2tls", "page1", "page2")  # no HTTP/2 towards upstreams, no CONNECT
+    doors = ("h1", "h2c", "h1tls", "h2tls", "page1", "page2", "direct1", "direct2")  # no HTTP/2 towards upstreams, no CONNECT
 
     def arguments(self):
         m = self.machine
         tls = f"ssl_certificate {m.path('cert.pem')}; ssl_certificate_key {m.path('key.pem')}; ssl_protocols TLSv1.2 TLSv1.3; " \
               "ssl_session_cache shared:bench:10m;"
-        upstreams = {d[2] for _, d in self.wanted()}
+        upstreams = {d[2] for _, d in self.wanted()} - {DIRECT}
         body = "".join(f"  upstream {u} {{ {self.servers(self.upstreams[u])} keepalive 1024; keepalive_requests 1000000000; }}\n"
                        for u in upstreams)
         body += '  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }\n'
         for name, (protocol, secure, upstream, _) in self.wanted():
             words = ("ssl " if secure else "") + ("http2 " if protocol == "h2" else "")
             body += f"""  server {{ listen 127.0.0.1:{self.ports[name]} {words}backlog=4096; {tls if secure else ""}
-    location / {{ proxy_pass http://{upstream}; proxy_http_version 1.1; proxy_request_buffering off;
-      proxy_set_header Connection $connection_upgrade; proxy_set_header Upgrade $http_upgrade;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Host $http_host; }} }}
+    location / {{ {self.answer(upstream)} }} }}
 """
         return [self.command(), "-c", servers.nginx_config(m, self.name.replace(", ", "-").replace(" ", "-"), body)]
+
+    def answer(self, upstream):
+        if upstream == DIRECT:
+            return f'return 200 "{ANSWER}";'
+        return f"""proxy_pass http://{upstream}; proxy_http_version 1.1; proxy_request_buffering off;
+      proxy_set_header Connection $connection_upgrade; proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Host $http_host;"""
 
     def servers(self, port):
         return f"server 127.0.0.1:{port};"
@@ -216,9 +227,11 @@ defaults
         for name, (protocol, secure, upstream, behind) in self.wanted():
             alpn = "h2" if protocol == "h2" else "http/1.1"
             words = f"ssl crt {m.path('both.pem')} alpn {alpn}" if secure else "proto h2" if protocol == "h2" else ""
-            text += f"""listen {name}
-  bind 127.0.0.1:{self.ports[name]} {words} backlog 4096
-  option forwardfor
+            text += f"listen {name}\n  bind 127.0.0.1:{self.ports[name]} {words} backlog 4096\n"
+            if upstream == DIRECT:
+                text += f'  http-request return status 200 content-type text/plain string "{ANSWER}"\n'
+                continue
+            text += f"""  option forwardfor
   http-request set-header X-Forwarded-Proto {"https" if secure else "http"}
   server up 127.0.0.1:{self.upstreams[upstream]} pool-max-conn 1024 {"proto h2" if behind == "h2" else ""}
 """
@@ -245,7 +258,7 @@ class Envoy(Proxy):
         if "connect" in self.ports:
             entries["connect"] = ("h1", False, "tunnel", "h1")
         listeners = "".join(self.listener(name, *entry) for name, entry in entries.items())
-        clusters = "".join(self.cluster(u, b) for u, b in {d[2]: d[3] for d in entries.values()}.items())
+        clusters = "".join(self.cluster(u, b) for u, b in {d[2]: d[3] for d in entries.values()}.items() if u != DIRECT)
         conf = m.write("envoy.yaml", f"""static_resources:
   listeners:
 {listeners}  clusters:
@@ -263,6 +276,8 @@ class Envoy(Proxy):
         connect = name == "connect"
         match = "connect_matcher: {}" if connect else 'prefix: "/"'
         upgrade = "{upgrade_type: CONNECT, connect_config: {}}" if connect else "{upgrade_type: websocket}"
+        action = (f'direct_response: {{status: 200, body: {{inline_string: "{ANSWER}"}}}}' if upstream == DIRECT else
+                  f"route: {{cluster: {upstream}, timeout: 0s, upgrade_configs: [{upgrade}]}}")
         tls = f"""
       transport_socket:
         name: envoy.transport_sockets.tls
@@ -295,7 +310,7 @@ class Envoy(Proxy):
               domains: ["*"]
               routes:
               - match: {{{match}}}
-                route: {{cluster: {upstream}, timeout: 0s, upgrade_configs: [{upgrade}]}}
+                {action}
           http_filters:
           - name: envoy.filters.http.router
             typed_config:

@@ -59,10 +59,10 @@ class Workload:
 class Load(Workload):
     """A load generator at full rate; what counts is the proxy's CPU time by unit of work."""
 
-    UNITS = {"request": 1e6, "GB": 1e9, "handshake": 1e6, "tunnel": 1e6, "message": 1e6, "call": 1e6, "page": 1e3}
+    UNITS = {"request": 1e6, "GB": 1e9, "handshake": 1e6, "tunnel": 1e6, "message": 1e6, "call": 1e6, "page": 1e3, "scrape": 1e3}
 
     def __init__(self, name, what, door, load, unit, targets, quick=True, size=1, path=None, peer=False, extra=()):
-        label = {"GB": "s/GB", "page": "ms/page"}.get(unit, f"µs/{unit}")
+        label = {"GB": "s/GB", "page": "ms/page", "scrape": "ms/scrape"}.get(unit, f"µs/{unit}")
         super().__init__(name, what, door, (Row("cost", label, targets), *extra), quick)
         self.load, self.unit, self.size, self.path, self.peer = load, unit, size, path, peer
 
@@ -78,7 +78,7 @@ class Load(Workload):
         sample.update(
             cost=cpu / done * self.UNITS[self.unit], rate=done / (1e9 if self.unit == "GB" else 1) / outcome.seconds,
             busy=cpu / outcome.seconds, p50=outcome.p50 * 1e3, p99=outcome.p99 * 1e3, p999=outcome.p999 * 1e3,
-            rss=machines.rss_mib(proxy.pid))
+            rss=machines.rss_mib(proxy.pid), **outcome.more)
         if any(row.value == "upstreams" for row in self.rows):
             sample["upstreams"] = machines.connections_to(proxy.pid, proxy.upstreams[proxies.DOORS[self.door][2]])
         return sample
@@ -223,6 +223,20 @@ def page(protocol, latency):
         extra=(Row("p50", "ms a page", (bound,) if bound else ()),))
 
 
+def scrape(protocol, parallel, latency):
+    """200 pages of 20 KB, as the tool of a search engine or of an agent fetches them."""
+    rounds = 200 // parallel
+    bound = Target(1.05 * rounds * latency) if protocol == "h2" and parallel > 1 and latency else None
+    how = f"{parallel} at a time" if parallel > 1 else "one after another"
+    return by_peer(
+        f"scrape-{protocol}-{parallel}-{latency}", f"200 pages of 20 KB and {latency} ms by {protocol}, {how}",
+        "page2" if protocol == "h2" else "page1", "scrape", (Target(1.0, ("nginx",)),),
+        lambda proxy, address, seconds: ("scrape", protocol, address, latency, parallel, seconds),
+        quick=parallel > 1 or not latency,
+        extra=(Row("p50", "ms a scrape", (bound,) if bound else ()), Row("connections", "connections"),
+               Row("sent", "KB sent"), Row("received", "KB received")))
+
+
 def nginx(factor):
     return Target(factor, ("nginx",))
 
@@ -263,6 +277,8 @@ WORKLOADS = {w.name: w for w in [
     *DOWNLOADS,
     by_url("upload", "7 MB of known length, 4 connections", "h1", loads.wrk_upload, "/upload", (nginx(0.8),), unit="GB"),
     by_url("upload-chunked", "the same in chunks", "h1", loads.wrk_chunked, "/upload", (nginx(0.8),), unit="GB"),
+    by_peer("upload-put", "the same of known length by PUT, sent by Go", "h1", "GB", (nginx(0.8),),
+            lambda proxy, address, seconds: ("upload", address, "/upload", seconds), size=SIZES["/upload"]),
     by_peer("websocket", "64 connections, 64 bytes there and back", "page1", "message", (nginx(1.0),),
             lambda proxy, address, seconds: ("websocket", address, "/echo", seconds)),
     by_peer("connect-short", "16 clients: CONNECT, 100 bytes, the end", "connect", "tunnel",
@@ -271,6 +287,11 @@ WORKLOADS = {w.name: w for w in [
     by_peer("connect-fat", "one tunnel at full rate", "connect", "GB", (envoy(0.5),),
             lambda proxy, address, seconds: ("tunnel-fat", address, proxy.tunnel_target(), seconds)),
     *[page(protocol, latency) for latency in (0, 100, 1000) for protocol in ("h1", "h2")],
+    *[scrape(protocol, parallel, latency) for latency in (0, 50) for parallel in (1, 50) for protocol in ("h1", "h2")],
+    by_url("direct-h1", "the proxy answers by itself: 16 connections, 1,000 requests ahead", "direct1", loads.h1load_direct, "/",
+           (nginx(0.35),)),
+    by_url("direct-h2c", "the same with 1,000 streams a connection", "direct2", loads.h2load_direct, "/", (nginx(0.35),),
+           extra=(Row("heads", "% of head bytes", (Target(5),)),)),
     Idle("idle-h1", "kept connections of HTTP/1.1", "h1", "h1", 4),
     Idle("idle-h2", "kept connections of HTTP/2", "h2", "h2c", 8),
     Idle("idle-tunnel", "tunnels by CONNECT", "tunnel", "connect", 8),

@@ -6,6 +6,8 @@
 //	peer websocket ADDRESS PATH SECONDS                see websocket.go
 //	peer grpc unary|stream ADDRESS SECONDS             see grpc.go
 //	peer page h1|h2 ADDRESS MILLISECONDS SECONDS       see page.go
+//	peer scrape h1|h2 ADDRESS MILLISECONDS PARALLEL SECONDS   see scrape.go
+//	peer upload ADDRESS PATH SECONDS                   see upload.go
 //	peer rate ADDRESS PATH PER_SECOND SECONDS          see rate.go
 //	peer idle h1|h2|tunnel ADDRESS TARGET COUNT        see idle.go
 //
@@ -30,6 +32,8 @@ type outcome struct {
 	P99     float64  `json:"p99"`
 	P999    float64  `json:"p999"`
 	Errors  []string `json:"errors"`
+
+	More map[string]float64 `json:"more,omitempty"` // other figures, by name
 }
 
 // A step does one unit of work.
@@ -78,7 +82,7 @@ func summary(times []time.Duration, wall time.Duration, errors []string) outcome
 		}
 		return times[min(len(times)-1, int(float64(len(times))*share))].Seconds()
 	}
-	return outcome{int64(len(times)), wall.Seconds(), at(0.5), at(0.99), at(0.999), errors}
+	return outcome{int64(len(times)), wall.Seconds(), at(0.5), at(0.99), at(0.999), errors, nil}
 }
 
 func check(err error) {
@@ -122,7 +126,11 @@ func main() {
 		"websocket":    {3, func(a []string) outcome { return webSockets(a[0], a[1], number(a[2])) }},
 		"grpc":         {3, func(a []string) outcome { return calls(a[0] == "stream", a[1], number(a[2])) }},
 		"page":         {4, func(a []string) outcome { return pages(a[0] == "h2", a[1], number(a[2]), number(a[3])) }},
-		"rate":         {4, func(a []string) outcome { return rate(a[0], a[1], number(a[2]), number(a[3])) }},
+		"scrape": {5, func(a []string) outcome {
+			return scrape(a[0] == "h2", a[1], number(a[2]), number(a[3]), number(a[4]))
+		}},
+		"upload": {3, func(a []string) outcome { return upload(a[0], a[1], number(a[2])) }},
+		"rate":   {4, func(a []string) outcome { return rate(a[0], a[1], number(a[2]), number(a[3])) }},
 	}
 	if len(os.Args) == 2 && os.Args[1] == "serve" {
 		serve()

@@ -34,38 +34,19 @@ func servePages(listener net.Listener) {
 		w.Header().Set("Content-Length", strconv.Itoa(tileSize))
 		w.Write(body[:tileSize])
 	})
+	mux.HandleFunc("/article", serveArticle)
 	mux.HandleFunc("/echo", echoWebSocket)
 	check(http.Serve(listener, mux))
 }
 
 func pages(h2 bool, address string, milliseconds, seconds int) outcome {
 	return repeat(browsers, seconds, func(int) (step, error) {
-		var transport http.RoundTripper = &http.Transport{MaxConnsPerHost: 6, MaxIdleConnsPerHost: 6, DisableCompression: true}
-		if h2 {
-			transport = &http2.Transport{
-				AllowHTTP:                  true,
-				DisableCompression:         true,
-				StrictMaxConcurrentStreams: true,
-				DialTLSContext: func(ctx context.Context, network, to string, _ *tls.Config) (net.Conn, error) {
-					return net.Dial(network, to)
-				},
-			}
-		}
+		transport := pageTransport(h2, 6, func(ctx context.Context, network, to string) (net.Conn, error) {
+			return net.Dial(network, to)
+		})
 		client := &http.Client{Transport: transport}
-		fetch := func(path string) error {
-			response, err := client.Get("http://" + address + path)
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			_, err = io.Copy(io.Discard, response.Body)
-			if err == nil && response.StatusCode != http.StatusOK {
-				err = fmt.Errorf("status %d", response.StatusCode)
-			}
-			return err
-		}
 		return func() error {
-			if err := fetch("/page"); err != nil {
+			if err := fetch(client, "http://"+address+"/page"); err != nil {
 				return err
 			}
 			failed := make(chan error, tiles)
@@ -74,7 +55,7 @@ func pages(h2 bool, address string, milliseconds, seconds int) outcome {
 				running.Add(1)
 				go func() {
 					defer running.Done()
-					if err := fetch(fmt.Sprintf("/tile?i=%d&ms=%d", i, milliseconds)); err != nil {
+					if err := fetch(client, fmt.Sprintf("http://%s/tile?i=%d&ms=%d", address, i, milliseconds)); err != nil {
 						failed <- err
 					}
 				}()
@@ -84,4 +65,32 @@ func pages(h2 bool, address string, milliseconds, seconds int) outcome {
 			return <-failed
 		}, nil
 	})
+}
+
+// A pageTransport keeps up to so many connections of HTTP/1.1, or one of HTTP/2 without TLS.
+func pageTransport(h2 bool, connections int, dial func(context.Context, string, string) (net.Conn, error)) http.RoundTripper {
+	if !h2 {
+		return &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections, DisableCompression: true, DialContext: dial}
+	}
+	return &http2.Transport{
+		AllowHTTP:                  true,
+		DisableCompression:         true,
+		StrictMaxConcurrentStreams: true,
+		DialTLSContext: func(ctx context.Context, network, to string, _ *tls.Config) (net.Conn, error) {
+			return dial(ctx, network, to)
+		},
+	}
+}
+
+func fetch(client *http.Client, url string) error {
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d", response.StatusCode)
+	}
+	return err
 }

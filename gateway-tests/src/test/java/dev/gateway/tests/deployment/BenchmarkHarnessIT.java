@@ -20,8 +20,9 @@ class BenchmarkHarnessIT {
     private static final int ATTEMPTS = 3;
 
     /** How a script says that what it measured does not count, and why: not for wrong answers. */
-    private static final Pattern INVALID =
-            Pattern.compile("^(- )?(h1-small|websocket)(, \\w+)?: (?!.*(Non-2xx|µs of CPU)).+", Pattern.MULTILINE);
+    private static final Pattern INVALID = Pattern.compile(
+            "^(- )?(h1-small|websocket|upload-put|direct-h2c|scrape-h2-50-0)(, \\w+)?: (?!.*(Non-2xx|µs of CPU)).+",
+            Pattern.MULTILINE);
 
     @TempDir
     private Path directory;
@@ -109,6 +110,26 @@ class BenchmarkHarnessIT {
                 "websocket");
         assertThat(report).content().contains("| h1-small |", "| websocket |");
         assertThat(out.resolve("cpu.svg")).content().contains("<svg", "h1-small", "</svg>");
+    }
+
+    /** The figures that are no cost: what a client sends and gets, and what compression leaves of heads. */
+    @Test
+    void aRunCountsConnectionsAndBytesToo() throws Exception {
+        Path out = directory.resolve("out");
+        runUntil(
+                out.resolve("report.md"),
+                "(?s)"
+                        + "\\| upload-put \\| s/GB \\| [0-9.]+ .*"
+                        + "\\| scrape-h2-50-0 \\| connections \\| 1 .*"
+                        + "\\| scrape-h2-50-0 \\| KB received \\| 40[0-9]{2} .*"
+                        + "\\| direct-h2c \\| % of head bytes \\| [0-9.]+ ",
+                "run",
+                "--rounds=1",
+                "--only=gateway",
+                "--out=" + out,
+                "upload-put",
+                "scrape-h2-50-0",
+                "direct-h2c");
     }
 
     /** What failed may have been cheap for that reason. */
