@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.networknt.schema.JsonSchemaFactory;
-import com.networknt.schema.SpecVersion;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -144,7 +144,7 @@ class OpenApiTest {
             ObjectNode schema = JSON.createObjectNode();
             schema.setAll((ObjectNode) content.get("schema"));
             schema.set("components", document.get("components"));
-            assertThat(JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+            assertThat(SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
                             .getSchema(schema)
                             .validate(JSON.readTree(response.body())))
                     .as("%s: %s", asked, response.body())

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import com.networknt.schema.JsonSchema;
-import com.networknt.schema.JsonSchemaFactory;
-import com.networknt.schema.SpecVersion;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
 import dev.gateway.config.LoadResult;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class BrokenConfigsTest {
     private static final Path RESOURCES = Path.of("src/test/resources").toAbsolutePath();
     private static final Path CORPUS = RESOURCES.resolve("broken");
-    private static final JsonSchema SCHEMA =
-            JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012).getSchema(ConfigSchema.json());
+    private static final Schema SCHEMA = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+            .getSchema(ConfigSchema.json());
 
     /**
      * One file of the corpus.
