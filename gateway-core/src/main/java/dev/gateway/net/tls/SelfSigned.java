@@ -1,9 +1,6 @@
 package dev.gateway.net.tls;
 
 import dev.gateway.net.tls.ServerTlsSettings.CertificateFiles;
-import io.netty.pkitesting.CertificateBuilder;
-import io.netty.pkitesting.CertificateBuilder.KeyUsage;
-import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -17,9 +14,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 
 /** Self-signed certificate: makes a certificate for this machine at first start, so that TLS can be tried without one. */
 public final class SelfSigned {
@@ -50,11 +47,11 @@ public final class SelfSigned {
                         .isAfter(Instant.now().plus(RENEW_BEFORE))) {
             return files;
         }
-        X509Bundle bundle = make();
+        SelfSignedCertificate made = make();
         Files.createDirectories(directory);
         // The key first: a certificate without its key would be taken for complete only if both exist.
-        write(files.keyFile(), bundle.getPrivateKeyPEM(), "rw-------");
-        write(files.certFile(), bundle.getCertificatePathPEM(), "rw-r--r--");
+        write(files.keyFile(), made.keyPem(), "rw-------");
+        write(files.certFile(), made.certificatePem(), "rw-r--r--");
         return files;
     }
 
@@ -73,25 +70,14 @@ public final class SelfSigned {
                         || Files.getAttribute(process, UNIX + ":uid").equals(owner));
     }
 
-    private static X509Bundle make() throws GeneralSecurityException {
+    private static SelfSignedCertificate make() throws IOException, GeneralSecurityException {
         Instant now = Instant.now();
-        try {
-            return new CertificateBuilder()
-                    .ecp256()
-                    .subject("CN=localhost,O=Gateway self-signed")
-                    .notBefore(now.minus(Duration.ofDays(1)))
-                    .notAfter(now.plus(VALID))
-                    .addSanDnsName("localhost")
-                    .addSanIpAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}))
-                    .addSanIpAddress(InetAddress.getByName("::1"))
-                    .setIsCertificateAuthority(true) // the builder signs nothing else by itself
-                    .setPathLengthConstraint(OptionalInt.of(0))
-                    .setKeyUsage(true, KeyUsage.digitalSignature, KeyUsage.keyCertSign)
-                    .addExtendedKeyUsageServerAuth()
-                    .buildSelfSigned();
-        } catch (Exception e) { // as the builder declares
-            throw new GeneralSecurityException("cannot make a self-signed certificate", e);
-        }
+        return SelfSignedCertificate.make(
+                "CN=localhost,O=Gateway self-signed",
+                now.minus(Duration.ofDays(1)),
+                now.plus(VALID),
+                List.of("localhost"),
+                List.of(InetAddress.getByName("127.0.0.1"), InetAddress.getByName("::1")));
     }
 
     private static void write(Path file, String content, String permissions) throws IOException {
