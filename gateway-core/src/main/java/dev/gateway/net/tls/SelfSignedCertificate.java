@@ -80,8 +80,8 @@ record SelfSignedCertificate(String certificatePem, String keyPem) {
             Signature signature = Signature.getInstance("SHA256withECDSA");
             signature.initSign(keys.getPrivate(), random);
             signature.update(signed.getEncoded(ASN1Encoding.DER));
-            DERSequence certificate = new DERSequence(
-                    new ASN1Encodable[] {signed, algorithm, new DERBitString(signature.sign())});
+            DERSequence certificate =
+                    new DERSequence(new ASN1Encodable[] {signed, algorithm, new DERBitString(signature.sign())});
             return new SelfSignedCertificate(
                     pem("CERTIFICATE", certificate.getEncoded(ASN1Encoding.DER)),
                     pem("PRIVATE KEY", keys.getPrivate().getEncoded()));
@@ -101,8 +101,7 @@ record SelfSignedCertificate(String certificatePem, String keyPem) {
         extensions.addExtension(Extension.basicConstraints, true, new BasicConstraints(0)); // an authority of no other
         extensions.addExtension(
                 Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature | KeyUsage.keyCertSign));
-        extensions.addExtension(
-                Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
+        extensions.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
         extensions.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names));
         return extensions.generate();
     }

@@ -52,8 +52,7 @@ class SelfSignedCertificateTest {
         assertThat(certificate.getNotBefore()).isEqualTo(NOW.minus(DAY));
         assertThat(certificate.getNotAfter()).isEqualTo(NOW.plus(DAY));
         assertThat(certificate.getSubjectAlternativeNames().stream().map(List::toString))
-                .containsExactly(
-                        "[2, localhost]", "[2, *.example.org]", "[7, 127.0.0.1]", "[7, 2001:db8:0:0:0:0:0:1]");
+                .containsExactly("[2, localhost]", "[2, *.example.org]", "[7, 127.0.0.1]", "[7, 2001:db8:0:0:0:0:0:1]");
     }
 
     /** RFC 5280, 4.1.2.5: the year has two digits until 2049, and four from 2050 on. */
