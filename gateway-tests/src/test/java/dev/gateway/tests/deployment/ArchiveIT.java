@@ -2,12 +2,17 @@ package dev.gateway.tests.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Tools;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,18 +27,29 @@ class ArchiveIT {
     @TempDir
     private Path directory;
 
-    private Path unpack() throws Exception {
+    /** Returns the archives: that for all platforms, and those for one. */
+    private static List<Path> archives() throws IOException {
         List<Path> archives;
         try (Stream<Path> files = Files.list(BUILT)) {
-            archives = files.filter(file -> file.toString().endsWith(".tar.gz")).toList();
+            archives = files.filter(file -> file.toString().endsWith(".tar.gz"))
+                    .sorted(Comparator.comparing(file -> file.toString().length()))
+                    .toList();
         }
         if (archives.isEmpty()) {
-            Tools.missing("the archive is not built: mvn package makes it");
+            Tools.missing("the archives are not built: mvn package makes them");
         }
-        Tools.Result result = Tools.run(
-                "tar", "-xzf", archives.get(0).toString(), "-C", directory.toString(), "--strip-components=1");
+        return archives;
+    }
+
+    private static Path unpack(Path archive, Path into) throws Exception {
+        Tools.Result result =
+                Tools.run("tar", "-xzf", archive.toString(), "-C", into.toString(), "--strip-components=1");
         assertThat(result.exit()).as(result.output()).isZero();
-        return directory;
+        return into;
+    }
+
+    private Path unpack() throws Exception {
+        return unpack(archives().get(0), directory);
     }
 
     @Test
@@ -57,5 +73,28 @@ class ArchiveIT {
         assertThat(root.resolve("lib/gateway.jar")).isRegularFile();
         assertThat(root.resolve("deploy/systemd/gateway.service")).isRegularFile();
         assertThat(root.resolve("deploy/prometheus/gateway.rules.yaml")).isRegularFile();
+    }
+
+    @Test
+    void theArchiveOfAPlatformHasItsJarAndTheSameFiles() throws Exception {
+        List<Path> archives = archives();
+        Path all = unpack(archives.get(0), Files.createDirectory(directory.resolve("all")));
+        for (String platform : List.of("linux-x86_64", "linux-aarch_64")) {
+            Path archive = archives.stream()
+                    .filter(file -> file.toString().endsWith(platform + ".tar.gz"))
+                    .findFirst()
+                    .orElseThrow();
+            Path one = unpack(archive, Files.createDirectory(directory.resolve(platform)));
+            assertThat(files(one)).isEqualTo(files(all));
+            assertThat(one.resolve("bin/gateway")).isExecutable();
+            assertThat(one.resolve("lib/gateway.jar")).hasSameBinaryContentAs(GatewayJar.file(platform));
+        }
+        assertThat(archives).hasSize(3);
+    }
+
+    private static Set<String> files(Path root) throws IOException {
+        try (Stream<Path> files = Files.walk(root)) {
+            return files.map(file -> root.relativize(file).toString()).collect(Collectors.toSet());
+        }
     }
 }

@@ -53,7 +53,18 @@ public final class GatewayJar implements AutoCloseable {
     /** Returns the jar under test. Without one the test is skipped, or fails where CI wants all tools. */
     public static Path file() {
         String named = System.getProperty("gateway.jar");
-        Path jar = named != null ? Path.of(named) : BUILT;
+        return built(named != null ? Path.of(named) : BUILT);
+    }
+
+    /**
+     * Returns the jar that the build made for one platform, such as {@code linux-x86_64}. Without one the test is skipped,
+     * or fails where CI wants all tools.
+     */
+    public static Path file(String platform) {
+        return built(BUILT.resolveSibling("gateway-" + platform + ".jar"));
+    }
+
+    private static Path built(Path jar) {
         if (!Files.exists(jar)) {
             Tools.missing(jar + " is not built: mvn package makes it");
         }
@@ -253,6 +264,7 @@ public final class GatewayJar implements AutoCloseable {
         private final List<String> wrapper = new ArrayList<>();
         private @Nullable String heap = "256m";
         private @Nullable String started;
+        private @Nullable Path jar;
         private boolean unread;
 
         private Builder(String yaml) {
@@ -262,6 +274,12 @@ public final class GatewayJar implements AutoCloseable {
         /** Sets the largest heap, such as {@code 64m}; direct memory follows it. */
         public Builder heap(String size) {
             heap = size;
+            return this;
+        }
+
+        /** Starts this jar instead of {@link GatewayJar#file()}. */
+        public Builder jar(Path file) {
+            jar = file;
             return this;
         }
 
@@ -296,7 +314,7 @@ public final class GatewayJar implements AutoCloseable {
 
         /** Starts it, and returns when it has announced its admin listener, or what else was said to show its start. */
         public GatewayJar start() throws IOException {
-            Path jar = file();
+            Path file = jar != null ? jar : file();
             Path directory = Files.createTempDirectory("gateway-jar");
             Files.writeString(directory.resolve("gateway.yaml"), yaml);
             List<String> command = new ArrayList<>(wrapper);
@@ -305,7 +323,7 @@ public final class GatewayJar implements AutoCloseable {
             if (heap != null) {
                 command.add("-Xmx" + heap);
             }
-            command.addAll(List.of("-jar", jar.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
+            command.addAll(List.of("-jar", file.toString(), "run", "--config", "gateway.yaml", "--log-level", "info"));
             Process process = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
