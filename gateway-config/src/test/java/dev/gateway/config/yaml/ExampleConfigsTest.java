@@ -118,7 +118,7 @@ class ExampleConfigsTest {
         for (String choice : List.of("anyOf", "oneOf")) {
             schema.path(choice).forEach(one -> paths(root, one, path, paths));
         }
-        schema.path("properties").fields().forEachRemaining(key -> {
+        schema.path("properties").properties().forEach(key -> {
             paths.add(path + "/" + key.getKey());
             paths(root, key.getValue(), path + "/" + key.getKey(), paths);
         });
