@@ -7,8 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.process.BuildInfo;
-import dev.gateway.process.LogLevels;
-import dev.gateway.process.Logging;
+import dev.gateway.process.OwnLog;
 import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.Signals;
 import dev.gateway.process.StartException;
@@ -64,7 +63,10 @@ public final class Gateway implements Operations, AutoCloseable {
 
     private Gateway(GatewayConfig config, @Nullable ConfigFile file, ProcessEnvironment environment) {
         this.systemd = environment.systemd();
-        metrics.addDroppedLog(Logging::dropped);
+        OwnLog log = environment.log();
+        if (log != null) {
+            metrics.addDroppedLog(log::dropped);
+        }
         metrics.addFaultyAccountFiles(logins::faultyFiles);
         this.loops = new Loops(config, metrics, environment);
         AdminPages pages = new AdminPages(
@@ -84,7 +86,7 @@ public final class Gateway implements Operations, AutoCloseable {
                 .addTo(pages);
         new AdminActions(
                         this,
-                        new LogLevels(thread.executor()),
+                        log == null ? null : log.levels(thread.executor()),
                         new EndpointDrain(generations, loops, thread.executor()))
                 .addTo(pages);
     }
@@ -95,7 +97,16 @@ public final class Gateway implements Operations, AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        return start(new Gateway(config, null, ProcessEnvironment.shared()), config);
+        return start(config, ProcessEnvironment.shared());
+    }
+
+    /**
+     * Starts it as {@link #start(GatewayConfig)} does, in some environment.
+     *
+     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     */
+    public static Gateway start(GatewayConfig config, ProcessEnvironment environment) throws StartException {
+        return start(new Gateway(config, null, environment), config);
     }
 
     /**
@@ -122,7 +133,7 @@ public final class Gateway implements Operations, AutoCloseable {
     private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {
         try {
             gateway.startAll(config);
-        } catch (StartException | RuntimeException e) {
+        } catch (StartException | RuntimeException | Error e) {
             gateway.lifecycle.stop();
             throw e;
         }

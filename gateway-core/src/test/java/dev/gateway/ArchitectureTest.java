@@ -32,7 +32,7 @@ class ArchitectureTest {
      */
     private static final Set<String> MAY_ASK_FOR_THE_TIME_OF_DAY = Set.of(
             // They write down when something happened, and keep nothing that depends on it.
-            "dev.gateway.process.ProcessLog",
+            "dev.gateway.process.log.ProcessLog",
             "dev.gateway.runtime.Reloads",
             "dev.gateway.observe.Histogram", // of an exemplar
             "dev.gateway.observe.metrics.LastMinutes",
@@ -197,6 +197,16 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule processUses = mayUse("process", "net", "format");
 
+    /** A program that embeds the gateway may lack Logback and picocli: they are optional in the POM. */
+    @ArchTest
+    static final ArchRule logbackIsKnownToTheOwnLogAlone = knownOnlyTo("ch.qos.logback", "process.log");
+
+    @ArchTest
+    static final ArchRule picocliIsKnownToTheCommandLineAlone = knownOnlyTo("picocli", "cli");
+
+    @ArchTest
+    static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");
+
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 
@@ -268,6 +278,15 @@ class ArchitectureTest {
                 .should()
                 .onlyBeAccessed()
                 .byAnyPackage(allowed);
+    }
+
+    private static ArchRule knownOnlyTo(String library, String name) {
+        return noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.gateway." + name + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(library + "..");
     }
 
     private static ArchRule mayUse(String name, String... others) {

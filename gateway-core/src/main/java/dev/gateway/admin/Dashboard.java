@@ -18,8 +18,11 @@ final class Dashboard {
     static final String PATH = "/dashboard";
     static final String FILES = PATH + "/";
 
-    /** The charting library as its jar has it; the version is the one of the parent POM. */
-    private static final String LIBRARY = "META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";
+    /** The version of the charting library: the one of the parent POM. */
+    private static final String LIBRARY_VERSION = "4.5.1";
+
+    private static final String LIBRARY =
+            "META-INF/resources/webjars/chart.js/" + LIBRARY_VERSION + "/dist/chart.umd.min.js";
 
     private static final String LIBRARY_NAME = "chart.umd.min.js";
     private static final Pattern FILE = Pattern.compile("[a-z0-9]+\\.(js|css|svg)");
@@ -37,6 +40,10 @@ final class Dashboard {
             new AsciiString("Referrer-Policy"),
             new AsciiString("no-referrer"));
 
+    /** What a program that embeds the gateway without the library answers; the page says so, and does without charts. */
+    private static final AdminResponse NO_LIBRARY = AdminResponse.text(
+            404, "for charts, add org.webjars.npm:chart.js:" + LIBRARY_VERSION + " to the class path");
+
     private Dashboard() {}
 
     /** Returns the page. */
@@ -47,7 +54,8 @@ final class Dashboard {
     /** Returns a file of the page, by its name without a path. */
     static AdminResponse file(String name) {
         if (name.equals(LIBRARY_NAME)) {
-            return content(name, Dashboard.class.getClassLoader().getResourceAsStream(LIBRARY));
+            InputStream library = Dashboard.class.getClassLoader().getResourceAsStream(LIBRARY);
+            return library == null ? NO_LIBRARY : content(name, library);
         }
         return FILE.matcher(name).matches()
                 ? content(name, Dashboard.class.getResourceAsStream("dashboard/" + name))

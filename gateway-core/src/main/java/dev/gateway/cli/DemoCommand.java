@@ -6,7 +6,9 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
 import dev.gateway.demo.DemoUpstream;
-import dev.gateway.process.Logging;
+import dev.gateway.process.ProcessEnvironment;
+import dev.gateway.process.Systemd;
+import dev.gateway.process.log.Logging;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -90,7 +92,9 @@ final class DemoCommand implements Callable<Integer> {
         }
         try (upstream) {
             return RunCommand.serve(
-                    () -> Gateway.start(config), err, gateway -> invite(config, gateway, upstream, out));
+                    () -> Gateway.start(config, ProcessEnvironment.own(Systemd.NONE, Logging.own())),
+                    err,
+                    gateway -> invite(config, gateway, upstream, out));
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.gateway.cli;
 
-import dev.gateway.process.Logging;
+import dev.gateway.process.log.Logging;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
@@ -57,6 +57,7 @@ public final class Main implements Callable<Integer> {
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] args) {
         JvmDefaults.apply();
+        Logging.useInThisProcess();
         Callable<Integer> plain = plain(args);
         int code = plain == null ? commandLine().execute(args) : run(plain);
         Logging.flush();

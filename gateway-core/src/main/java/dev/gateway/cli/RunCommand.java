@@ -2,10 +2,10 @@ package dev.gateway.cli;
 
 import dev.gateway.Gateway;
 import dev.gateway.config.GatewayConfig;
-import dev.gateway.process.Logging;
 import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
 import dev.gateway.process.Systemd;
+import dev.gateway.process.log.Logging;
 import dev.gateway.runtime.ConfigFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -112,10 +112,13 @@ final class RunCommand implements Callable<Integer> {
         GatewayConfig config = CommandSupport.report(source.load(), err);
         return config == null
                 ? CommandSupport.INVALID_CONFIG
-                : serve(() -> Gateway.start(config, source, ProcessEnvironment.own(systemd())), err, gateway -> {
-                    gateway.listenToSignals();
-                    gateway.tellReady(); // now that signals are heard
-                });
+                : serve(
+                        () -> Gateway.start(config, source, ProcessEnvironment.own(systemd(), Logging.own())),
+                        err,
+                        gateway -> {
+                            gateway.listenToSignals();
+                            gateway.tellReady(); // now that signals are heard
+                        });
     }
 
     private static Systemd systemd() throws StartException {

@@ -1,8 +1,8 @@
 package dev.gateway.cli;
 
 import dev.gateway.Gateway;
-import dev.gateway.process.Logging;
 import dev.gateway.process.Signals;
+import dev.gateway.process.log.Logging;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +30,7 @@ final class Termination {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
-                            Signals.endAtOnce();
+                            Signals.endAtOnce(Logging::flush);
                             Gateway gateway = awaitStart(starting);
                             if (gateway != null) {
                                 gateway.drain();

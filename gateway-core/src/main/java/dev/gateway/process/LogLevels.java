@@ -1,56 +1,15 @@
 package dev.gateway.process;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.LoggerContext;
-import dev.gateway.format.Durations;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Log levels at run time: changes what is logged while the process runs, for good or for some time. Safe from any thread.
  */
-public final class LogLevels {
-    private static final org.slf4j.Logger log = LoggerFactory.getLogger(LogLevels.class);
-    private static final int MAX_LOGGERS = 64; // of those that have a level of their own
-    private static final String NAME = "[A-Za-z0-9_.$]{1,200}";
-
-    private final ScheduledExecutorService timer;
-    private final Map<String, Temporary> temporary = new HashMap<>();
-
-    /** A level that holds for some time, and what goes back to then. */
-    private record Temporary(@Nullable Level before, Future<?> end) {}
-
-    /** Makes it; the timer ends levels that are set for some time. */
-    public LogLevels(ScheduledExecutorService timer) {
-        this.timer = timer;
-    }
-
-    private static @Nullable LoggerContext context() {
-        return LoggerFactory.getILoggerFactory() instanceof LoggerContext context ? context : null;
-    }
-
+public interface LogLevels {
     /** Returns the loggers that have a level of their own. */
-    public Map<String, String> levels() {
-        Map<String, String> levels = new TreeMap<>();
-        LoggerContext context = context();
-        if (context != null) {
-            for (Logger logger : context.getLoggerList()) {
-                if (logger.getLevel() != null) {
-                    levels.put(logger.getName(), logger.getLevel().toString().toLowerCase(Locale.ROOT));
-                }
-            }
-        }
-        return levels;
-    }
+    Map<String, String> levels();
 
     /**
      * Sets the level of a logger and of all below that have none of their own.
@@ -60,44 +19,5 @@ public final class LogLevels {
      * @return what came of it, for people
      * @throws IllegalArgumentException if there is no such level, or the name is none
      */
-    public synchronized String set(String logger, String level, @Nullable Duration time) {
-        LoggerContext context = context();
-        if (context == null) {
-            throw new IllegalArgumentException("the logging library in use has no levels to set");
-        }
-        boolean root = logger.equalsIgnoreCase(org.slf4j.Logger.ROOT_LOGGER_NAME);
-        if (!logger.matches(NAME)) {
-            throw new IllegalArgumentException("logger: expected a name such as dev.gateway.pool, or root");
-        }
-        Level wanted = level.equals("inherit") ? null : Level.toLevel(level, null);
-        if (wanted == null && (root || !level.equals("inherit"))) {
-            throw new IllegalArgumentException(
-                    "level: expected error, warn, info, debug, trace or off" + (root ? "" : ", or inherit"));
-        }
-        Logger target = context.getLogger(root ? org.slf4j.Logger.ROOT_LOGGER_NAME : logger);
-        if (target.getLevel() == null && wanted != null && levels().size() >= MAX_LOGGERS) {
-            throw new IllegalArgumentException("too many loggers have a level of their own: let some inherit theirs");
-        }
-        Temporary former = temporary.remove(target.getName());
-        Level before = former == null ? target.getLevel() : former.before;
-        if (former != null) {
-            former.end.cancel(false);
-        }
-        target.setLevel(wanted);
-        String what = "logger " + target.getName() + ": " + level;
-        if (time == null) {
-            return what;
-        }
-        Future<?> end = timer.schedule(() -> goBack(target), time.toMillis(), TimeUnit.MILLISECONDS);
-        temporary.put(target.getName(), new Temporary(before, end));
-        return what + " for " + Durations.print(time);
-    }
-
-    private synchronized void goBack(Logger logger) {
-        Temporary ended = temporary.remove(logger.getName());
-        if (ended != null) {
-            logger.setLevel(ended.before);
-            log.info("Log level of {} is {} again", logger.getName(), logger.getEffectiveLevel());
-        }
-    }
+    String set(String logger, String level, @Nullable Duration time);
 }

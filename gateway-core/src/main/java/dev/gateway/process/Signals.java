@@ -18,15 +18,17 @@ public final class Signals {
     /**
      * Ends the process at the next SIGTERM or SIGINT, with the exit code of one that the signal has killed. The JVM itself
      * ignores all signals but the first while its shutdown hooks run, and those may run for as long as a drain takes.
+     *
+     * @param last is run before the end, such as to write what was logged
      */
-    public static void endAtOnce() {
-        on("TERM", "ends the process at once from now on", () -> end("TERM", SIGTERM));
-        on("INT", "ends the process at once from now on", () -> end("INT", SIGINT));
+    public static void endAtOnce(Runnable last) {
+        on("TERM", "ends the process at once from now on", () -> end("TERM", SIGTERM, last));
+        on("INT", "ends the process at once from now on", () -> end("INT", SIGINT, last));
     }
 
-    private static void end(String name, int number) {
+    private static void end(String name, int number, Runnable last) {
         log.warn("SIG{} has come again: the process ends at once, and cuts what still runs", name);
-        Logging.flush();
+        last.run();
         Runtime.getRuntime().halt(128 + number);
     }
 

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Systemd {
     /** Asks for nothing. */
-    static final Systemd NONE = new Systemd(null, 0, InheritedSockets.none());
+    public static final Systemd NONE = new Systemd(null, 0, InheritedSockets.none());
 
     private static final Logger log = LoggerFactory.getLogger(Systemd.class);
 

@@ -20,15 +20,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class AdminActions {
     private static final Logger log = LoggerFactory.getLogger(AdminActions.class);
+    private static final String HOSTS_LOG =
+            "the log belongs to the program that runs this gateway, and so do its levels: set them there";
     private static final String DRAIN = ":drain";
     private static final String UNDRAIN = ":undrain";
 
     private final Operations operations;
-    private final LogLevels levels;
+    private final @Nullable LogLevels levels;
     private final EndpointDrain endpoints;
 
-    /** Makes the actions of one gateway. */
-    public AdminActions(Operations operations, LogLevels levels, EndpointDrain endpoints) {
+    /**
+     * Makes the actions of one gateway.
+     *
+     * @param levels of the log; null if they are not the gateway's to set
+     */
+    public AdminActions(Operations operations, @Nullable LogLevels levels, EndpointDrain endpoints) {
         this.operations = operations;
         this.levels = levels;
         this.endpoints = endpoints;
@@ -42,7 +48,11 @@ public final class AdminActions {
         pages.post("/quit", asked -> begin("quit", asked, operations::drain, "draining, then ending"));
         pages.post("/endpoints/", this::endpoint);
         pages.post("/log-level", this::logLevel);
-        pages.get("/log-level", asked -> AdminResponse.json(Json.write(levels.levels())));
+        pages.get("/log-level", asked -> logLevels());
+    }
+
+    private AdminResponse logLevels() {
+        return levels == null ? AdminResponse.text(422, HOSTS_LOG) : AdminResponse.json(Json.write(levels.levels()));
     }
 
     /** Begins what takes as long as exchanges do, in a thread of its own, once the client has been answered. */
@@ -65,6 +75,9 @@ public final class AdminActions {
     }
 
     private CompletableFuture<Outcome> logLevel(AdminRequest asked) {
+        if (levels == null) {
+            return CompletableFuture.completedFuture(Outcome.failed(HOSTS_LOG));
+        }
         try {
             asked.query().allow(Set.of("logger", "level", "for"));
             String time = asked.query().first("for");

@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** What an operator can have done at the admin listener, and who cannot. */
 @Timeout(60)
@@ -169,6 +171,19 @@ class AdminActionsTest {
         HttpResponse<String> answer = send(named(post("/reload")));
         assertThat(answer.statusCode()).isEqualTo(422);
         assertThat(answer.body()).contains("not started from a file");
+    }
+
+    @Test
+    void anEmbeddedGatewayLeavesTheLevelsOfTheLogToTheProgramAroundIt() throws Exception {
+        ch.qos.logback.classic.Logger root = (ch.qos.logback.classic.Logger) LoggerFactory.getLogger("root");
+        ch.qos.logback.classic.Level before = root.getLevel();
+        start("{port: 0}");
+        HttpResponse<String> set = send(named(post("/log-level?level=trace")));
+        HttpResponse<String> shown = send(get("admin", "/log-level"));
+        assertThat(List.of(set.statusCode(), shown.statusCode())).containsExactly(422, 422);
+        assertThat(set.body()).contains("the log belongs to the program that runs this gateway");
+        assertThat(shown.body()).isEqualTo(set.body());
+        assertThat(root.getLevel()).isEqualTo(before);
     }
 
     @Test

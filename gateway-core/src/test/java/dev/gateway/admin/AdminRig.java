@@ -9,7 +9,10 @@ import dev.gateway.Gateway;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
+import dev.gateway.process.Systemd;
+import dev.gateway.process.log.Logging;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -88,7 +91,7 @@ final class AdminRig implements AutoCloseable {
         this.admin = admin;
         // The hash of SECRET.
         Files.writeString(directory.resolve("users"), "alice:$apr1$abcdefgh$Ae.mbcuD9xZh7WW/nO9Ww/\n");
-        gateway = Gateway.start(config("", ""));
+        gateway = Gateway.start(config("", ""), new ProcessEnvironment(Systemd.NONE, System.out, Logging.own()));
     }
 
     private GatewayConfig config(String more, String ofUpstream) {

@@ -4,7 +4,7 @@
 import {element, setClass, setText} from './elements.js';
 import {time as clock} from './format.js';
 
-const {Chart} = window;
+const {Chart} = window; // optional for a program that embeds the gateway
 const SWATCH = 'http://www.w3.org/2000/svg';
 
 const LEAST_SPAN = 30000;
@@ -103,6 +103,12 @@ export class Plot {
     this.#frame = element('div', {class: 'plot', tabindex: '0', role: 'img'}, this.#canvas);
     document.getElementById(id).append(
         element('div', {class: 'head'}, element('h2', {}, title), this.#when), this.#frame, this.#legend);
+    all.push(this);
+    if (!Chart) {
+      document.getElementById('no-charts').hidden = false;
+      this.#frame.hidden = true;
+      return;
+    }
     this.#chart = new Chart(this.#canvas, this.#settings());
     this.#canvas.addEventListener('pointermove', event => {
       choose(this.#chart.scales.x.getValueForPixel(event.offsetX));
@@ -110,7 +116,6 @@ export class Plot {
     this.#canvas.addEventListener('pointerleave', () => choose(null));
     this.#frame.addEventListener('keydown', event => step(event));
     this.#frame.addEventListener('blur', () => choose(null));
-    all.push(this);
   }
 
   #settings() {
@@ -157,6 +162,11 @@ export class Plot {
     const latest = history.points[history.points.length - 1];
     const shown = history.points.filter(each => each.time >= latest.time - span - 2000);
     const series = typeof this.#series === 'function' ? this.#series(shown) : this.#series;
+    if (this.#chart) this.#paint(series, shown, latest);
+    this.#describe(series);
+  }
+
+  #paint(series, shown, latest) {
     const scales = this.#chart.options.scales;
     scales.x.min = Math.max(latest.time - span, Math.min(history.points[0].time, latest.time - LEAST_SPAN)); // it grows
     scales.x.max = latest.time;
@@ -167,7 +177,6 @@ export class Plot {
     }
     this.#chart.data.datasets = series.map((each, index) => this.#dataset(each, index, shown));
     this.#chart.update('none');
-    this.#describe(series);
   }
 
   #dataset(each, index, shown) {

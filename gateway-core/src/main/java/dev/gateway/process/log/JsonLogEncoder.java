@@ -1,4 +1,4 @@
-package dev.gateway.process;
+package dev.gateway.process.log;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;

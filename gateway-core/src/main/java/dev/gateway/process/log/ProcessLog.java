@@ -1,4 +1,4 @@
-package dev.gateway.process;
+package dev.gateway.process.log;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 

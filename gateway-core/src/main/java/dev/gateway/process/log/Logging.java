@@ -1,47 +1,48 @@
-package dev.gateway.process;
+package dev.gateway.process.log;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
-import ch.qos.logback.classic.spi.Configurator;
-import ch.qos.logback.classic.spi.ConfiguratorRank;
-import ch.qos.logback.core.spi.ContextAwareBase;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import dev.gateway.process.LogLevels;
+import dev.gateway.process.OwnLog;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Logging setup: logs to standard error, which leaves standard output to what was asked for. Found by Logback itself; in
- * code because reading XML takes longer than starting the rest. Nobody who logs waits for whoever reads it. A {@code
- * logback-test.xml} or {@code -Dlogback.configurationFile} comes first.
- */
-@ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
-public final class Logging extends ContextAwareBase implements Configurator {
-    /** Time and date as the access log writes them, so that lines of both can be put in order. */
-    private static final String PATTERN = "%d{\"yyyy-MM-dd'T'HH:mm:ss.SSS'Z'\", UTC} %-5level %logger{0} - %msg%n";
-
+/** The log of a process of our own: who sets it up, how it is written, and what of it is logged. Safe from any thread. */
+public final class Logging {
     private static final long FLUSH_MILLIS = 1_000;
 
-    @Override
-    public ExecutionStatus configure(LoggerContext context) {
-        if (System.getProperty("logback.configurationFile") != null
-                || Logging.class.getClassLoader().getResource("logback-test.xml") != null) {
-            return ExecutionStatus.INVOKE_NEXT_IF_ANY;
+    private Logging() {}
+
+    /**
+     * Has SLF4J log by {@link LogbackProvider} in the whole process; to be called before the first logger is made. A {@code
+     * logback-test.xml}, {@code -Dlogback.configurationFile} or {@code -Dslf4j.provider} comes first.
+     */
+    public static void useInThisProcess() {
+        if (System.getProperty("logback.configurationFile") == null
+                && System.getProperty("slf4j.provider") == null
+                && Logging.class.getClassLoader().getResource("logback-test.xml") == null) {
+            System.setProperty("slf4j.provider", LogbackProvider.class.getName());
+            if (System.getProperty("slf4j.internal.verbosity") == null) {
+                System.setProperty("slf4j.internal.verbosity", "WARN"); // it would tell of the property
+            }
         }
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
-        encoder.setContext(context);
-        encoder.setPattern(PATTERN);
-        encoder.start();
-        // Not System.err: whoever prints there would wait for a thread that waits for a reader.
-        ProcessLog processLog = new ProcessLog(encoder, new FileOutputStream(FileDescriptor.err));
-        processLog.setContext(context);
-        processLog.start();
-        context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(processLog);
-        context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
-        context.getLogger("io.netty").setLevel(Level.WARN);
-        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** Returns the log of this process, for the gateway that is all of it. */
+    public static OwnLog own() {
+        return new OwnLog() {
+            @Override
+            public long dropped() {
+                return Logging.dropped();
+            }
+
+            @Override
+            public LogLevels levels(ScheduledExecutorService timer) {
+                return new LogbackLevels(timer);
+            }
+        };
     }
 
     /** How lines are written. */
@@ -59,7 +60,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     /** Returns how many lines of the log were dropped because nobody read it. */
-    public static long dropped() {
+    private static long dropped() {
         ProcessLog processLog = processLog();
         return processLog == null ? 0 : processLog.dropped();
     }

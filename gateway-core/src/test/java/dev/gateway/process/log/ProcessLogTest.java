@@ -1,4 +1,4 @@
-package dev.gateway.process;
+package dev.gateway.process.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
