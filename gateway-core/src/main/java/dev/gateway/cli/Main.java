@@ -54,14 +54,26 @@ public final class Main implements Callable<Integer> {
 
     private Main() {}
 
-    /** Runs a command and ends the process with its exit code. */
+    /** Runs a command and ends the process with its exit code, whatever happens: threads of a gateway would keep it alive. */
     public static void main(String[] args) {
-        JvmDefaults.apply();
-        Logging.useInThisProcess();
-        Callable<Integer> plain = plain(args);
-        int code = plain == null ? commandLine().execute(args) : run(plain);
-        Logging.flush();
-        System.exit(code);
+        int code = CommandSupport.INTERNAL_ERROR;
+        try {
+            code = run(args);
+            Logging.flush();
+        } finally {
+            System.exit(code);
+        }
+    }
+
+    private static int run(String[] args) {
+        try {
+            JvmDefaults.apply();
+            Logging.useInThisProcess();
+            Callable<Integer> plain = plain(args);
+            return plain == null ? commandLine().execute(args) : plain.call();
+        } catch (Exception | Error e) {
+            return InternalErrors.tell(e, CommandSupport.err(null));
+        }
     }
 
     /**
@@ -77,24 +89,14 @@ public final class Main implements Callable<Integer> {
         };
     }
 
-    private static int run(Callable<Integer> command) {
-        try {
-            return command.call();
-        } catch (Exception e) {
-            e.printStackTrace(); // as picocli would
-            return CommandSupport.INTERNAL_ERROR;
-        }
-    }
-
     static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(100)
                 .setExecutionStrategy(UsageErrors::execute)
                 .setParameterExceptionHandler(UsageErrors::tell)
-                .setExitCodeExceptionMapper(e -> e instanceof CommandLine.ParameterException
-                        ? CommandSupport.USAGE
-                        : CommandSupport.INTERNAL_ERROR);
+                .setExecutionExceptionHandler(
+                        (failure, command, parsed) -> InternalErrors.tell(failure, command.getErr()));
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -141,7 +142,8 @@ final class RunCommand implements Callable<Integer> {
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, failure) -> log.error("Thread {} failed", thread.getName(), failure));
         CompletableFuture<@Nullable Gateway> starting = new CompletableFuture<>();
-        Termination.drainOnSignal(starting); // before anybody can know that it serves
+        AtomicBoolean failed = new AtomicBoolean();
+        Termination.drainOnSignal(starting, failed::get); // before anybody can know that it serves
         Gateway gateway;
         try {
             gateway = start.start();
@@ -153,8 +155,13 @@ final class RunCommand implements Callable<Integer> {
         } finally {
             starting.complete(null); // unless it has started
         }
-        started.on(gateway);
-        gateway.awaitStopped();
-        return CommandSupport.OK;
+        try {
+            started.on(gateway);
+            gateway.awaitStopped();
+            return CommandSupport.OK;
+        } catch (RuntimeException | Error e) {
+            failed.set(true);
+            throw e;
+        }
     }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,11 +26,15 @@ final class Termination {
      *
      * @param starting completes with the gateway once it has started, with null if it cannot: a signal that comes
      *     earlier waits for that, for a moment
+     * @param failed whether an error ends the process: then nothing drains, and the exit code stays what it is
      */
-    static void drainOnSignal(CompletableFuture<@Nullable Gateway> starting) {
+    static void drainOnSignal(CompletableFuture<@Nullable Gateway> starting, BooleanSupplier failed) {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
+                            if (failed.getAsBoolean()) {
+                                return;
+                            }
                             Signals.endAtOnce(Logging::flush);
                             Gateway gateway = awaitStart(starting);
                             if (gateway != null) {

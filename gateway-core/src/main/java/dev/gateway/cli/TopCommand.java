@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Shows what a running gateway does, refreshed each second, until Ctrl-C.",
-            "Fits a terminal of 80 by 24; LINES and COLUMNS, where they are exported, say what there is."
+            "Fits the terminal, also when its size changes. Without a terminal, and with --once,",
+            "LINES and COLUMNS count, where they are exported; else 24 lines of 80 columns."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway top", "  gateway top --config gateway.yaml --interval 5", "  gateway top --once"})
@@ -66,7 +67,9 @@ final class TopCommand implements Callable<Integer> {
     private int printOnce(AdminClient client, JsonView first, PrintWriter out)
             throws IOException, InterruptedException {
         sleep();
-        TopFrame.of(client.toString(), read(client), first, rows(), columns()).forEach(out::println);
+        TerminalSize size = TerminalSize.of(System.getenv());
+        TopFrame.of(client.toString(), read(client), first, size.rows(), size.columns())
+                .forEach(out::println);
         out.flush();
         return CommandSupport.OK;
     }
@@ -81,7 +84,8 @@ final class TopCommand implements Callable<Integer> {
         JsonView before = null;
         JsonView now = first;
         while (!out.checkError()) { // as when the terminal is gone
-            paint(out, TopFrame.of(client.toString(), now, before, rows(), columns()));
+            TerminalSize size = TerminalSize.now();
+            paint(out, TopFrame.of(client.toString(), now, before, size.rows(), size.columns()));
             sleep();
             try {
                 JsonView next = read(client);
@@ -107,18 +111,5 @@ final class TopCommand implements Callable<Integer> {
         }
         out.print(screen.append(END_OF_SCREEN));
         out.flush();
-    }
-
-    private static int rows() {
-        return size("LINES", 24);
-    }
-
-    private static int columns() {
-        return size("COLUMNS", 80);
-    }
-
-    private static int size(String variable, int usual) {
-        String value = System.getenv(variable);
-        return value != null && value.matches("[0-9]{2,4}") ? Math.max(10, Integer.parseInt(value)) : usual;
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gateway.tests.peer.ClosedPort;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Tools;
+import java.io.File;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -38,6 +39,23 @@ class CommandLineIT {
         return Tools.run(60, command);
     }
 
+    /** Runs the gateway with a class that the JVM cannot load, as if a jar were damaged. */
+    private Tools.Result gatewayWithout(String damaged, String... arguments) throws Exception {
+        Path file = directory.resolve("damaged").resolve(damaged.replace('.', '/') + ".class");
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "this is no class");
+        List<String> command = new ArrayList<>(List.of(
+                System.getProperty("java.home") + "/bin/java",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx64m",
+                "-cp",
+                directory.resolve("damaged") + File.pathSeparator + GatewayJar.file(),
+                "dev.gateway.cli.Main"));
+        command.addAll(List.of(arguments));
+        return Tools.run(60, command);
+    }
+
     private Path config(String yaml) throws Exception {
         return Files.writeString(directory.resolve("gateway.yaml"), yaml);
     }
@@ -60,6 +78,31 @@ class CommandLineIT {
         if (exit == 2) {
             assertThat(result.output().lines()).hasSizeLessThanOrEqualTo(3);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "org.slf4j.LoggerFactory, run", // before anything can be logged
+        "dev.gateway.config.yaml.ConfigLoader, run",
+        "dev.gateway.runtime.Loops, run",
+        "dev.gateway.runtime.UpstreamWatch, run", // listeners are bound by then
+        "dev.gateway.process.Signals, run", // it serves by then
+        "dev.gateway.config.yaml.ConfigLoader, validate",
+        "picocli.CommandLine, validate"
+    })
+    void anErrorThatEndsTheStartEndsTheProcessAndIsSaidInOneLine(String damaged, String command) throws Exception {
+        Path file = config(
+                """
+                listeners: [{name: web, address: 127.0.0.1, port: 0, protocol: HTTP}]
+                routes: [{rules: [{filters: [{type: DirectResponse, directResponse: {}}]}]}]
+                """);
+        Tools.Result result = gatewayWithout(damaged, command, file.toString());
+        assertThat(result.exit()).as(result.output()).isEqualTo(70);
+        assertThat(result.output().lines().filter(line -> line.contains("error in the gateway itself")))
+                .singleElement()
+                .asString()
+                .contains("ClassFormatError", damaged.replace('.', '/'));
+        assertThat(result.output()).doesNotContain("\tat ");
     }
 
     @Test

@@ -77,7 +77,7 @@ class DashboardIT {
 
     private void open() throws Exception {
         browser.open("http://127.0.0.1:" + rig.port("admin") + "/dashboard");
-        await("document.getElementById('link').textContent", "live");
+        browser.await("document.getElementById('link').textContent", "live");
     }
 
     @Test
@@ -88,7 +88,7 @@ class DashboardIT {
             WebSocket socket = new WebSocket(Handshake.open(socketClient, "/ws"), true);
             traffic();
             JsonNode stats = statsWithOneRequestOpen();
-            await(
+            browser.await(
                     "document.getElementById('tile-requests-more').textContent",
                     "%,d in all, 1 open"
                             .formatted(stats.at("/totals/requestsTotal").asLong()));
@@ -103,7 +103,7 @@ class DashboardIT {
             assertThat(row("#upstreams", "127.0.0.1:9")).startsWith("127.0.0.1:9|");
             assertThat(row("#certificates", "localhost")).contains("|secure|").contains(" days|");
             assertThat(row("#tunnels", "shop (clear)")).startsWith("shop (clear)|WebSockets|1|1|");
-            await(
+            browser.await(
                     "[...document.querySelectorAll('#open tbody tr')].map(row => row.cells[1].textContent).join()",
                     "websocket");
             pictures();
@@ -140,11 +140,11 @@ class DashboardIT {
 
     private void picture(String mode, int width, int height) throws Exception {
         browser.emulate(width, height, mode.equals("dark"));
-        await("document.documentElement.scrollWidth <= innerWidth", "true");
-        await(
+        browser.await("document.documentElement.scrollWidth <= innerWidth", "true");
+        browser.await(
                 "getComputedStyle(document.body).backgroundColor",
                 mode.equals("dark") ? "rgb(13, 17, 23)" : "rgb(243, 245, 248)");
-        await(
+        browser.await(
                 "[...document.querySelectorAll('.scroll, header, .facts, .controls, .tile, .card, th, td, dl div, #attention li')]"
                         + ".filter(each => each.scrollWidth > each.clientWidth + 1)"
                         + ".map(each => (each.getAttribute('aria-label') ?? each.id) + ' ' + each.textContent.slice(0, 60)).join()",
@@ -162,10 +162,10 @@ class DashboardIT {
                         + "return document.activeElement.getAttribute('role')"))
                 .isEqualTo("img");
         String when = "document.querySelector('#requests .when').textContent";
-        await("(() => { " + press("Home") + "; return /^[0-9:]+$/.test(" + when + ") })()", "true");
-        await("document.querySelector('#latency .when').textContent === " + when, "true");
+        browser.await("(() => { " + press("Home") + "; return /^[0-9:]+$/.test(" + when + ") })()", "true");
+        browser.await("document.querySelector('#latency .when').textContent === " + when, "true");
         browser.evaluate(press("Escape"));
-        await(when, "now");
+        browser.await(when, "now");
     }
 
     private static String press(String key) {
@@ -177,7 +177,9 @@ class DashboardIT {
     void aRouteThatFailsIsTold() throws Exception {
         open();
         // A slow machine may be warned of.
-        await("document.querySelector('#attention li') !== null && !document.querySelector('#attention .bad')", "true");
+        browser.await(
+                "document.querySelector('#attention li') !== null && !document.querySelector('#attention .bad')",
+                "true");
         String told = "([...document.querySelectorAll('#attention .bad')].map(each => each.textContent)"
                 + ".find(each => each.startsWith('Route')) ?? '')";
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
@@ -188,7 +190,7 @@ class DashboardIT {
             }
         }
         assertThat(browser.evaluate("return " + told)).endsWith("of requests fail, most with connect_failed.");
-        await(
+        browser.await(
                 "document.querySelector('#attention').textContent.includes('Upstream billing: 1 of 1 endpoint not healthy.')",
                 "true");
     }
@@ -206,8 +208,10 @@ class DashboardIT {
         }
         browser.emulate(1280, 800, false);
         open();
-        await("document.querySelector('#failures .legend').textContent.includes('connect_failed')", "true");
-        await("document.querySelector('#last-failures tbody').textContent.includes('GET /billing?token=***')", "true");
+        browser.await("document.querySelector('#failures .legend').textContent.includes('connect_failed')", "true");
+        browser.await(
+                "document.querySelector('#last-failures tbody').textContent.includes('GET /billing?token=***')",
+                "true");
         assertThat(text("#last-failures tbody")).contains("502", "connect_failed", "127.0.0.1:9");
         assertThat(browser.log()).isEqualTo("{\"value\":[]}");
     }
@@ -215,10 +219,10 @@ class DashboardIT {
     @Test
     void itSaysWhenTheGatewayIsLost() throws Exception {
         open();
-        await("document.getElementById('lost').hidden", "true");
+        browser.await("document.getElementById('lost').hidden", "true");
         rig.stop();
-        await("document.getElementById('link').textContent", "lost");
-        await("document.getElementById('lost').hidden", "false");
+        browser.await("document.getElementById('link').textContent", "lost");
+        browser.await("document.getElementById('lost').hidden", "false");
     }
 
     @Test
@@ -226,8 +230,8 @@ class DashboardIT {
         open();
         Files.writeString(rig.file(), "listeners: nonsense\n");
         assertThat(rig.post("/reload").statusCode()).isEqualTo(422);
-        await("document.querySelector('.events .bad')?.textContent", "A reload was refused");
-        await(
+        browser.await("document.querySelector('.events .bad')?.textContent", "A reload was refused");
+        browser.await(
                 "document.querySelector('#attention .bad')?.textContent",
                 "The last reload was refused; the log says why.");
     }
@@ -235,10 +239,10 @@ class DashboardIT {
     @Test
     void whatAnotherGenerationChangesIsShown() throws Exception {
         open();
-        await("performance.getEntriesByType('resource').some(each => each.name.endsWith('/config'))", "true");
+        browser.await("performance.getEntriesByType('resource').some(each => each.name.endsWith('/config'))", "true");
         rig.reload(Files.readString(rig.file()).replace("/billing", "/invoices"));
-        await("document.querySelector('.diff .added')?.textContent.includes('/invoices')", "true");
-        await("document.querySelector('.diff .removed')?.textContent.includes('/billing')", "true");
+        browser.await("document.querySelector('.diff .added')?.textContent.includes('/invoices')", "true");
+        browser.await("document.querySelector('.diff .removed')?.textContent.includes('/billing')", "true");
         assertThat(text("#generation")).isEqualTo("2");
         assertThat(browser.log()).isEqualTo("{\"value\":[]}");
     }
@@ -273,17 +277,5 @@ class DashboardIT {
         return browser.evaluate("return [...document.querySelectorAll('" + card + " tbody tr')]"
                 + ".map(row => [...row.cells].map(cell => cell.textContent).join('|'))"
                 + ".find(row => row.startsWith('" + name + "|')) ?? ''");
-    }
-
-    private void await(String script, String value) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
-        String found = browser.evaluate("return " + script);
-        while (!found.equals(value)) {
-            if (System.nanoTime() > deadline) {
-                throw new IOException(script + " is " + found + ", not " + value);
-            }
-            LockSupport.parkNanos(50_000_000);
-            found = browser.evaluate("return " + script);
-        }
     }
 }

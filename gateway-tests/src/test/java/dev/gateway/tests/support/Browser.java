@@ -1,5 +1,6 @@
 package dev.gateway.tests.support;
 
+import dev.gateway.tests.peer.Peer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -12,6 +13,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -92,6 +95,19 @@ public final class Browser implements AutoCloseable {
     /** Runs a script without double quotes and returns its value as JSON. */
     public String evaluate(String script) throws IOException, InterruptedException {
         return value(post(root + "/execute/sync", "{\"script\":\"" + script + "\",\"args\":[]}"));
+    }
+
+    /** Waits until an expression without double quotes has a value. */
+    public void await(String expression, String value) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Peer.PATIENCE_MILLIS);
+        String found = evaluate("return " + expression);
+        while (!found.equals(value)) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException(expression + " is " + found + ", not " + value);
+            }
+            LockSupport.parkNanos(50_000_000);
+            found = evaluate("return " + expression);
+        }
     }
 
     /** Makes the window as large as another screen, whose owner likes it dark or light. */

@@ -1,0 +1,123 @@
+package dev.gateway.tests.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The application in the directory {@code embedding}, built by Maven as a project of its own from the artifacts of this
+ * build. It finds these in a local repository of the test, which has links to everything else that the machine has cached.
+ * So it works offline, with each Maven 3, and the machine's own repository stays as it is.
+ */
+public final class EmbeddingExample {
+    private static final Path SOURCES = Path.of("embedding");
+    private static final String VERSION = "0.1.0-SNAPSHOT";
+    private static final String OURS = "dev/gateway";
+
+    private EmbeddingExample() {}
+
+    /**
+     * Builds it in an empty directory.
+     *
+     * @return its jar, which {@code java -jar} starts
+     */
+    public static Path build(Path directory) throws IOException, InterruptedException {
+        Path repository = directory.resolve("repository");
+        link(cache(), repository, Path.of(OURS));
+        install(repository, "gateway", Path.of("../pom.xml"), null);
+        for (String module : List.of("gateway-config", "gateway-core")) {
+            Path root = Path.of("..", module);
+            Path jar = root.resolve("target/" + module + "-" + VERSION + ".jar");
+            if (!Files.exists(jar)) {
+                Tools.missing(jar + " is not built: mvn package makes it");
+            }
+            install(repository, module, root.resolve("pom.xml"), jar);
+        }
+        Path project = directory.resolve("project");
+        copy(SOURCES, project);
+        Tools.Result result = Tools.run(
+                300,
+                List.of(
+                        "env",
+                        "-u",
+                        "MAVEN_ARGS",
+                        "JAVA_HOME=" + System.getProperty("java.home"),
+                        maven(),
+                        "-o",
+                        "-B",
+                        "-q",
+                        "-f",
+                        project.resolve("pom.xml").toString(),
+                        "-Dmaven.repo.local=" + repository,
+                        // What was cached may be used, whatever the remote repository was called that it came from.
+                        "-Daether.enhancedLocalRepository.trackingFilename=none",
+                        "-Dmaven.test.skip=true",
+                        "package"));
+        assertThat(result.exit()).as(result.output()).isZero();
+        return project.resolve("target/embedding.jar");
+    }
+
+    /** Returns the jars that it runs with, its own not counted. */
+    public static List<Path> classPath(Path jar) throws IOException {
+        try (JarFile file = new JarFile(jar.toFile())) {
+            String value = file.getManifest().getMainAttributes().getValue("Class-Path");
+            return Stream.of(value.split(" "))
+                    .map(each -> Path.of(URI.create(each)))
+                    .toList();
+        }
+    }
+
+    private static String maven() {
+        String home = System.getProperty("maven.home");
+        return home == null ? Tools.find("mvn") : Path.of(home, "bin", "mvn").toString();
+    }
+
+    private static Path cache() {
+        String named = System.getProperty("maven.cache");
+        return named != null ? Path.of(named) : Path.of(System.getProperty("user.home"), ".m2", "repository");
+    }
+
+    /** Fills a directory with links to what another has, but for what lies at a path below it. */
+    private static void link(Path from, Path to, Path without) throws IOException {
+        Files.createDirectories(to);
+        try (Stream<Path> entries = Files.list(from)) {
+            for (Path entry : entries.toList()) {
+                Path name = entry.getFileName();
+                if (!name.equals(without.getName(0))) {
+                    Files.createSymbolicLink(to.resolve(name), entry.toAbsolutePath());
+                } else if (without.getNameCount() > 1) {
+                    link(entry, to.resolve(name), without.subpath(1, without.getNameCount()));
+                }
+            }
+        }
+    }
+
+    private static void install(Path repository, String artifact, Path pom, @Nullable Path jar) throws IOException {
+        Path directory = Files.createDirectories(
+                repository.resolve(OURS).resolve(artifact).resolve(VERSION));
+        Path base = directory.resolve(artifact + "-" + VERSION);
+        Files.copy(pom, Path.of(base + ".pom"));
+        if (jar != null) {
+            Files.copy(jar, Path.of(base + ".jar"));
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.filter(Files::isRegularFile)
+                    .filter(each -> !each.startsWith(from.resolve("target")))
+                    .toList()) {
+                Path target = to.resolve(from.relativize(file).toString());
+                Files.createDirectories(target.getParent());
+                Files.copy(file, target);
+            }
+        }
+    }
+}
