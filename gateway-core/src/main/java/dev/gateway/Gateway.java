@@ -48,6 +48,16 @@ import org.jspecify.annotations.Nullable;
  *     gateway.drain(); // finishes what runs; close alone ends it
  * }
  * }</pre>
+ *
+ * <p><b>What the program brings.</b> A provider of SLF4J, else nothing is logged: the gateway sets up no log and changes no
+ * level. Logback, picocli and Chart.js are optional dependencies, which it does without. It adds no
+ * shutdown hook, and hears no signal unless {@link #listenToSignals} is called.
+ *
+ * <p><b>Threads.</b> Event loops keep the JVM alive until the gateway is drained or closed; all other threads are daemons.
+ * They end with the gateway, some of them a moment later.
+ *
+ * <p><b>Order of the end.</b> First what depends on the gateway stops sending; then {@link #drain}, which finishes what runs,
+ * or {@link #close}, which cuts it; at last the program's log, which is written until then.
  */
 public final class Gateway implements Operations, AutoCloseable {
     private final Metrics metrics = new Metrics(BuildInfo.version());

@@ -207,6 +207,18 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule theOwnLogIsUsedByTheCommandLine = onlyUsedBy("process.log", "dev.gateway.cli..");
 
+    /** A program that embeds the gateway decides itself what happens at its end, and to threads that fail. */
+    @ArchTest
+    static final ArchRule onlyTheCommandLineChangesTheProcess = noClasses()
+            .that()
+            .resideOutsideOfPackage("dev.gateway.cli..")
+            .should()
+            .callMethod(Runtime.class, "addShutdownHook", Thread.class)
+            .orShould()
+            .callMethod(System.class, "exit", int.class)
+            .orShould()
+            .callMethod(Thread.class, "setDefaultUncaughtExceptionHandler", Thread.UncaughtExceptionHandler.class);
+
     @ArchTest
     static final ArchRule demoUsesNothingOfOurs = mayUse("demo", "config");
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example in the Javadoc of {@link Gateway}, line by line. */
+/** The example in the Javadoc of {@link Gateway} and in the README, line by line. */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
 class EmbeddingTest {
@@ -82,8 +82,29 @@ class EmbeddingTest {
                 .map(line -> line.replaceFirst("^ \\* ?", ""))
                 .filter(line -> !line.isBlank())
                 .collect(Collectors.joining("\n"));
+        assertThat(thisFile()).contains(told);
+    }
+
+    @Test
+    void theExampleInTheReadmeIsWhatRunsHereAndItsDependencyIsThisModule() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        String section =
+                readme.substring(readme.indexOf("\n## Embed it\n"), readme.indexOf("\n## What is not here yet"));
+        String told = section.lines()
+                .filter(line -> line.startsWith("    ") && !line.contains("<dependency>"))
+                .map(line -> line.substring(4))
+                .collect(Collectors.joining("\n"));
+        assertThat(told).startsWith("if (!(ConfigLoader").endsWith("}");
+        assertThat(thisFile()).contains(told);
+        String pom = Files.readString(Path.of("pom.xml"));
+        String version = pom.substring(pom.indexOf("<version>"), pom.indexOf("</version>"));
+        assertThat(section)
+                .contains(
+                        "<groupId>dev.gateway</groupId><artifactId>gateway-core</artifactId>" + version + "</version>");
+    }
+
+    private static String thisFile() throws IOException {
         String test = Files.readString(SOURCES.resolve("test/java/dev/gateway/EmbeddingTest.java"));
-        assertThat(test.lines().map(line -> line.replaceFirst("^ {8}", "")).collect(Collectors.joining("\n")))
-                .contains(told);
+        return test.lines().map(line -> line.replaceFirst("^ {8}", "")).collect(Collectors.joining("\n"));
     }
 }

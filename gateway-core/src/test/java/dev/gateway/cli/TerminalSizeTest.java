@@ -16,7 +16,9 @@ class TerminalSizeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "0 0\n", "24 0\n", "24\n", "stty: standard input: Inappropriate ioctl\n", "-1 80", "99999 80"})
+    @ValueSource(
+            strings = {"", "0 0\n", "24 0\n", "24\n", "stty: standard input: Inappropriate ioctl\n", "-1 80", "99999 80"
+            })
     void whatSttyDoesNotKnowIsNoSize(String answer) {
         assertThat(TerminalSize.parse(answer)).isNull();
     }

@@ -52,7 +52,8 @@ class TopIT {
     }
 
     /** Returns the lines of the next picture that is as it should be; there is one each tenth of a second. */
-    private static List<String> picture(BufferedReader output, Predicate<List<String>> asItShouldBe) throws IOException {
+    private static List<String> picture(BufferedReader output, Predicate<List<String>> asItShouldBe)
+            throws IOException {
         StringBuilder text = new StringBuilder();
         List<String> last = List.of();
         for (int i = 0; i < 100; i++) {
