@@ -25,13 +25,14 @@ import org.junit.jupiter.api.Test;
 
 /** What the JDK's parser, which shares no code with what makes a certificate, sees in it. */
 class SelfSignedCertificateTest {
-    private static final Instant NOW = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     private static final Duration DAY = Duration.ofDays(1);
 
-    private static SelfSignedCertificate make(Instant notAfter) throws Exception {
+    private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+
+    private SelfSignedCertificate make(Instant notAfter) throws Exception {
         return SelfSignedCertificate.make(
                 "CN=one,O=Some organization",
-                NOW.minus(DAY),
+                now.minus(DAY),
                 notAfter,
                 List.of("localhost", "*.example.org"),
                 List.of(InetAddress.getByName("127.0.0.1"), InetAddress.getByName("2001:db8::1")));
@@ -45,12 +46,12 @@ class SelfSignedCertificateTest {
 
     @Test
     void itSaysWhoItIsOfAndForHowLong() throws Exception {
-        X509Certificate certificate = parse(make(NOW.plus(DAY)));
+        X509Certificate certificate = parse(make(now.plus(DAY)));
         assertThat(certificate.getVersion()).isEqualTo(3);
         assertThat(certificate.getSubjectX500Principal()).isEqualTo(new X500Principal("CN=one,O=Some organization"));
         assertThat(certificate.getIssuerX500Principal()).isEqualTo(certificate.getSubjectX500Principal());
-        assertThat(certificate.getNotBefore()).isEqualTo(NOW.minus(DAY));
-        assertThat(certificate.getNotAfter()).isEqualTo(NOW.plus(DAY));
+        assertThat(certificate.getNotBefore()).isEqualTo(now.minus(DAY));
+        assertThat(certificate.getNotAfter()).isEqualTo(now.plus(DAY));
         assertThat(certificate.getSubjectAlternativeNames().stream().map(List::toString))
                 .containsExactly("[2, localhost]", "[2, *.example.org]", "[7, 127.0.0.1]", "[7, 2001:db8:0:0:0:0:0:1]");
     }
@@ -65,7 +66,7 @@ class SelfSignedCertificateTest {
 
     @Test
     void itIsOfAServerAndOfNoOtherAuthority() throws Exception {
-        X509Certificate certificate = parse(make(NOW.plus(DAY)));
+        X509Certificate certificate = parse(make(now.plus(DAY)));
         assertThat(certificate.getBasicConstraints()).isZero();
         assertThat(certificate.getKeyUsage())
                 .containsExactly(true, false, false, false, false, true, false, false, false);
@@ -76,7 +77,7 @@ class SelfSignedCertificateTest {
 
     @Test
     void itsKeyHasSignedIt() throws Exception {
-        SelfSignedCertificate made = make(NOW.plus(DAY));
+        SelfSignedCertificate made = make(now.plus(DAY));
         X509Certificate certificate = parse(made);
         certificate.verify(certificate.getPublicKey());
         assertThat(certificate.getSigAlgName()).isEqualTo("SHA256withECDSA");
@@ -92,7 +93,7 @@ class SelfSignedCertificateTest {
 
     @Test
     void whoTrustsItNeedsNothingElse() throws Exception {
-        X509Certificate certificate = parse(make(NOW.plus(DAY)));
+        X509Certificate certificate = parse(make(now.plus(DAY)));
         KeyStore trusted = KeyStore.getInstance("PKCS12");
         trusted.load(null, null);
         trusted.setCertificateEntry("it", certificate);
@@ -110,7 +111,7 @@ class SelfSignedCertificateTest {
     void serialNumbersArePositiveAndDiffer() throws Exception {
         Set<BigInteger> serials = new HashSet<>();
         for (int i = 0; i < 50; i++) {
-            BigInteger serial = parse(make(NOW.plus(DAY))).getSerialNumber();
+            BigInteger serial = parse(make(now.plus(DAY))).getSerialNumber();
             assertThat(serial).isPositive();
             assertThat(serial.toByteArray()).hasSizeLessThanOrEqualTo(20);
             serials.add(serial);
@@ -120,7 +121,7 @@ class SelfSignedCertificateTest {
 
     @Test
     void itsFilesHaveShortLines() throws Exception {
-        SelfSignedCertificate made = make(NOW.plus(DAY));
+        SelfSignedCertificate made = make(now.plus(DAY));
         assertThat(made.certificatePem())
                 .matches("-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,64}\n)+-----END CERTIFICATE-----\n");
         assertThat(made.keyPem())
