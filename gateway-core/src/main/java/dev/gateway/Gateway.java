@@ -4,16 +4,16 @@ import dev.gateway.admin.AdminPages;
 import dev.gateway.admin.AdminPages.Outcome;
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.observe.meters.ConfiguredNames;
+import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.pool.PoolCounts;
 import dev.gateway.process.BuildInfo;
 import dev.gateway.process.OwnLog;
-import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.Signals;
 import dev.gateway.process.StartException;
 import dev.gateway.process.Systemd;
 import dev.gateway.runtime.Certificates;
-import dev.gateway.runtime.ConfigFile;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
 import dev.gateway.runtime.Lifecycle;
@@ -27,9 +27,11 @@ import dev.gateway.status.AdminActions;
 import dev.gateway.status.Operations;
 import dev.gateway.status.StatusPages;
 import dev.gateway.status.TunnelPages;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +63,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Gateway implements Operations, AutoCloseable {
     private final Metrics metrics = new Metrics(BuildInfo.version());
+    private final GatewayMeters meters;
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
     private final Listeners listeners;
@@ -71,21 +74,24 @@ public final class Gateway implements Operations, AutoCloseable {
     private final Systemd systemd;
     private final @Nullable Reloads reloads;
 
-    private Gateway(GatewayConfig config, @Nullable ConfigFile file, ProcessEnvironment environment) {
-        this.systemd = environment.systemd();
-        OwnLog log = environment.log();
+    private Gateway(GatewayConfig config, GatewayOptions options) {
+        this.systemd = options.environment().systemd();
+        this.meters = new GatewayMeters(metrics.collector(), this::configuredNames, options.buckets());
+        OwnLog log = options.environment().log();
         if (log != null) {
             metrics.addDroppedLog(log::dropped);
         }
         metrics.addFaultyAccountFiles(logins::faultyFiles);
-        this.loops = new Loops(config, metrics, environment);
+        this.loops = new Loops(config, metrics, options.environment());
         AdminPages pages = new AdminPages(
                 new Health(), metrics, new TunnelPages(this::activeConfig, this::port), loops.adminWork());
         this.listeners = new Listeners(loops, pages, thread.executor());
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
-        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, metrics);
-        this.reloads = file == null ? null : new Reloads(file, generations, loops, thread, systemd);
+        this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics);
+        this.reloads = options.file() == null
+                ? null
+                : new Reloads(options.file(), generations, loops, thread, systemd);
         new StatusPages(
                         this::activeConfig,
                         listeners,
@@ -107,42 +113,21 @@ public final class Gateway implements Operations, AutoCloseable {
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
      */
     public static Gateway start(GatewayConfig config) throws StartException {
-        return start(config, ProcessEnvironment.shared());
+        return start(config, GatewayOptions.defaults());
     }
 
     /**
-     * Starts it as {@link #start(GatewayConfig)} does, in some environment.
+     * Starts a gateway with some options: every listener is bound when this returns.
      *
+     * @param config what was last loaded from the file, if the options have one
      * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
+     * @throws IllegalStateException if the registry of the options has the meters of another gateway; nothing is left
+     *     running then
      */
-    public static Gateway start(GatewayConfig config, ProcessEnvironment environment) throws StartException {
-        return start(new Gateway(config, null, environment), config);
-    }
-
-    /**
-     * Starts a gateway that reads its configuration again when the file changes or somebody asks: every listener is bound
-     * when this returns.
-     *
-     * @param config what was last loaded from the file
-     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
-     */
-    public static Gateway start(GatewayConfig config, ConfigFile file) throws StartException {
-        return start(config, file, ProcessEnvironment.shared());
-    }
-
-    /**
-     * Starts it as {@link #start(GatewayConfig, ConfigFile)} does, in some environment.
-     *
-     * @throws StartException if something of it cannot be had, such as a port; nothing is left running then
-     */
-    public static Gateway start(GatewayConfig config, ConfigFile file, ProcessEnvironment environment)
-            throws StartException {
-        return start(new Gateway(config, file, environment), config);
-    }
-
-    private static Gateway start(Gateway gateway, GatewayConfig config) throws StartException {
+    public static Gateway start(GatewayConfig config, GatewayOptions options) throws StartException {
+        Gateway gateway = new Gateway(config, options);
         try {
-            gateway.startAll(config);
+            gateway.startAll(config, options.registry());
         } catch (StartException | RuntimeException | Error e) {
             gateway.lifecycle.stop();
             throw e;
@@ -150,15 +135,18 @@ public final class Gateway implements Operations, AutoCloseable {
         return gateway;
     }
 
-    private void startAll(GatewayConfig config) throws StartException {
+    private void startAll(GatewayConfig config, @Nullable MeterRegistry registry) throws StartException {
         loops.openDoors();
         generations.advance(config);
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
-        loops.keepHouse(upstreams, generations.health());
+        loops.keepHouse(upstreams, generations.health(), meters);
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
+        if (registry != null) {
+            meters.bindTo(registry);
+        }
         thread.look(certificates::look);
         thread.look(logins::look);
         thread.look(generations.headerValues()::look);
@@ -227,6 +215,11 @@ public final class Gateway implements Operations, AutoCloseable {
         return metrics;
     }
 
+    /** Returns what shows the counters in meter registries of the application, and can be bound to more of them. */
+    public GatewayMeters meters() {
+        return meters;
+    }
+
     /**
      * Stops as configured: readiness fails at once; connections are accepted and served for {@code drain.acceptFor} more,
      * so that whoever sends traffic here can notice; then no more are accepted, and what runs is finished, at the latest
@@ -251,6 +244,11 @@ public final class Gateway implements Operations, AutoCloseable {
     public void close() {
         lifecycle.close();
         lifecycle.stop();
+    }
+
+    private ConfiguredNames configuredNames() {
+        ActiveConfig current = activeConfig();
+        return current == null ? new ConfiguredNames(Set.of(), Set.of(), Set.of()) : current.names();
     }
 
     private @Nullable ActiveConfig activeConfig() {

@@ -3,12 +3,18 @@ package dev.gateway.assembly;
 import dev.gateway.config.ConfigEquality;
 import dev.gateway.config.ConnectConfig;
 import dev.gateway.config.GatewayConfig;
+import dev.gateway.config.ListenerConfig;
+import dev.gateway.config.RouteConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The active configuration, and the generation that was made of it. Immutable. */
@@ -28,6 +34,24 @@ public final class ActiveConfig {
         // Those of connect come after them: they lead wherever a request says, and must never stand in for another.
         List<Upstream> own = snapshot.upstreams().subList(0, config.upstreams().size());
         own.forEach(each -> upstreams.put(each.name(), each));
+    }
+
+    /** Returns the names that its metrics have. */
+    public ConfiguredNames names() {
+        Set<String> routes = new HashSet<>();
+        for (RouteConfig route : config.routes()) {
+            for (int rule = 0; rule < route.rules().size(); rule++) {
+                routes.add(RouteAssembly.name(route, rule));
+            }
+        }
+        for (ConnectConfig entry : config.connect()) {
+            routes.add(entry.name());
+            routes.add(ConnectAssembly.pageName(entry));
+        }
+        return new ConfiguredNames(
+                config.listeners().stream().map(ListenerConfig::name).collect(Collectors.toSet()),
+                routes,
+                snapshot.upstreams().stream().map(Upstream::name).collect(Collectors.toSet()));
     }
 
     /** Returns the upstream that was made of a configuration that says the same, or null. */

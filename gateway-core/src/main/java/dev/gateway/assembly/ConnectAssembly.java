@@ -96,6 +96,11 @@ public final class ConnectAssembly {
                 .anyMatch(parent -> parent.proxy() != null && parent.proxy().credentialsFile() != null);
     }
 
+    /** Returns what logs and metrics call the page that tells clients of an entry, if it has one. */
+    static String pageName(ConnectConfig config) {
+        return config.name() + "/pac";
+    }
+
     private ConnectEntry entry() throws IOException, AuthFileException {
         Policies policies = policies();
         Route route = new Route(
@@ -125,7 +130,7 @@ public final class ConnectAssembly {
             return null;
         }
         Route route = new Route(
-                config.name() + "/pac",
+                pageName(config),
                 List.of(new ProxyAutoConfigFile(clients)),
                 Route.Forwarding.NONE,
                 Route.Timeouts.NONE,

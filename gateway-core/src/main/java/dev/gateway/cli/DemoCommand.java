@@ -1,6 +1,7 @@
 package dev.gateway.cli;
 
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.LoadResult;
@@ -92,7 +93,10 @@ final class DemoCommand implements Callable<Integer> {
         }
         try (upstream) {
             return RunCommand.serve(
-                    () -> Gateway.start(config, ProcessEnvironment.own(Systemd.NONE, Logging.own())),
+                    () -> Gateway.start(
+                            config,
+                            GatewayOptions.defaults()
+                                    .withEnvironment(ProcessEnvironment.own(Systemd.NONE, Logging.own()))),
                     err,
                     gateway -> invite(config, gateway, upstream, out));
         }

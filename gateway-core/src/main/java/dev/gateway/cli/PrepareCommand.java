@@ -1,6 +1,7 @@
 package dev.gateway.cli;
 
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.process.StartException;
 import dev.gateway.runtime.ConfigFile;
@@ -83,7 +84,7 @@ final class PrepareCommand implements Callable<Integer> {
     }
 
     private static int rehearse(GatewayConfig config, ConfigFile source) throws StartException, IOException {
-        try (Gateway gateway = Gateway.start(config, source)) {
+        try (Gateway gateway = Gateway.start(config, GatewayOptions.defaults().withFile(source))) {
             gateway.listenToSignals();
             gateway.tellReady();
             ask("http://127.0.0.1:" + gateway.port("web"), REQUESTS);

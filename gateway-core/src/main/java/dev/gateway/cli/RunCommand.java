@@ -1,6 +1,7 @@
 package dev.gateway.cli;
 
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.process.ProcessEnvironment;
 import dev.gateway.process.StartException;
@@ -113,13 +114,16 @@ final class RunCommand implements Callable<Integer> {
         GatewayConfig config = CommandSupport.report(source.load(), err);
         return config == null
                 ? CommandSupport.INVALID_CONFIG
-                : serve(
-                        () -> Gateway.start(config, source, ProcessEnvironment.own(systemd(), Logging.own())),
-                        err,
-                        gateway -> {
-                            gateway.listenToSignals();
-                            gateway.tellReady(); // now that signals are heard
-                        });
+                : serve(() -> Gateway.start(config, options(source)), err, gateway -> {
+                    gateway.listenToSignals();
+                    gateway.tellReady(); // now that signals are heard
+                });
+    }
+
+    private static GatewayOptions options(ConfigFile source) throws StartException {
+        return GatewayOptions.defaults()
+                .withFile(source)
+                .withEnvironment(ProcessEnvironment.own(systemd(), Logging.own()));
     }
 
     private static Systemd systemd() throws StartException {

@@ -1,6 +1,7 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.DrainConfig;
+import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.Metrics;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +20,7 @@ public final class Lifecycle {
     private final Listeners listeners;
     private final Generations generations;
     private final ReloadThread thread;
+    private final GatewayMeters meters;
     private final Metrics metrics;
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.STARTING);
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
@@ -36,11 +38,18 @@ public final class Lifecycle {
     }
 
     /** Makes it, before anything is started. */
-    public Lifecycle(Loops loops, Listeners listeners, Generations generations, ReloadThread thread, Metrics metrics) {
+    public Lifecycle(
+            Loops loops,
+            Listeners listeners,
+            Generations generations,
+            ReloadThread thread,
+            GatewayMeters meters,
+            Metrics metrics) {
         this.loops = loops;
         this.listeners = listeners;
         this.generations = generations;
         this.thread = thread;
+        this.meters = meters;
         this.metrics = metrics;
     }
 
@@ -106,6 +115,7 @@ public final class Lifecycle {
         listeners.stop();
         loops.stop();
         thread.stop();
+        meters.close();
         metrics.close();
         log.info("Stopped");
         drained.complete(null); // also if it never started

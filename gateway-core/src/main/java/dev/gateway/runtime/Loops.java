@@ -21,6 +21,7 @@ import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
 import dev.gateway.observe.accesslog.AccessLog;
+import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.LoopMetrics;
 import dev.gateway.observe.metrics.Metrics;
 import dev.gateway.overload.Cost;
@@ -271,9 +272,10 @@ public final class Loops {
         return adminWork;
     }
 
-    /** Begins what is done once a second. */
-    public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
+    /** Begins what is done again and again. */
+    public void keepHouse(UpstreamWatch upstreams, HealthWatch health, GatewayMeters meters) {
         metrics.sampleOn(housekeeping);
+        meters.refreshOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.LoadResult;
 import dev.gateway.runtime.ConfigFile;
 import java.io.IOException;
@@ -71,7 +72,7 @@ class AdminActionsTest {
         ConfigFile file = new ConfigFile(write(admin, "one"));
         LoadResult result = file.load();
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
-        Gateway started = Gateway.start(((LoadResult.Valid) result).config(), file);
+        Gateway started = Gateway.start(((LoadResult.Valid) result).config(), GatewayOptions.defaults().withFile(file));
         gateway = started;
         return started;
     }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
@@ -91,7 +92,10 @@ final class AdminRig implements AutoCloseable {
         this.admin = admin;
         // The hash of SECRET.
         Files.writeString(directory.resolve("users"), "alice:$apr1$abcdefgh$Ae.mbcuD9xZh7WW/nO9Ww/\n");
-        gateway = Gateway.start(config("", ""), new ProcessEnvironment(Systemd.NONE, System.out, Logging.own()));
+        gateway = Gateway.start(
+                config("", ""),
+                GatewayOptions.defaults()
+                        .withEnvironment(new ProcessEnvironment(Systemd.NONE, System.out, Logging.own())));
     }
 
     private GatewayConfig config(String more, String ofUpstream) {

@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -160,7 +161,7 @@ public final class Metrics implements AutoCloseable {
     private synchronized PrometheusMeterRegistry registry() {
         if (registry == null) {
             PrometheusRegistry prometheus = new PrometheusRegistry();
-            prometheus.register(Exposition.collector(out -> sources.forEach(source -> source.addTo(out))));
+            prometheus.register(collector());
             PrometheusMeterRegistry made =
                     new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
             made.config().commonTags("application", "gateway");
@@ -175,6 +176,11 @@ public final class Metrics implements AutoCloseable {
             registry = made;
         }
         return registry;
+    }
+
+    /** Returns what collects all metrics of the gateway; those of the JVM are not among them. */
+    public MultiCollector collector() {
+        return Exposition.collector(out -> sources.forEach(source -> source.addTo(out)));
     }
 
     /**

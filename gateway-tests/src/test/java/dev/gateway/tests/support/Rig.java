@@ -3,6 +3,7 @@ package dev.gateway.tests.support;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.LoadResult;
 import dev.gateway.process.StartException;
 import dev.gateway.runtime.ConfigFile;
@@ -63,13 +64,18 @@ public final class Rig implements AutoCloseable {
 
     /** Starts a gateway of a whole configuration; relative paths start at a directory of its own. */
     public static Rig start(String yaml) throws IOException {
+        return start(yaml, GatewayOptions.defaults());
+    }
+
+    /** Starts a gateway of a whole configuration with options, to which the file is added. */
+    public static Rig start(String yaml, GatewayOptions options) throws IOException {
         Path directory = Files.createTempDirectory("rig");
         Path file = Files.writeString(directory.resolve("gateway.yaml"), withTransport(yaml));
         ConfigFile source = new ConfigFile(file);
         LoadResult result = source.load();
         if (result instanceof LoadResult.Valid valid) {
             try {
-                return new Rig(Gateway.start(valid.config(), source), directory);
+                return new Rig(Gateway.start(valid.config(), options.withFile(source)), directory);
             } catch (StartException e) {
                 throw new IOException(e);
             }
