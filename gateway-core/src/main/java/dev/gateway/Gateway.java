@@ -89,9 +89,7 @@ public final class Gateway implements Operations, AutoCloseable {
         this.certificates = new Certificates(listeners, loops);
         this.generations = new Generations(loops, listeners, certificates, metrics, thread.executor());
         this.lifecycle = new Lifecycle(loops, listeners, generations, thread, meters, metrics);
-        this.reloads = options.file() == null
-                ? null
-                : new Reloads(options.file(), generations, loops, thread, systemd);
+        this.reloads = options.file() == null ? null : new Reloads(options.file(), generations, loops, thread, systemd);
         new StatusPages(
                         this::activeConfig,
                         listeners,

@@ -14,10 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param buckets whether a registry other than Prometheus' gets a counter for each bucket of a histogram
  */
 public record GatewayOptions(
-        @Nullable ConfigFile file,
-        ProcessEnvironment environment,
-        @Nullable MeterRegistry registry,
-        boolean buckets) {
+        @Nullable ConfigFile file, ProcessEnvironment environment, @Nullable MeterRegistry registry, boolean buckets) {
     /** No file, an environment that is shared with the application, no registry, no buckets. */
     public static GatewayOptions defaults() {
         return new GatewayOptions(null, ProcessEnvironment.shared(), null, false);

@@ -72,7 +72,8 @@ class AdminActionsTest {
         ConfigFile file = new ConfigFile(write(admin, "one"));
         LoadResult result = file.load();
         assertThat(result).as("%s", result.problems()).isInstanceOf(LoadResult.Valid.class);
-        Gateway started = Gateway.start(((LoadResult.Valid) result).config(), GatewayOptions.defaults().withFile(file));
+        Gateway started = Gateway.start(
+                ((LoadResult.Valid) result).config(), GatewayOptions.defaults().withFile(file));
         gateway = started;
         return started;
     }

@@ -124,7 +124,9 @@ public final class GatewayMeters implements MeterBinder, AutoCloseable {
         refused.retainAll(members);
         for (MeterRegistry member : members) {
             if (!bound.containsKey(member) && !bind(member) && refused.add(member)) {
-                log.warn("{} has the meters of another gateway; this one's are left out", member.getClass().getName());
+                log.warn(
+                        "{} has the meters of another gateway; this one's are left out",
+                        member.getClass().getName());
             }
         }
     }

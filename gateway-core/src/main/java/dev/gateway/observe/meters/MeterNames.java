@@ -34,8 +34,8 @@ final class MeterNames {
 
     static List<Tag> tags(Labels labels) {
         List<Tag> tags = new ArrayList<>(labels.size());
-        labels.forEach(label -> tags.add(
-                Tag.of(label.getName(), label.getValue().isEmpty() ? "none" : label.getValue())));
+        labels.forEach(
+                label -> tags.add(Tag.of(label.getName(), label.getValue().isEmpty() ? "none" : label.getValue())));
         return tags;
     }
 

@@ -12,7 +12,8 @@ final class Series {
     private volatile long count;
 
     /** Null while the registry has no meter for it. */
-    @Nullable Meter meter;
+    @Nullable
+    Meter meter;
 
     /** Whether the application has a meter of this name and these tags, which stays. */
     boolean isTaken;
