@@ -136,6 +136,15 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule otlpUses = mayUse("otlp", "observe", "trace", "message", "stream", "time");
 
+    /** An update of OpenTelemetry may break what is internal to it; then one class is to be mended. */
+    @ArchTest
+    static final ArchRule oneClassUsesInternalsOfOpenTelemetry = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("dev.gateway.otlp.MetricDataFactory")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.opentelemetry..internal..");
+
     @ArchTest
     static final ArchRule routeUses = mayUse("route", "message", "stream", "upstream", "filter", "observe");
 

@@ -5,19 +5,12 @@ import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
-import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.DoubleExemplarData;
 import io.opentelemetry.sdk.metrics.data.DoublePointData;
-import io.opentelemetry.sdk.metrics.data.GaugeData;
-import io.opentelemetry.sdk.metrics.data.HistogramData;
 import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
-import io.opentelemetry.sdk.metrics.data.SumData;
-import io.opentelemetry.sdk.metrics.data.SummaryData;
 import io.opentelemetry.sdk.metrics.data.SummaryPointData;
 import io.opentelemetry.sdk.metrics.data.ValueAtQuantile;
-import io.opentelemetry.sdk.metrics.internal.data.ImmutableHistogramPointData;
-import io.opentelemetry.sdk.metrics.internal.data.ImmutableMetricData;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
@@ -40,12 +33,12 @@ import org.jspecify.annotations.Nullable;
  * lack {@code _total}, which receivers that speak Prometheus add to whatever only grows.
  */
 final class OtlpMetrics {
-    private final Receiver.Origin origin;
+    private final MetricDataFactory factory;
     private final long start; // in nanoseconds since 1970, as are all times here
     private final long now = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
 
     private OtlpMetrics(Receiver.Origin origin, long start) {
-        this.origin = origin;
+        this.factory = new MetricDataFactory(origin);
         this.start = Math.min(start, now); // the time of day may have been set back since
     }
 
@@ -72,46 +65,22 @@ final class OtlpMetrics {
         }
         if (metric instanceof CounterSnapshot counter) {
             var points = points(counter.getDataPoints(), point -> value(point, point.getValue()));
-            return ImmutableMetricData.createDoubleSum(
-                    origin.resource(),
-                    origin.scope(),
-                    name,
-                    help,
-                    unit,
-                    SumData.createDoubleSumData(true, AggregationTemporality.CUMULATIVE, points));
+            return factory.sum(name, help, unit, points);
         }
         if (metric instanceof GaugeSnapshot gauge) {
             var points = points(gauge.getDataPoints(), point -> value(point, point.getValue()));
-            return gauge(name, help, unit, points);
+            return factory.gauge(name, help, unit, points);
         }
         if (metric instanceof InfoSnapshot info) {
-            return gauge(name + "_info", help, unit, points(info.getDataPoints(), point -> value(point, 1)));
+            return factory.gauge(name + "_info", help, unit, points(info.getDataPoints(), point -> value(point, 1)));
         }
         if (metric instanceof HistogramSnapshot histogram) {
-            return ImmutableMetricData.createDoubleHistogram(
-                    origin.resource(),
-                    origin.scope(),
-                    name,
-                    help,
-                    unit,
-                    HistogramData.create(
-                            AggregationTemporality.CUMULATIVE, points(histogram.getDataPoints(), this::buckets)));
+            return factory.histogram(name, help, unit, points(histogram.getDataPoints(), this::buckets));
         }
         if (metric instanceof SummarySnapshot summary) {
-            return ImmutableMetricData.createDoubleSummary(
-                    origin.resource(),
-                    origin.scope(),
-                    name,
-                    help,
-                    unit,
-                    SummaryData.create(points(summary.getDataPoints(), this::quantiles)));
+            return factory.summary(name, help, unit, points(summary.getDataPoints(), this::quantiles));
         }
         return null; // nobody here makes others
-    }
-
-    private MetricData gauge(String name, String help, String unit, List<DoublePointData> points) {
-        return ImmutableMetricData.createDoubleGauge(
-                origin.resource(), origin.scope(), name, help, unit, GaugeData.createDoubleGaugeData(points));
     }
 
     /** Returns what a name says that is counted, in UCUM's words, which OTLP wants. */
@@ -145,18 +114,8 @@ final class OtlpMetrics {
         }
         List<DoubleExemplarData> examples = new ArrayList<>();
         point.getExemplars().forEach(each -> examples.add(example(each)));
-        return ImmutableHistogramPointData.create(
-                start,
-                now,
-                attributes(point.getLabels()),
-                point.getSum(),
-                false,
-                0,
-                false,
-                0,
-                bounds,
-                counts,
-                examples);
+        return MetricDataFactory.histogramPoint(
+                start, now, attributes(point.getLabels()), point.getSum(), bounds, counts, examples);
     }
 
     private static DoubleExemplarData example(Exemplar example) {
