@@ -7,6 +7,7 @@ import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.yaml.ConfigLoader;
+import dev.gateway.observe.meters.ConfiguredNames;
 import dev.gateway.process.StartException;
 import dev.gateway.testing.RecordCopy;
 import dev.gateway.upstream.Health;
@@ -68,6 +69,22 @@ class ActiveConfigTest {
         same.inherit(next);
         assertThat(same.upstream("app")).isSameAs(made);
         assertThat(made.health().report(made.endpoints().get(1)).state()).isEqualTo(Health.State.DRAINING);
+    }
+
+    @Test
+    void itsNamesAreThoseThatLabelsOfMetricsHave() throws Exception {
+        GatewayConfig config = config("routes:\n"
+                + "  - {name: shop, rules: [{backendRefs: [{name: app}]}]}\n"
+                + "  - name: docs\n"
+                + "    rules:\n"
+                + "      - {name: old, matches: [{path: {value: /old}}], backendRefs: [{name: app}]}\n"
+                + "      - {matches: [{path: {value: /new}}], backendRefs: [{name: app}]}\n"
+                + "upstreams: [{name: app, endpoints: [{host: 127.0.0.1, port: 9000}]}]\n"
+                + "connect: [{name: out, parentRefs: [{name: egress}], allow: [a.example]}]\n");
+        ConfiguredNames names = new ActiveConfig(config, snapshot(config, null)).names();
+        assertThat(names.listeners()).containsExactly("egress");
+        assertThat(names.routes()).containsExactlyInAnyOrder("shop", "docs/old", "docs/2", "out", "out/pac");
+        assertThat(names.upstreams()).containsExactlyInAnyOrder("app", "out");
     }
 
     private static String upstream(int maxConnections) {

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * Configured names: those of the configuration in force. A series that has another one belongs to something that a reload
  * has removed. Immutable.
  *
- * @param listeners values of the label {@code listener}
- * @param routes values of the label {@code route}; requests that match none have an empty one
- * @param upstreams values of the label {@code upstream}
+ * @param listeners what they are called in labels
+ * @param routes what they are called in labels; requests that match none have an empty one
+ * @param upstreams what they are called in labels
  */
 public record ConfiguredNames(Set<String> listeners, Set<String> routes, Set<String> upstreams) {
     public ConfiguredNames {

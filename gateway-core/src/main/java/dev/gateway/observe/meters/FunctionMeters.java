@@ -118,7 +118,7 @@ final class FunctionMeters implements BoundMeters {
             for (ClassicHistogramBucket bucket : histogram.getClassicBuckets()) {
                 below += bucket.getCount();
                 if (withBuckets) {
-                    set(Kind.BUCKET, metric, histogram.getLabels(), bucket.getUpperBound(), below, 0);
+                    set(Kind.BUCKET, metric, histogram.getLabels(), bucket.getUpperBound(), (double) below, 0);
                 }
             }
             set(Kind.TIMER, metric, histogram.getLabels(), NO_BOUND, histogram.getSum(), below);

@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ScheduledExecutorService;
@@ -45,7 +44,7 @@ public final class GatewayMeters implements MeterBinder, AutoCloseable {
     private final Supplier<ConfiguredNames> configured;
     private final boolean withBuckets;
     private final LongSupplier nanoTime;
-    private final Map<MeterRegistry, BoundMeters> bound = new IdentityHashMap<>();
+    private final IdentityHashMap<MeterRegistry, BoundMeters> bound = new IdentityHashMap<>();
     private final Set<MeterRegistry> wanted = identitySet(); // that were bound by themselves, composites among them
     private final Set<MeterRegistry> refused = identitySet(); // members of composites
     private boolean closed;

@@ -69,7 +69,7 @@ class FunctionMetersTest {
                                 .bucket(0.5, below)
                                 .bucket(Double.POSITIVE_INFINITY, above)
                                 .build())
-                        .sum(below + above)
+                        .sum((double) (below + above))
                         .build())
                 .build();
     }

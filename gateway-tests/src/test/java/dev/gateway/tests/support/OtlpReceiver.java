@@ -149,6 +149,11 @@ public final class OtlpReceiver implements AutoCloseable {
         return next;
     }
 
+    /** Forgets the metrics that nobody has waited for. */
+    public void forgetMetrics() {
+        metrics.clear();
+    }
+
     /** Returns the metrics that nobody has waited for. */
     public List<ResourceMetrics> metrics() {
         return List.copyOf(metrics);
