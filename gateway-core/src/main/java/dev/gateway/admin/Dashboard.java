@@ -18,8 +18,8 @@ final class Dashboard {
     static final String PATH = "/dashboard";
     static final String FILES = PATH + "/";
 
-    /** The version of the charting library: the one of the parent POM. */
-    private static final String LIBRARY_VERSION = "4.5.1";
+    /** The version of the charting library: Maven writes that of the parent POM into the file. */
+    private static final String LIBRARY_VERSION = read("chartjs.version");
 
     private static final String LIBRARY =
             "META-INF/resources/webjars/chart.js/" + LIBRARY_VERSION + "/dist/chart.umd.min.js";
@@ -60,6 +60,17 @@ final class Dashboard {
         return FILE.matcher(name).matches()
                 ? content(name, Dashboard.class.getResourceAsStream("dashboard/" + name))
                 : none();
+    }
+
+    private static String read(String name) {
+        try (InputStream content = Dashboard.class.getResourceAsStream(name)) {
+            if (content == null) {
+                throw new IllegalStateException("the jar lacks " + name);
+            }
+            return new String(content.readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static AdminResponse content(String name, @Nullable InputStream resource) {

@@ -146,6 +146,14 @@ class AdminTest {
         assertThat(again.body()).isEmpty();
     }
 
+    @Test
+    void theDashboardHasTheChartsOfTheVersionThatTheBuildNames() throws Exception {
+        try (InputStream file = Dashboard.class.getResourceAsStream("chartjs.version")) {
+            String version = new String(file.readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertThat(get("/dashboard/chart.umd.min.js").body()).contains(" * Chart.js v" + version + "\n");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"", "nothing.js", "index.html", "..%2fDashboard.class", "%2e%2e/Dashboard.class", "a/main.js"})
