@@ -26,6 +26,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +52,11 @@ class EmbeddedIT {
     @BeforeAll
     static void build() throws Exception {
         jar = EmbeddingExample.build(built);
+    }
+
+    @AfterAll
+    static void removeLinks() throws IOException {
+        EmbeddingExample.removeLinks(built);
     }
 
     @BeforeEach

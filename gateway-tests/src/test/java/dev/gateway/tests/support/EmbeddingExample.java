@@ -74,6 +74,15 @@ public final class EmbeddingExample {
         }
     }
 
+    /** Removes the links to the machine's own repository from the directory of a build, before somebody deletes it. */
+    public static void removeLinks(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+                Files.delete(link);
+            }
+        }
+    }
+
     private static String maven() {
         String home = System.getProperty("maven.home");
         return home == null ? Tools.find("mvn") : Path.of(home, "bin", "mvn").toString();
