@@ -90,8 +90,7 @@ class OwnRegistryExampleTest {
     void bucketsAreThereForWhoAsksForThem() throws Exception {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         try (Gateway gateway = Gateway.start(
-                config(),
-                GatewayOptions.defaults().withRegistry(registry).withBuckets())) {
+                config(), GatewayOptions.defaults().withRegistry(registry).withBuckets())) {
             use(gateway, gateway.port("web"));
             gateway.meters().bindTo(registry);
             assertThat(registry.get("gateway.downstream.request.duration.bucket")
