@@ -14,70 +14,94 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+/** Every configuration in the documents loads, and what they show of wrong ones is what {@code validate} says. */
 class DocumentedConfigsTest {
-    private static final Pattern BLOCK = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern FILE = Pattern.compile("\\b([a-z]+(?:File)): ([\\w./-]+)");
+    private static final Pattern VALIDATE = Pattern.compile("\\$ gateway validate (\\S+)\\n((?:(?!\\$ |```).*\\n)+)");
 
-    /** A configuration in a document, named by where it stands. */
-    record Documented(String place, String yaml) {
-        @Override
-        public String toString() {
-            return place;
-        }
-    }
+    /** What a file holds that a configuration names by a key: what the tests of this module have, or one line. */
+    private static final Map<String, String> CONTENTS = Map.of(
+            "certFile", "tls/server.crt",
+            "keyFile", "tls/server.key",
+            "caFile", "tls/server.crt",
+            "usersFile", "frames/users",
+            "tokensFile", "secrets/tokens",
+            "groupsFile", "secrets/groups",
+            "credentialsFile", "secrets/parent",
+            "tokenFile", "secrets/header",
+            "valueFile", "secrets/header");
 
-    static Stream<Documented> documented() throws IOException {
-        List<Documented> found = new ArrayList<>();
-        for (Path file : List.of(Path.of("../README.md"), Path.of("../deploy/README.md"))) {
-            Matcher block = BLOCK.matcher(Files.readString(file));
-            while (block.find()) {
-                found.add(new Documented(file + " block " + (found.size() + 1), block.group(1)));
-            }
-        }
-        return found.stream();
+    @TempDir
+    private Path directory;
+
+    static Stream<DocumentedYaml> configurations() throws IOException {
+        return DocumentedYaml.all().stream().filter(DocumentedYaml::isConfiguration);
     }
 
     @ParameterizedTest
-    @MethodSource("documented")
-    void everyConfigurationInTheDocumentsLoads(Documented documented) {
-        byte[] yaml = documented.yaml().getBytes(StandardCharsets.UTF_8);
+    @MethodSource("configurations")
+    void everyConfigurationInTheDocumentsLoads(DocumentedYaml block) throws IOException {
+        String yaml = block.completed();
+        makeFiles(yaml);
         LoadResult result =
-                ConfigLoader.parse(documented.place(), yaml, Path.of("..").toAbsolutePath(), Map.of());
-        assertThat(result.problems()).isEmpty();
+                ConfigLoader.parse(block.place(), yaml.getBytes(StandardCharsets.UTF_8), directory, Map.of());
+        if (block.isInvalid()) {
+            assertThat(result).isInstanceOf(LoadResult.Invalid.class);
+        } else if (block.isWhole()) {
+            assertThat(result.problems()).isEmpty();
+        } else {
+            assertThat(result).as(() -> yaml + result.problems()).isInstanceOf(LoadResult.Valid.class);
+        }
+    }
+
+    private void makeFiles(String yaml) throws IOException {
+        Matcher named = FILE.matcher(yaml);
+        while (named.find()) {
+            String content = CONTENTS.get(named.group(1));
+            Path file = directory.resolve(named.group(2));
+            Files.createDirectories(file.getParent());
+            if (content != null && !Files.exists(file)) {
+                Files.copy(Path.of("src/test/resources", content), file);
+            } else if (named.group(1).equals("headersFile")) {
+                Files.writeString(file, "Authorization: Bearer x\n");
+            }
+        }
     }
 
     @Test
-    void theReadmeShowsThreeStarters() throws IOException {
-        assertThat(documented().filter(documented -> documented.place().startsWith("../README.md")))
-                .hasSizeGreaterThanOrEqualTo(3);
+    void theDocumentsShowWholeConfigurationsAndParts() throws IOException {
+        assertThat(configurations().filter(block -> block.place().startsWith("README.md")))
+                .hasSizeGreaterThanOrEqualTo(3)
+                .allMatch(DocumentedYaml::isWhole);
+        assertThat(configurations().filter(block -> block.place().startsWith("docs/")))
+                .anyMatch(DocumentedYaml::isWhole)
+                .anyMatch(block -> !block.isWhole())
+                .anyMatch(DocumentedYaml::isInvalid);
     }
 
-    /** A file that has these mistakes. */
-    private static final String BAD =
-            """
-            listeners:
-              - {name: web, port: 80800, protocol: HTPP}
-            routes:
-              - rules:
-                  - backendRef: [{name: app}]
-            upstreams:
-              - name: app
-                endpoints: [{host: 127.0.0.1, port: 9000}]
-                timeouts: {connect: 5 s}
-            """;
-
     @Test
-    void validateSaysWhatTheReadmeShows() throws IOException {
-        List<String> lines = Files.readAllLines(Path.of("../README.md"));
-        List<String> shown = lines.subList(lines.indexOf("    $ gateway validate bad.yaml") + 1, lines.size()).stream()
-                .takeWhile(line -> line.startsWith("    "))
-                .map(String::strip)
-                .toList();
-        LoadResult result =
-                ConfigLoader.parse("bad.yaml", BAD.getBytes(StandardCharsets.UTF_8), Path.of("."), Map.of());
-        assertThat(shown).hasSize(4);
-        assertThat(result.problems().stream().map(Object::toString).toList()).containsSubsequence(shown);
+    void validateSaysWhatTheDocumentsShow() throws IOException {
+        List<String> shown = new ArrayList<>();
+        for (DocumentedYaml block :
+                configurations().filter(DocumentedYaml::isInvalid).toList()) {
+            Path document = DocumentedYaml.TOP.resolve(block.place().replaceFirst(":.*", ""));
+            String text = Files.readString(document);
+            Matcher session = VALIDATE.matcher(text);
+            assertThat(session.find(text.indexOf(block.yaml())))
+                    .as("%s shows what validate says", document)
+                    .isTrue();
+            LoadResult result = ConfigLoader.parse(
+                    session.group(1), block.yaml().getBytes(StandardCharsets.UTF_8), directory, Map.of());
+            assertThat(session.group(2).lines())
+                    .as(block.place())
+                    .hasSizeGreaterThan(1)
+                    .isEqualTo(result.problems().stream().map(Object::toString).toList());
+            shown.add(block.place());
+        }
+        assertThat(shown).isNotEmpty();
     }
 }
