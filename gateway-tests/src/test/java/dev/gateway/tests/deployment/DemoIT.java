@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,58 +88,6 @@ class DemoIT {
         } finally {
             process.destroyForcibly().waitFor();
         }
-    }
-
-    @Test
-    @Tag("jar")
-    void theJarPrintsWhatReadmeShows() throws Exception {
-        Path jar = Path.of("../gateway-core/target/gateway.jar");
-        if (!Files.exists(jar)) {
-            Tools.missing(jar + " is not built: mvn package makes it");
-        }
-        int port = Tools.freePort();
-        Process process = new ProcessBuilder(
-                        System.getProperty("java.home") + "/bin/java",
-                        "-jar",
-                        jar.toAbsolutePath().toString(),
-                        "demo",
-                        "--config",
-                        config(port).toString(),
-                        "--upstream-port",
-                        Integer.toString(port))
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .start();
-        try {
-            OutputLines output = new OutputLines(process);
-            List<String> printed = new ArrayList<>();
-            for (String line = output.next(); !line.startsWith("Stop with"); line = output.next()) {
-                printed.add(withoutNumbers(line));
-            }
-            assertThat(printed).containsAll(sessionInReadme());
-        } finally {
-            process.destroyForcibly().waitFor();
-        }
-    }
-
-    /** Returns what README says that the demo prints: the lines from the command to the next one. */
-    private static List<String> sessionInReadme() throws IOException {
-        List<String> lines = Files.readAllLines(Path.of("../README.md"));
-        int command = lines.indexOf("    $ java -jar gateway-core/target/gateway.jar demo");
-        List<String> session = lines.subList(command + 1, lines.size());
-        session = session.subList(0, session.indexOf("    $ curl http://localhost:8080/headers"));
-        assertThat(session).hasSizeGreaterThan(8);
-        return session.stream()
-                .filter(line -> !line.isBlank() && !line.strip().equals("…"))
-                .map(line -> withoutNumbers(line.substring(4)))
-                .toList();
-    }
-
-    /** Leaves out what each start has of its own: the time, ports, the number of processors. */
-    private static String withoutNumbers(String line) {
-        return line.replaceAll("^\\S+Z ", "")
-                .replaceAll(":\\d+", ":PORT")
-                .replaceAll("\\d+ event loops?", "N event loops");
     }
 
     private static String get(Peers protocol, int port, String path) throws IOException {
