@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,33 +79,27 @@ class EmbeddingTest {
     void theExampleInTheJavadocIsWhatRunsHere() throws IOException {
         String javadoc = Files.readString(SOURCES.resolve("main/java/dev/gateway/Gateway.java"));
         String example = javadoc.substring(javadoc.indexOf("<pre>{@code") + 11, javadoc.indexOf("}</pre>"));
-        String told = example.lines()
-                .map(line -> line.replaceFirst("^ \\* ?", ""))
-                .filter(line -> !line.isBlank())
-                .collect(Collectors.joining("\n"));
-        assertThat(thisFile()).contains(told);
+        assertThat(thisTest()).contains(joined(example.lines().map(line -> line.replaceFirst("^ \\* ?", ""))));
     }
 
     @Test
-    void theExampleInTheReadmeIsWhatRunsHereAndItsDependencyIsThisModule() throws IOException {
-        String readme = Files.readString(Path.of("../README.md"));
-        String section =
-                readme.substring(readme.indexOf("\n## Embed it\n"), readme.indexOf("\n## What is not here yet"));
-        String told = section.lines()
-                .filter(line -> line.startsWith("    ") && !line.contains("<dependency>"))
-                .map(line -> line.substring(4))
-                .collect(Collectors.joining("\n"));
-        assertThat(told).startsWith("if (!(ConfigLoader").endsWith("}");
-        assertThat(thisFile()).contains(told);
+    void theExampleInTheDocumentIsWhatRunsHere() throws IOException {
+        String page = Files.readString(Path.of("../docs/embedding.md"));
+        int start = page.indexOf("```java\n") + 8;
+        assertThat(thisTest())
+                .contains(
+                        joined(page.substring(start, page.indexOf("```", start)).lines()));
         String pom = Files.readString(Path.of("pom.xml"));
         String version = pom.substring(pom.indexOf("<version>"), pom.indexOf("</version>"));
-        assertThat(section)
-                .contains(
-                        "<groupId>dev.gateway</groupId><artifactId>gateway-core</artifactId>" + version + "</version>");
+        assertThat(page).contains("<artifactId>gateway-core</artifactId>" + version + "</version>");
     }
 
-    private static String thisFile() throws IOException {
+    private static String thisTest() throws IOException {
         String test = Files.readString(SOURCES.resolve("test/java/dev/gateway/EmbeddingTest.java"));
         return test.lines().map(line -> line.replaceFirst("^ {8}", "")).collect(Collectors.joining("\n"));
+    }
+
+    private static String joined(Stream<String> lines) {
+        return lines.filter(line -> !line.isBlank()).collect(Collectors.joining("\n"));
     }
 }

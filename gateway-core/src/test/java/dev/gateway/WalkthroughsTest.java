@@ -18,12 +18,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The lists of files in CONTRIBUTING.md are those that mention their example. */
 class WalkthroughsTest {
     private static final Path TOP = Path.of("..");
-    private static final Pattern NAMED = Pattern.compile("`((?:core|config|deploy)/[^`]+)`");
+    private static final Pattern NAMED = Pattern.compile("`((?:core|config|deploy|docs)/[^`]+)`");
     private static final String CORE = "gateway-core/src/main/java/dev/gateway/";
     private static final String CONFIG = "gateway-config/src/main/java/dev/gateway/config/";
 
-    /** Not part of any list: what builds the image goes by all features, to have their classes loaded. */
-    private static final Set<String> ELSEWHERE = Set.of("deploy/image/assemble");
+    /**
+     * Not part of any list: what builds the image goes by all features, to have their classes loaded; the reference is made
+     * of the schema; and reasons are written when there are some.
+     */
+    private static final Pattern ELSEWHERE = Pattern.compile("deploy/image/assemble|docs/(reference|rationale)/.*");
 
     @ParameterizedTest
     @CsvSource(
@@ -50,7 +53,7 @@ class WalkthroughsTest {
             String name = named.group(1);
             boolean yaml = name.equals("config/edge.yaml");
             files.add(
-                    yaml || name.startsWith("deploy/")
+                    yaml || name.startsWith("deploy/") || name.startsWith("docs/")
                             ? name
                             : name.replaceFirst("^core/", CORE).replaceFirst("^config/", CONFIG));
         }
@@ -59,13 +62,14 @@ class WalkthroughsTest {
 
     private static Set<String> mentioning(Pattern example) throws IOException {
         Set<String> files = new TreeSet<>();
-        for (String from : List.of("gateway-core/src/main/java", "gateway-config/src/main/java", "config", "deploy")) {
+        for (String from :
+                List.of("gateway-core/src/main/java", "gateway-config/src/main/java", "config", "deploy", "docs")) {
             try (Stream<Path> all = Files.walk(TOP.resolve(from))) {
                 for (Path file : all.filter(Files::isRegularFile).toList()) {
                     String name = TOP.relativize(file).toString().replace('\\', '/');
                     boolean ofThePackage = name.startsWith(CORE + "http2/");
                     if (!ofThePackage
-                            && !ELSEWHERE.contains(name)
+                            && !ELSEWHERE.matcher(name).matches()
                             && example.matcher(read(file)).find()) {
                         files.add(name);
                     }
