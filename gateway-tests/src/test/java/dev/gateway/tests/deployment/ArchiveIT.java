@@ -2,6 +2,7 @@ package dev.gateway.tests.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gateway.tests.support.Documents;
 import dev.gateway.tests.support.GatewayJar;
 import dev.gateway.tests.support.Tools;
 import java.io.IOException;
@@ -10,8 +11,6 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class ArchiveIT {
     private static final Path BUILT = Path.of("../gateway-core/target");
-    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
 
     @TempDir
     private Path directory;
@@ -55,13 +53,13 @@ class ArchiveIT {
     @Test
     void everyLinkLeadsSomewhere() throws Exception {
         Path root = unpack();
-        for (String name : List.of("README.md", "deploy/README.md")) {
-            Path document = root.resolve(name);
-            Matcher links = LINK.matcher(Files.readString(document));
-            while (links.find()) {
-                assertThat(document.getParent().resolve(links.group(1)).normalize())
-                        .as("a link of " + name)
-                        .exists();
+        List<Path> documents = Documents.below(root, "");
+        assertThat(documents).contains(root.resolve("README.md"), root.resolve("docs/getting-started.md"));
+        for (Path document : documents) {
+            for (String link : DocumentLinks.of(document)) {
+                assertThat(DocumentLinks.problem(document, link))
+                        .as("%s in %s of the archive", link, root.relativize(document))
+                        .isEmpty();
             }
         }
     }

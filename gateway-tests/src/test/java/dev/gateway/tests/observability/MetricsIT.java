@@ -14,6 +14,7 @@ import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
 import dev.gateway.tests.peer.PeerStream;
 import dev.gateway.tests.peer.WebSocket;
+import dev.gateway.tests.support.Documents;
 import dev.gateway.tests.support.Exposed;
 import dev.gateway.tests.support.Rig;
 import dev.gateway.tests.support.Tools;
@@ -56,6 +57,8 @@ class MetricsIT {
     private static final Pattern SELECTOR =
             Pattern.compile("\\b((?:gateway|jvm|process)[_:][a-z0-9_:]+)(?:\\{([^}]*)})?");
     private static final Pattern MATCHER = Pattern.compile("([a-z_]+)(?:=~|!~|!=|=)\"");
+    private static final Pattern METRIC =
+            Pattern.compile("\\| `gateway_\\w+` \\| (counter|gauge|histogram|summary) \\|");
     private static final Pattern BY = Pattern.compile("by \\(([a-z_, ]+)\\)");
 
     /** What has a series for each route, method, code, cause or kind that has occurred, as there would be too many. */
@@ -176,17 +179,26 @@ class MetricsIT {
     /** A metric as the reference or a scrape describes it. */
     private record Described(String type, Set<String> labels) {}
 
+    /** Returns the rows of the documents that tell a metric's type, as the reference of metrics does. */
+    private static List<String> documentedMetrics() throws IOException {
+        List<String> rows = new ArrayList<>();
+        for (Path document : Documents.forUsers()) {
+            Files.readAllLines(document).stream()
+                    .filter(line -> METRIC.matcher(line).lookingAt())
+                    .forEach(rows::add);
+        }
+        return rows;
+    }
+
     private static Map<String, Described> reference() throws IOException {
         Map<String, Described> metrics = new TreeMap<>();
-        for (String line : Files.readAllLines(Path.of("../deploy/METRICS.md"))) {
-            if (line.startsWith("| `gateway_")) {
-                String[] cells = line.split("\\|");
-                Set<String> labels = Stream.of(cells[3].split(","))
-                        .map(String::strip)
-                        .filter(label -> !label.isEmpty())
-                        .collect(Collectors.toCollection(TreeSet::new));
-                metrics.put(cells[1].strip().replace("`", ""), new Described(cells[2].strip(), labels));
-            }
+        for (String line : documentedMetrics()) {
+            String[] cells = line.split("\\|");
+            Set<String> labels = Stream.of(cells[3].split(","))
+                    .map(String::strip)
+                    .filter(label -> !label.isEmpty())
+                    .collect(Collectors.toCollection(TreeSet::new));
+            metrics.put(cells[1].strip().replace("`", ""), new Described(cells[2].strip(), labels));
         }
         return metrics;
     }
