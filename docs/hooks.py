@@ -1,4 +1,5 @@
-"""Hooks of MkDocs: links from a page to files outside docs/ work on the site as they do in a clone.
+"""Hooks of MkDocs: a pattern in the menu stands for all pages that match it, and links from a page to files outside docs/
+work on the site as they do in a clone.
 
 A page links to `../config/edge.yaml` or `../deploy/chart`, as it stands in the repository. MkDocs knows only what is in
 docs/. So each such file gets a copy on the site, below `files/`, and the link leads there. A directory becomes a page that
@@ -15,6 +16,20 @@ from mkdocs.structure.files import File, InclusionLevel
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 SKIPPED = {"target", "node_modules"}
+
+
+def on_config(config):
+    """Replaces a pattern in the menu, such as `rationale/*`, by the pages that match it, index.md first."""
+    config.nav = [each for item in config.nav for each in expanded(item, Path(config.docs_dir))]
+    return config
+
+
+def expanded(item, docs):
+    title, pattern = next(iter(item.items())) if isinstance(item, dict) else (None, item)
+    if not isinstance(pattern, str) or "*" not in pattern:
+        return [item]
+    pages = sorted(docs.glob(pattern + ".md"), key=lambda page: (page.name != "index.md", page.name))
+    return [{title: [page.relative_to(docs).as_posix() for page in pages]}] if pages else []
 
 
 def on_files(files, config):
