@@ -1,4 +1,4 @@
-{{- /* 57 characters, since a Service has it with "-admin", and names of Services have 63 at most. */}}
+{{- /* At most 57 characters: a Service has this name with "-admin", and names of Services have at most 63. */}}
 {{- define "gateway.name" -}}
 {{- $chart := .Values.nameOverride | default .Chart.Name }}
 {{- $name := printf "%s-%s" .Release.Name $chart }}
@@ -10,7 +10,7 @@
 {{- .Values.serviceAccount.name | default (ternary (include "gateway.name" .) "default" .Values.serviceAccount.create) }}
 {{- end }}
 
-{{- /* No version: a new one of the chart alone must not restart pods. */}}
+{{- /* Without the chart's version: a new version of the chart alone must not restart pods. */}}
 {{- define "gateway.selector" -}}
 app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -23,13 +23,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
-{{- /* Whether the admin listener has a loopback address; empty if not. */}}
+{{- /* "true" if the admin listener has a loopback address, else empty. */}}
 {{- define "gateway.adminIsLocal" -}}
 {{- $address := dig "admin" "address" "" (.Values.config | default dict) | default "127.0.0.1" }}
 {{- if or (hasPrefix "127." $address) (has $address (list "::1" "localhost")) }}true{{ end }}
 {{- end }}
 
-{{- /* What all probes ask: the admin listener, on the node's loopback address if it has only that. */}}
+{{- /* The port of all probes; and the host, if the admin listener has only a loopback address of the node. */}}
 {{- define "gateway.probed" -}}
 port: admin
 {{- if include "gateway.adminIsLocal" . }}
@@ -41,16 +41,16 @@ host: {{ eq (toString .Values.config.admin.address) "::1" | ternary "::1" "127.0
 {{- define "gateway.adminPort" -}}
 {{- $admin := (.Values.config | default dict).admin }}
 {{- if not (kindIs "map" $admin) }}
-  {{- fail "config.admin is needed for probes: write {address: 0.0.0.0}" }}
+  {{- fail "probes need config.admin: write {address: 0.0.0.0}" }}
 {{- end }}
 {{- $local := and (include "gateway.adminIsLocal" .) (not .Values.hostNetwork) }}
 {{- if or $admin.unix $local (eq (toString $admin.enabled) "false") }}
-  {{- fail "config.admin cannot be reached by probes, which come from outside the pod: write {address: 0.0.0.0}" }}
+  {{- fail "probes cannot reach config.admin, because they come from outside the pod: write {address: 0.0.0.0}" }}
 {{- end }}
 {{- $admin.port | default 9901 }}
 {{- end }}
 
-{{- /* Ports of the Service: those of service.ports, and one for each other listener that others can reach. As JSON. */}}
+{{- /* Ports of the Service as JSON: service.ports, and one for each other listener that is reachable from outside. */}}
 {{- define "gateway.ports" -}}
 {{- $ports := .Values.service.ports | default list }}
 {{- $served := list }}
@@ -72,19 +72,19 @@ host: {{ eq (toString .Values.config.admin.address) "::1" | ternary "::1" "127.0
   {{- end }}
 {{- end }}
 {{- if not $ports }}
-  {{- fail "no listener of config can be reached from outside the pod: give one an address such as 0.0.0.0 and a port, or write service.ports" }}
+  {{- fail "nobody can reach a listener of config from outside the pod: give one an address such as 0.0.0.0 and a port, or write service.ports" }}
 {{- end }}
 {{- toJson $ports }}
 {{- end }}
 
-{{- /* Fails if a port of the Service leads nowhere. Ports that come from variables are not known here. */}}
+{{- /* Fails if no listener has a port of the Service. Ports from variables are unknown here, so they are not checked. */}}
 {{- define "gateway.checkPorts" -}}
 {{- $ports := list }}
 {{- range (.Values.config | default dict).listeners }}{{ $ports = append $ports (toString .port) }}{{ end }}
 {{- if not (contains "$" (join " " $ports)) }}
   {{- range .Values.service.ports }}
     {{- if not (has (toString .targetPort) $ports) }}
-      {{- fail (printf "service.ports: no listener of config has port %v, which '%s' leads to" .targetPort .name) }}
+      {{- fail (printf "service.ports: '%s' leads to port %v, but no listener of config has this port" .name .targetPort) }}
     {{- end }}
   {{- end }}
 {{- end }}

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of METRICS.md, line by line: an application with a registry of its own. */
+/** The example of docs/metrics.md, line by line: an application with a registry of its own. */
 @Timeout(60)
 @SuppressWarnings("NullAway.Init") // the directory, which JUnit sets
 class OwnRegistryExampleTest {
@@ -103,7 +103,7 @@ class OwnRegistryExampleTest {
 
     @Test
     void theExampleInTheDocumentationIsWhatRunsHere() throws IOException {
-        String page = Files.readString(Path.of("../deploy/METRICS.md"));
+        String page = Files.readString(Path.of("../docs/metrics.md"));
         String from = page.substring(page.indexOf("```java\n") + 8);
         String told = from.substring(0, from.indexOf("```")).stripTrailing();
         String test = Files.readString(Path.of("src/test/java/dev/gateway/OwnRegistryExampleTest.java"));

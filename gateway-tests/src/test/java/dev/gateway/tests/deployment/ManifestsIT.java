@@ -385,18 +385,18 @@ class ManifestsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "config.admin=null | config.admin is needed for probes: write {address: 0.0.0.0}",
+                "config.admin=null | probes need config.admin: write {address: 0.0.0.0}",
                 "config=null | missing property 'config'",
-                "config.admin.address=127.0.0.1 | config.admin cannot be reached by probes",
-                "config.admin.address=null | config.admin cannot be reached by probes",
-                "config.admin.enabled=false | config.admin cannot be reached by probes",
+                "config.admin.address=127.0.0.1 | probes cannot reach config.admin",
+                "config.admin.address=null | probes cannot reach config.admin",
+                "config.admin.enabled=false | probes cannot reach config.admin",
                 "resourcess.limits=1 | additional properties 'resourcess' not allowed",
                 "config.listners=1 | additional properties 'listners' not allowed",
                 "kind=StatefulSet | value must be one of 'Deployment', 'DaemonSet'",
                 "kind=DaemonSet,autoscaling.enabled=true | autoscaling: a DaemonSet has one pod on each node",
                 "hostNetwork=true,serviceMonitor.enabled=true,config.admin.address=127.0.0.1 | Prometheus does not reach config.admin",
-                "config.listeners[0].port=8081 | no listener of config has port 8080, which 'web' leads to",
-                "service.ports=null,config.listeners[0].address=127.0.0.1 | no listener of config can be reached from outside",
+                "config.listeners[0].port=8081 | 'web' leads to port 8080, but no listener of config has this port",
+                "service.ports=null,config.listeners[0].address=127.0.0.1 | nobody can reach a listener of config from outside",
             })
     void aMistakeInTheValuesOfTheChartIsExplained(String value, String message) throws Exception {
         Tools.Result result = chart("edge", value);
@@ -537,11 +537,12 @@ class ManifestsIT {
                 chart.resolve("templates/notes.yaml"),
                 "text: |\n  {{- tpl (.Files.Get \"files/notes\") . | nindent 2 }}\n");
         String pods = notes(chart, "replicas=2");
-        assertThat(pods)
-                .contains("port-forward deployment/edge-gateway 9901:9901", "web: 80, which leads to port 8080");
+        assertThat(pods).contains("port-forward deployment/edge-gateway 9901:9901", "web: 80, to port 8080");
         assertThat(pods).doesNotContain("network of their nodes");
         assertThat(notes(chart, "hostNetwork=true,kind=DaemonSet"))
-                .contains("port-forward daemonset/edge-gateway", "whoever reaches a node reaches the admin listener");
+                .contains(
+                        "port-forward daemonset/edge-gateway",
+                        "Everybody who reaches a node reaches the admin listener");
         assertThat(notes(chart, "hostNetwork=true,config.admin.address=127.0.0.1"))
                 .doesNotContain("network of their nodes");
     }

@@ -194,7 +194,7 @@ class MetricsIT {
         Map<String, Described> metrics = new TreeMap<>();
         for (String line : documentedMetrics()) {
             String[] cells = line.split("\\|");
-            Set<String> labels = Stream.of(cells[3].split(","))
+            Set<String> labels = Stream.of(cells[3].replace("`", "").split(","))
                     .map(String::strip)
                     .filter(label -> !label.isEmpty())
                     .collect(Collectors.toCollection(TreeSet::new));
