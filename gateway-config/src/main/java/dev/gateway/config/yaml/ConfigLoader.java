@@ -78,10 +78,11 @@ public final class ConfigLoader {
 
     private static @Nullable GatewayConfig parse(String name, byte[] bytes, Scope scope) {
         String text = decode(name, bytes, scope.problems);
-        Node root = text == null ? null : YamlReader.read(name, text, scope.problems);
-        if (root == null) {
+        Node written = text == null ? null : YamlReader.read(name, text, scope.problems);
+        if (written == null) {
             return null;
         }
+        Node root = RootSchema.ROOT.withCurrentNames(written, scope.problems);
         GatewayConfig config = RootSchema.ROOT.read(root, "the file", scope);
         if (root instanceof Node.Mapping mapping) {
             Checks.run(config, scope, mapping);

@@ -25,8 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** What the access log is, key by key. */
 final class AccessLogSchema {
     private static final String STDOUT = "stdout";
-    private static final String SAMPLE =
-            "The share of those that have not failed, 0 to 1; what has failed is always logged.";
+    private static final String SAMPLE = "Share of successful exchanges to log. Failed ones are always logged.";
     private static final List<String> FACILITIES = List.of(
             "kern",
             "user",
@@ -81,25 +80,21 @@ final class AccessLogSchema {
             Types.words(entry("all", Exchanges.ALL), entry("failed", Exchanges.FAILED), entry("none", Exchanges.NONE));
 
     private static final ObjectType<Rotation> ROTATION =
-            ObjectType.of("rotation section", "When the file is put aside, as FILE.1, FILE.2 and so on.", o -> {
+            ObjectType.of("rotation section", "When the gateway renames the file to FILE.1, FILE.2 and so on.", o -> {
                 var maxSize = o.defaulted(
                         "maxSize",
                         Types.SIZE,
                         100L << 20,
                         Rotation::maxSize,
-                        "Of the file that is written; 0 for no limit.");
+                        "Maximum size of the file; 0 means no limit.");
                 var maxFiles = o.defaulted(
-                        "maxFiles",
-                        Types.integer(1, 1000),
-                        10,
-                        Rotation::maxFiles,
-                        "How many are kept besides that one.");
+                        "maxFiles", Types.integer(1, 1000), 10, Rotation::maxFiles, "Number of former files to keep.");
                 var maxAge = o.defaulted(
                         "maxAge",
                         Types.DURATION,
                         Duration.ZERO,
                         Rotation::maxAge,
-                        "Of the file that is written, since it was opened; 0s for no limit.");
+                        "Maximum age of the file, since the gateway opened it; 0s means no limit.");
                 return v -> {
                     if (v.get(maxSize) == 0 && v.get(maxAge).isZero()) {
                         v.error(v.position(), "a rotation needs maxSize or maxAge: remove it if there is to be none");
@@ -110,56 +105,57 @@ final class AccessLogSchema {
 
     private static final ObjectType<Syslog> SYSLOG =
             ObjectType.of("syslog section", "A receiver of RFC 5424 messages.", o -> {
-                var address = o.required("address", Types.HOST, Syslog::host, "Its name or IP address.");
-                var port = o.defaulted("port", Types.integer(1, 65535), 514, Syslog::port, "Its port.");
+                var address =
+                        o.required("address", Types.HOST, Syslog::host, "Host name or IP address of the receiver.");
+                var port = o.defaulted("port", Types.integer(1, 65535), 514, Syslog::port, "Port of the receiver.");
                 var transport = o.defaulted(
                         "transport",
                         Types.words(entry("udp", Syslog.Transport.UDP), entry("tcp", Syslog.Transport.TCP)),
                         Syslog.Transport.UDP,
                         Syslog::transport,
-                        "udp, a datagram a line; tcp, with octets counted.");
+                        "udp sends one datagram a line. tcp counts octets (RFC 6587).");
                 var facility = o.defaulted(
-                        "facility", Types.words(facilities(), Map.of()), 16, Syslog::facility, "Its facility.");
+                        "facility", Types.words(facilities(), Map.of()), 16, Syslog::facility, "Facility of messages.");
                 var appName = o.defaulted(
                         "appName",
                         Types.text("[!-~]{1,48}", "up to 48 printable characters without spaces"),
                         "gateway",
                         Syslog::appName,
-                        "What messages say they come from.");
+                        "Application name of messages.");
                 return v -> new Syslog(
                         v.position(), v.get(address), v.get(port), v.get(transport), v.get(facility), v.get(appName));
             });
 
     private static final ObjectType<Redact> REDACT =
-            ObjectType.of("redact section", "What is replaced by asterisks.", o -> {
+            ObjectType.of("redact section", "What the gateway replaces with asterisks.", o -> {
                 var queryKeys = o.defaulted(
                         "queryKeys",
                         new ListType<>(Types.text("[^&=#]+", "the name of a query parameter"), 0),
                         TOKEN_PARAMETERS,
                         Redact::queryKeys,
-                        "Query parameters of the path and of Referer, instead of those that often hold a secret.");
+                        "Query parameters of the path and of Referer. A list here replaces the default list.");
                 var headers = o.defaulted(
                         "headers",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.<String>of(),
                         Redact::headers,
-                        "Logged headers. Authorization, Cookie and the like always are.");
+                        "Logged headers. Authorization, Cookie and the like are always redacted.");
                 return v -> new Redact(v.position(), v.get(queryKeys), v.get(headers));
             });
 
     /** What a rule says of the log. */
     static final ObjectType<Choice> CHOICE = ObjectType.of(
             "accessLog section of a rule",
-            "Of which exchanges there are lines; as the accessLog section says if absent.",
+            "Which exchanges of a rule the log has. Keys that it does not have come from the " + "accessLog section.",
             o -> {
-                var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which: all, failed or none.");
+                var exchanges = o.optional("exchanges", EXCHANGES, Choice::exchanges, "Which exchanges the log has.");
                 var sample = o.optional("sample", Types.FRACTION, Choice::sample, SAMPLE);
                 return v -> new Choice(v.find(exchanges), v.find(sample));
             });
 
     /** The log. */
     static final ObjectType<AccessLogConfig> ACCESS_LOG =
-            ObjectType.of("accessLog section", "One line for each exchange.", o -> {
+            ObjectType.of("accessLog section", "The access log: one line for each exchange.", o -> {
                 var format = o.defaulted(
                         "format",
                         Types.words(
@@ -170,31 +166,31 @@ final class AccessLogSchema {
                         log -> log.lines().format() == Format.TEMPLATE
                                 ? null
                                 : log.lines().format(),
-                        "How lines look.");
+                        "Format of lines. off turns the log off.");
                 var template = o.optional(
                         "template",
                         AccessLogTemplates.TYPE,
                         log -> log.lines().template(),
-                        "How lines look instead: text with fields in braces, such as {method}.");
+                        "Template of lines, instead of format.");
                 var path = o.defaulted(
                         "path",
                         Types.word("[\\s\\S]+", "stdout or a file name"),
                         STDOUT,
                         log -> path(log.target()),
-                        "stdout, or a file that lines are appended to.");
+                        "stdout, or a file that the gateway appends to.");
                 var rotation = o.optional(
                         "rotation",
                         ROTATION,
                         log -> log.target().rotation(),
-                        "When the file is put aside; never by the gateway itself if absent.");
-                var syslog =
-                        o.optional("syslog", SYSLOG, log -> log.target().syslog(), "Where lines are sent instead.");
+                        "When the gateway renames the file. Without this key it never does.");
+                var syslog = o.optional(
+                        "syslog", SYSLOG, log -> log.target().syslog(), "Receiver of lines, instead of path.");
                 var exchanges = o.defaulted(
                         "exchanges",
                         EXCHANGES,
                         Exchanges.ALL,
                         log -> log.choice().exchanges(),
-                        "Of which exchanges there are lines: all, failed or none. Rules may say else.");
+                        "Which exchanges the log has. Rules may override it.");
                 var sample = o.defaulted(
                         "sample", Types.FRACTION, 1.0, log -> log.choice().sample(), SAMPLE);
                 var requestHeaders = o.defaulted(
@@ -202,14 +198,15 @@ final class AccessLogSchema {
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.<String>of(),
                         log -> log.lines().requestHeaders(),
-                        "Headers of requests that JSON lines show.");
+                        "Request headers to add to JSON lines.");
                 var responseHeaders = o.defaulted(
                         "responseHeaders",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.<String>of(),
                         log -> log.lines().responseHeaders(),
-                        "Headers of responses that JSON lines show.");
-                var redact = o.section("redact", REDACT, AccessLogConfig::redact, "What is replaced by asterisks.");
+                        "Response headers to add to JSON lines.");
+                var redact = o.section(
+                        "redact", REDACT, AccessLogConfig::redact, "What the gateway replaces with asterisks.");
                 return v -> {
                     check(v);
                     AccessLogTemplate written = v.find(template);

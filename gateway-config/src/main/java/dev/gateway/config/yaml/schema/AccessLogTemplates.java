@@ -19,11 +19,14 @@ import java.util.TreeSet;
 /** Takes templates of log lines apart: <code>{field}</code>, doubled braces for one that stands for itself. */
 final class AccessLogTemplates {
     static final ScalarType<AccessLogTemplate> TYPE = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "minLength", 1),
-            new AccessLogTemplate("", List.of()),
-            (text, site) -> parse(text),
-            template -> Variables.escape(template.text()));
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "minLength", 1),
+                    new AccessLogTemplate("", List.of()),
+                    (text, site) -> parse(text),
+                    template -> Variables.escape(template.text()))
+            .named(
+                    "log template",
+                    "One line of ASCII text with fields in braces, such as '{method} {path}'. Doubled braces stand for one.");
 
     private static final Set<String> WITH_ARGUMENT =
             Set.of(AccessLogTemplate.REQUEST_HEADER, AccessLogTemplate.RESPONSE_HEADER);

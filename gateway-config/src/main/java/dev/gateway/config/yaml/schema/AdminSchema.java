@@ -4,56 +4,70 @@ import dev.gateway.config.AdminConfig;
 import dev.gateway.config.BindConfig;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.Types;
 import java.util.List;
 
 /** What the admin section is, key by key. */
 final class AdminSchema {
     /** The section. */
-    static final ObjectType<AdminConfig> ADMIN =
-            ObjectType.of("admin section", "Where health, metrics and statistics are served, in cleartext.", o -> {
-                var address = o.defaulted(
-                        "address",
-                        Types.ADDRESS,
-                        "127.0.0.1",
-                        admin -> admin.bind().unix() == null ? admin.bind().address() : null,
-                        "Bound address.");
-                var port = o.defaulted(
-                        "port",
-                        Types.integer(0, 65535),
-                        9901,
-                        admin -> admin.bind().unix() == null ? admin.bind().port() : null,
-                        "Bound port; 0 for any free one.");
-                var unix = o.optional(
-                        "unix",
-                        Types.PATH,
-                        admin -> admin.bind().unix(),
-                        "Path of a Unix-domain socket, instead of a port.");
+    static final ObjectType<AdminConfig> ADMIN = ObjectType.of(
+            "admin section", "The admin listener, which serves health, metrics and statistics in cleartext.", o -> {
+                var address = o.onReload(ReloadEffect.REBIND)
+                        .defaulted(
+                                "address",
+                                Types.ADDRESS,
+                                "127.0.0.1",
+                                admin -> admin.bind().unix() == null
+                                        ? admin.bind().address()
+                                        : null,
+                                "Address to bind.");
+                var port = o.onReload(ReloadEffect.REBIND)
+                        .defaulted(
+                                "port",
+                                Types.integer(0, 65535),
+                                9901,
+                                admin -> admin.bind().unix() == null
+                                        ? admin.bind().port()
+                                        : null,
+                                "TCP port to bind; 0 means any free port.");
+                var unix = o.onReload(ReloadEffect.REBIND)
+                        .optional(
+                                "unix",
+                                Types.PATH,
+                                admin -> admin.bind().unix(),
+                                "Unix-domain socket to bind, instead of address and port.");
                 var tokenFile = o.optional(
                         "tokenFile",
                         Types.PATH,
                         AdminConfig::tokenFile,
-                        "File of a bearer token. With it, all needs the token but health pages, /metrics and /stats."
-                                + " Without it, POST /reload, /drain, /quit and the like are only taken from this machine.");
+                        "File of a bearer token. With it, all pages need the token except health pages, "
+                                + "/metrics and /stats. Without it, POST requests such as /reload are accepted only "
+                                + "from this machine.");
                 var hostnames = o.defaulted(
                         "hostnames",
                         new ListType<>(Types.EXACT_HOSTNAME, 0),
                         List.<String>of(),
                         AdminConfig::hostnames,
-                        "Names by which other machines may ask, besides IP addresses, names without a dot, and names"
-                                + " under .svc, .local, .internal and the like: web pages could be of other names.");
-                var reusePort = o.defaulted(
-                        "reusePort",
-                        Types.BOOLEAN,
-                        false,
-                        admin -> admin.bind().reusePort(),
-                        "Let a gateway that is started later bind the port too, and have what comes from then on.");
-                var enabled = o.defaulted(
-                        "enabled",
-                        Types.BOOLEAN,
-                        true,
-                        AdminConfig::enabled,
-                        "Whether they are served. Where the default port is taken, the gateway warns and runs without.");
+                        "Host names that requests from other machines may have. IP addresses, names without a "
+                                + "dot and names below .svc, .local or .internal are always accepted. This protects "
+                                + "from DNS rebinding.");
+                var reusePort = o.onReload(ReloadEffect.RESTART)
+                        .defaulted(
+                                "reusePort",
+                                Types.BOOLEAN,
+                                false,
+                                admin -> admin.bind().reusePort(),
+                                "Lets a gateway that starts later bind the port, too. The later one gets all new "
+                                        + "connections.");
+                var enabled = o.onReload(ReloadEffect.REBIND)
+                        .defaulted(
+                                "enabled",
+                                Types.BOOLEAN,
+                                true,
+                                AdminConfig::enabled,
+                                "Whether there is an admin listener. If the default port is taken, the gateway warns "
+                                        + "and runs without.");
                 return v -> {
                     for (String key : List.of("address", "port")) {
                         if (v.has("unix") && v.has(key)) {

@@ -21,83 +21,93 @@ final class ConnectAuthSchema {
 
     /** A name of a user, a token, a certificate or a group. */
     static final ScalarType<String> IDENTITY = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + NAME_PATTERN + ")$"),
-            "",
-            (text, site) -> {
-                if (text.equals("*")) {
-                    throw new InvalidException("there is no wildcard: what all others may is said by the entry itself");
-                }
-                if (!NAME.matcher(text).matches()) {
-                    throw new InvalidException("expected a name, not " + MessageText.quote(text));
-                }
-                return text;
-            },
-            Variables::escape);
+                    ScalarType.Form.TEXT,
+                    Map.of("type", List.of("string", "number", "boolean"), "pattern", "^(" + NAME_PATTERN + ")$"),
+                    "",
+                    (text, site) -> {
+                        if (text.equals("*")) {
+                            throw new InvalidException(
+                                    "there is no wildcard: what all others may is said by the entry itself");
+                        }
+                        if (!NAME.matcher(text).matches()) {
+                            throw new InvalidException("expected a name, not " + MessageText.quote(text));
+                        }
+                        return text;
+                    },
+                    Variables::escape)
+            .named("identity", "A name of a user, token, client certificate or group.");
 
     private record FileKey(Path file) {}
 
-    private static final ObjectType<FileKey> BASIC =
-            file("basic section", "Users and passwords.", "usersFile", "Lines of htpasswd: a name, ':' and a hash.");
+    private static final ObjectType<FileKey> BASIC = file(
+            "basic section",
+            "User names and passwords (Basic).",
+            "usersFile",
+            "File of htpasswd lines: a user name, ':' and a hash.");
 
     private static final ObjectType<FileKey> BEARER = file(
             "bearer section",
-            "Tokens.",
+            "Tokens (Bearer).",
             "tokensFile",
-            "Lines of a name, ':' and its token or 'sha256:' and its digest.");
+            "File of lines with a name, ':' and its token or 'sha256:' and its digest.");
 
     /** How clients tell who they are. */
-    static final ObjectType<Auth> AUTH = ObjectType.of("auth section", "How clients tell who they are.", o -> {
-        var realm = o.defaulted(
-                "realm",
-                Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters"),
-                "gateway",
-                Auth::realm,
-                "What clients are told that they log in to.");
-        var basic = o.optional(
-                "basic",
-                BASIC,
-                auth -> auth.usersFile() == null ? null : new FileKey(auth.usersFile()),
-                "A user's name and password.");
-        var bearer = o.optional(
-                "bearer",
-                BEARER,
-                auth -> auth.tokensFile() == null ? null : new FileKey(auth.tokensFile()),
-                "A token.");
-        var certificate = o.defaulted(
-                "clientCertificate",
-                Types.BOOLEAN,
-                false,
-                Auth::clientCertificate,
-                "The common name of a client certificate, on HTTPS listeners with clientAuth.");
-        var groups = o.optional(
-                "groupsFile", Types.PATH, Auth::groupsFile, "Lines of a group, ':' and the names that belong to it.");
-        o.constraint(
-                values -> values.has("basic") || values.has("bearer") || values.has("clientCertificate")
-                        ? null
-                        : new ObjectType.Finding(
-                                "", "an auth section needs 'basic', 'bearer' or 'clientCertificate: true'"),
-                Map.of(
-                        "anyOf",
-                        List.of(
-                                ObjectType.requires("basic"),
-                                ObjectType.requires("bearer"),
-                                ObjectType.requires("clientCertificate"))));
-        return v -> {
-            FileKey users = v.find(basic);
-            FileKey tokens = v.find(bearer);
-            if (v.has("clientCertificate") && !v.get(certificate) && users == null && tokens == null) {
-                v.error(v.at("clientCertificate"), "clientCertificate: write true, or say 'basic' or 'bearer'");
-            }
-            return new Auth(
-                    v.position(),
-                    v.get(realm),
-                    users == null ? null : users.file(),
-                    tokens == null ? null : tokens.file(),
-                    v.find(groups),
-                    v.get(certificate));
-        };
-    });
+    static final ObjectType<Auth> AUTH = ObjectType.of(
+            "auth section",
+            "How clients of tunnels authenticate. At least one of basic, bearer and "
+                    + "clientCertificate is required.",
+            o -> {
+                var realm = o.defaulted(
+                        "realm",
+                        Types.text("[ !#-\\[\\]-~]+", "text without quotes, backslashes and non-ASCII characters"),
+                        "gateway",
+                        Auth::realm,
+                        "Realm that clients show when they ask for a password.");
+                var basic = o.optional(
+                        "basic",
+                        BASIC,
+                        auth -> auth.usersFile() == null ? null : new FileKey(auth.usersFile()),
+                        "User names and passwords (Basic).");
+                var bearer = o.optional(
+                        "bearer",
+                        BEARER,
+                        auth -> auth.tokensFile() == null ? null : new FileKey(auth.tokensFile()),
+                        "Tokens (Bearer).");
+                var certificate = o.defaulted(
+                        "clientCertificate",
+                        Types.BOOLEAN,
+                        false,
+                        Auth::clientCertificate,
+                        "Takes the common name of a verified client certificate as identity. For HTTPS "
+                                + "listeners with clientAuth.");
+                var groups = o.optional(
+                        "groupsFile", Types.PATH, Auth::groupsFile, "File of lines with a group, ':' and its members.");
+                o.constraint(
+                        values -> values.has("basic") || values.has("bearer") || values.has("clientCertificate")
+                                ? null
+                                : new ObjectType.Finding(
+                                        "", "an auth section needs 'basic', 'bearer' or 'clientCertificate: true'"),
+                        Map.of(
+                                "anyOf",
+                                List.of(
+                                        ObjectType.requires("basic"),
+                                        ObjectType.requires("bearer"),
+                                        ObjectType.requires("clientCertificate"))));
+                return v -> {
+                    FileKey users = v.find(basic);
+                    FileKey tokens = v.find(bearer);
+                    if (v.has("clientCertificate") && !v.get(certificate) && users == null && tokens == null) {
+                        v.error(v.at("clientCertificate"), "clientCertificate: write true, or say 'basic' or 'bearer'");
+                    }
+                    return new Auth(
+                            v.position(),
+                            v.get(realm),
+                            users == null ? null : users.file(),
+                            tokens == null ? null : tokens.file(),
+                            v.find(groups),
+                            v.get(certificate));
+                };
+            });
 
     private ConnectAuthSchema() {}
 

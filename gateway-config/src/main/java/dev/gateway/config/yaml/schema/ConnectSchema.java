@@ -19,6 +19,7 @@ import dev.gateway.config.yaml.type.Destinations;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
@@ -53,27 +54,26 @@ final class ConnectSchema {
                             new ListType<>(DestinationTypes.PORT_RANGE, 1),
                             List.of(new PortRange(443, 443)),
                             owner -> access.apply(owner).allowedPorts(),
-                            "Ports that may be reached: 443, or 8000-8999."),
+                            "Ports that clients may reach."),
                     o.defaulted(
                             "allow",
                             DESTINATIONS,
                             List.of(),
                             owner -> access.apply(owner).allow(),
-                            "Hosts that may be reached: a name, .example.com for the domain and all names below it, an"
-                                    + " address block, or '*'."),
+                            "Destinations that clients may reach."),
                     o.defaulted(
                             "deny",
                             DESTINATIONS,
                             List.of(),
                             owner -> access.apply(owner).deny(),
-                            "Hosts that may not be reached, whatever allow says."),
+                            "Destinations that clients may not reach, even if allow has them."),
                     o.defaulted(
                             "sni",
                             SNI,
                             Sni.OFF,
                             owner -> access.apply(owner).sni(),
-                            "Whether the name that TLS asks for must be that of the CONNECT: log says where it is not,"
-                                    + " mustMatch refuses it, and what is not TLS."));
+                            "Whether the server name of TLS (SNI) must be the host of the CONNECT. log reports a mismatch."
+                                    + " mustMatch ends the tunnel, also if it is not TLS."));
         }
 
         Access of(Values v) {
@@ -82,37 +82,55 @@ final class ConnectSchema {
     }
 
     private static final ObjectType<PolicyLimits> POLICY_LIMITS =
-            ObjectType.of("policy limits section", "How many tunnels may be open at once.", o -> {
+            ObjectType.of("policy limits section", "Limits of concurrent tunnels.", o -> {
                 var tunnels = o.defaulted(
-                        "maxTunnels", COUNT, 0, PolicyLimits::maxTunnels, "Of all that it names; 0 is no limit.");
+                        "maxTunnels",
+                        COUNT,
+                        0,
+                        PolicyLimits::maxTunnels,
+                        "Maximum number of tunnels of all identities of the policy; 0 means no limit.");
                 return v -> new PolicyLimits(v.position(), v.get(tunnels));
             });
 
     private static final ObjectType<Limits> LIMITS =
-            ObjectType.of("connect limits section", "How many tunnels may be open at once; 0 is no limit.", o -> {
-                var all = o.defaulted("maxTunnels", COUNT, 10_000, Limits::maxTunnels, "In all.");
+            ObjectType.of("connect limits section", "Limits of concurrent tunnels; 0 means no limit.", o -> {
+                var all = o.defaulted(
+                        "maxTunnels", COUNT, 10_000, Limits::maxTunnels, "Maximum number of tunnels of the entry.");
                 var client = o.defaulted(
-                        "maxTunnelsPerClient", COUNT, 1000, Limits::maxTunnelsPerClient, "Of one client address.");
+                        "maxTunnelsPerClient",
+                        COUNT,
+                        1000,
+                        Limits::maxTunnelsPerClient,
+                        "Maximum number of tunnels of one client address.");
                 var identity = o.defaulted(
-                        "maxTunnelsPerIdentity", COUNT, 1000, Limits::maxTunnelsPerIdentity, "Of one identity.");
+                        "maxTunnelsPerIdentity",
+                        COUNT,
+                        1000,
+                        Limits::maxTunnelsPerIdentity,
+                        "Maximum number of tunnels of one identity.");
                 return v -> new Limits(v.position(), v.get(all), v.get(client), v.get(identity));
             });
 
     private static final ObjectType<Policy> POLICY = ObjectType.of(
             "policy",
-            "What some identities may reach. The first policy that names a client is the one; what it does not say, the"
-                    + " entry does.",
+            "What some identities may reach. The first policy that names a client applies. Keys "
+                    + "that it does not have come from the entry.",
             o -> {
                 var names = new ListType<>(ConnectAuthSchema.IDENTITY, 0);
                 var identities = o.defaulted(
-                        "identities", names, List.of(), Policy::identities, "Names of users, tokens or certificates.");
+                        "identities",
+                        names,
+                        List.of(),
+                        Policy::identities,
+                        "Names of users, tokens or client certificates. A policy needs identities or groups.");
                 var groups = o.defaulted("groups", names, List.of(), Policy::groups, "Groups of the groupsFile.");
                 var access = AccessKeys.declare(o, Policy::access);
                 var limits = o.section(
                         "limits",
                         POLICY_LIMITS,
                         Policy::limits,
-                        "How many tunnels all that it names may have open at once, besides the limits of the entry.");
+                        "Limits of concurrent tunnels of all identities of the policy, besides those of the "
+                                + "entry.");
                 return v -> {
                     if (v.get(identities).isEmpty() && v.get(groups).isEmpty()) {
                         v.error(
@@ -125,80 +143,85 @@ final class ConnectSchema {
             });
 
     private static final ObjectType<Timeouts> TIMEOUTS =
-            ObjectType.of("connect timeouts section", "Time limits of tunnels; 0s is none.", o -> {
+            ObjectType.of("connect timeouts section", "Time limits of tunnels; 0s means no limit.", o -> {
                 var connect = o.defaulted(
                         "connect",
                         Types.DURATION,
                         Duration.ofSeconds(10),
                         Timeouts::connect,
-                        "Connecting, through a parent too; without name resolution.");
+                        "Time to connect, through a parent proxy too, without name resolution.");
                 var tunnel = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.CONNECT, Timeouts::tunnel, "");
                 return v -> new Timeouts(v.position(), v.get(connect), tunnel.of(v));
             });
 
-    private static final ObjectType<Pac> PAC =
-            ObjectType.of("pac section", "A proxy auto-configuration file, made of the entry.", o -> {
+    private static final ObjectType<Pac> PAC = ObjectType.of(
+            "pac section", "A proxy auto-configuration file, which the gateway makes from the entry.", o -> {
                 var path = o.defaulted(
                         "path",
                         Types.text("/[!\"$-;=@-~]*", "a path that begins with '/', without '?', '#' and spaces"),
                         "/proxy.pac",
                         Pac::path,
-                        "Where it is served.");
+                        "Path where the listener serves the file.");
                 return v -> new Pac(v.position(), v.get(path));
             });
 
     /** An entry of the connect section. */
     static final ObjectType<ConnectConfig> CONNECT = ObjectType.of(
             "connect entry",
-            "Who may reach what through some listeners. Decided in this order: allowedPorts, deny, allow, and the"
-                    + " address that is dialed by denyPrivate.",
+            "Who may reach which hosts through some listeners. The gateway checks allowedPorts, "
+                    + "deny and allow in this order. It checks denyPrivate against the address that it " + "dials.",
             o -> {
                 var name = o.optional(
-                        "name", Types.NAME, ConnectConfig::name, "Unique. For logs and metrics. Default: connect-N.");
+                        "name",
+                        Types.NAME,
+                        ConnectConfig::name,
+                        "Unique name of the entry, for logs and metrics. The default is connect-N.");
                 var parents = o.required(
                         "parentRefs",
                         new ListType<>(RouteSchema.PARENT_REF, 1),
                         ConnectConfig::parentRefs,
-                        "The listeners it applies to, HTTP or HTTPS. A listener has one entry.");
+                        "HTTP and HTTPS listeners that the entry applies to. A listener has at most one entry.");
                 var access = AccessKeys.declare(o, entry -> entry.rules().access());
                 var denyPrivate = o.defaulted(
                         "denyPrivate",
                         Types.BOOLEAN,
                         true,
                         entry -> entry.rules().addresses().denyPrivate(),
-                        "Refuse addresses that are not public, whatever name leads there: loopback, link-local, private"
-                                + " networks, cloud metadata and the like.");
+                        "Refuses addresses that are not public, whatever name leads there. These are "
+                                + "loopback, link-local, private networks, cloud metadata and others.");
                 var trusted = o.defaulted(
                         "trustedDestinations",
                         TRUSTED,
                         List.of(),
                         entry -> entry.rules().addresses().trustedDestinations(),
-                        "Hosts and address blocks that denyPrivate does not refuse. They still need to be allowed. A"
-                                + " listener of this gateway, admin included, is refused whatever else is written,"
-                                + " unless it is here with its port, as 127.0.0.1:9901.");
+                        "Destinations that denyPrivate does not refuse. They still need to be allowed. A "
+                                + "listener of this gateway is refused unless this list has it with its port, as "
+                                + "127.0.0.1:9901.");
                 var audit = o.defaulted(
                         "audit",
                         Types.BOOLEAN,
                         false,
                         entry -> entry.rules().audit(),
-                        "Only log what would be refused, and let it through. What denyPrivate refuses stays refused.");
-                var auth = o.optional(
-                        "auth", ConnectAuthSchema.AUTH, ConnectConfig::auth, "How clients tell who they are.");
+                        "Logs what the entry would refuse, and lets it through. What denyPrivate refuses "
+                                + "stays refused.");
+                var auth = o.optional("auth", ConnectAuthSchema.AUTH, ConnectConfig::auth, "How clients authenticate.");
                 var policies = o.defaulted(
                         "policies",
                         new ListType<>(POLICY, 0),
                         List.of(),
                         entry -> entry.rules().policies(),
-                        "What some identities may reach; the first that names the client.");
-                var limits = o.section(
-                        "limits", LIMITS, entry -> entry.rules().limits(), "How many tunnels may be open at once.");
-                var proxies = o.defaulted(
-                        "parents",
-                        new ListType<Parent>(ParentSchema.PARENT, 0),
-                        List.of(),
-                        ConnectConfig::parents,
-                        "Other proxies to go through, by host; the first that matches. Directly if none does.");
-                var timeouts = o.section("timeouts", TIMEOUTS, ConnectConfig::timeouts, "Time limits.");
+                        "What some identities may reach. The first policy that names the client applies.");
+                var limits =
+                        o.section("limits", LIMITS, entry -> entry.rules().limits(), "Limits of concurrent tunnels.");
+                var proxies = o.onReload(ReloadEffect.RECONNECT)
+                        .defaulted(
+                                "parents",
+                                new ListType<Parent>(ParentSchema.PARENT, 0),
+                                List.of(),
+                                ConnectConfig::parents,
+                                "Parent proxies by host. The first match applies. Without a match the gateway "
+                                        + "connects directly.");
+                var timeouts = o.section("timeouts", TIMEOUTS, ConnectConfig::timeouts, "Time limits of tunnels.");
                 var pac = o.optional("pac", PAC, ConnectConfig::pac, "A proxy auto-configuration file for clients.");
                 return v -> {
                     String given = v.find(name);

@@ -56,63 +56,75 @@ final class FilterSchema {
     private static final ScalarType<String> TYPE = Types.words(
             sameWords(), Map.of("RequestMirror", "mirroring of requests", "CORS", "cross-origin resource sharing"));
 
-    private static final ObjectType<Header> HEADER = ObjectType.of("header", "A header field.", o -> {
-        var name = o.required("name", Types.HEADER_NAME, Header::name, "Its name.");
-        var value = o.optional("value", Types.HEADER_VALUE, FilterSchema::shown, "Its value.");
-        var file = o.optional(
-                "valueFile",
-                Types.PATH,
-                header -> header.file() == null ? null : header.file().path(),
-                "File with its value, instead of value; for credentials. Read again when it changes.");
-        var prefix = o.optional(
-                "valuePrefix",
-                Types.HEADER_VALUE_PREFIX,
-                header -> header.file() == null || header.file().prefix().isEmpty()
-                        ? null
-                        : header.file().prefix(),
-                "What the gateway puts before the value of valueFile, such as 'Bearer '.");
-        o.exactlyOneOf("value", "valueFile");
-        o.constraint(
-                values -> values.has("valuePrefix") && !values.has("valueFile")
-                        ? new ObjectType.Finding("valuePrefix", "valuePrefix needs valueFile: write it into value")
-                        : null,
-                Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
-        return v -> {
-            refuseFraming(v, "name", v.get(name));
-            String written = v.find(value);
-            String before = v.find(prefix);
-            Path path = v.find(file);
-            if (path != null) {
-                try {
-                    HeaderValueFile.read(path);
-                } catch (IOException e) {
-                    v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
-                }
-            }
-            return new Header(
-                    v.position(),
-                    v.get(name),
-                    written == null ? "" : written,
-                    path == null ? null : new ValueFile(path, before == null ? "" : before),
-                    Secrets.isSecret(v.get(name), v.written("value")));
-        };
-    });
+    private static final ObjectType<Header> HEADER =
+            ObjectType.of("header", "A header field. It has either value or valueFile.", o -> {
+                var name = o.required("name", Types.HEADER_NAME, Header::name, "Name of the field.");
+                var value = o.optional("value", Types.HEADER_VALUE, FilterSchema::shown, "Value of the field.");
+                var file = o.optional(
+                        "valueFile",
+                        Types.PATH,
+                        header -> header.file() == null ? null : header.file().path(),
+                        "File with the value in one line, for credentials. The gateway reads it again when it "
+                                + "changes.");
+                var prefix = o.optional(
+                        "valuePrefix",
+                        Types.HEADER_VALUE_PREFIX,
+                        header ->
+                                header.file() == null || header.file().prefix().isEmpty()
+                                        ? null
+                                        : header.file().prefix(),
+                        "Text before the value of valueFile, such as 'Bearer '.");
+                o.exactlyOneOf("value", "valueFile");
+                o.constraint(
+                        values -> values.has("valuePrefix") && !values.has("valueFile")
+                                ? new ObjectType.Finding(
+                                        "valuePrefix", "valuePrefix needs valueFile: write it into value")
+                                : null,
+                        Map.of("dependentRequired", Map.of("valuePrefix", List.of("valueFile"))));
+                return v -> {
+                    refuseFraming(v, "name", v.get(name));
+                    String written = v.find(value);
+                    String before = v.find(prefix);
+                    Path path = v.find(file);
+                    if (path != null) {
+                        try {
+                            HeaderValueFile.read(path);
+                        } catch (IOException e) {
+                            v.error(v.at("valueFile"), "valueFile: " + e.getMessage());
+                        }
+                    }
+                    return new Header(
+                            v.position(),
+                            v.get(name),
+                            written == null ? "" : written,
+                            path == null ? null : new ValueFile(path, before == null ? "" : before),
+                            Secrets.isSecret(v.get(name), v.written("value")));
+                };
+            });
 
     private static final ObjectType<HeaderEdits> EDITS = ObjectType.of(
-            "header edits", "Edits of a header: remove, then set, then add, whatever the order here.", o -> {
+            "header edits",
+            "Changes to a header section. The gateway removes, then sets, then adds, whatever the "
+                    + "order in the file.",
+            o -> {
                 var set = o.defaulted(
                         "set",
                         new ListType<>(HEADER, 0),
                         List.of(),
                         HeaderEdits::set,
-                        "Replace all fields of that name by one.");
-                var add = o.defaulted("add", new ListType<>(HEADER, 0), List.of(), HeaderEdits::add, "Append a field.");
+                        "Replaces all fields of each name with one.");
+                var add = o.defaulted(
+                        "add",
+                        new ListType<>(HEADER, 0),
+                        List.of(),
+                        HeaderEdits::add,
+                        "Appends a field, and keeps others of its name.");
                 var remove = o.defaulted(
                         "remove",
                         new ListType<>(Types.HEADER_NAME, 0),
                         List.of(),
                         HeaderEdits::remove,
-                        "Remove all fields of that name.");
+                        "Removes all fields of each name.");
                 return v -> {
                     for (String name : v.get(remove)) {
                         refuseFraming(v, "remove", name);
@@ -128,77 +140,90 @@ final class FilterSchema {
     private static final ScalarType<String> NEW_PATH =
             Types.text("/[!-~]*", "a path that begins with '/', without spaces or non-ASCII characters");
 
-    private static final ObjectType<PathRewrite> PATH = ObjectType.of("path rewrite", "A new path.", o -> {
-        var type = o.required("type", REWRITE_TYPE, PathRewrite::type, "What is replaced.");
-        var full = o.optional(
-                "replaceFullPath",
-                NEW_PATH,
-                path -> path.type() == PathRewriteType.REPLACE_FULL_PATH ? path.value() : null,
-                "Replaces the whole path, with type ReplaceFullPath.");
-        var prefix = o.optional(
-                "replacePrefixMatch",
-                NEW_PATH,
-                path -> path.type() == PathRewriteType.REPLACE_PREFIX_MATCH ? path.value() : null,
-                "Replaces the prefix that the rule matched, with type ReplacePrefixMatch.");
-        choice(o, Map.of("ReplaceFullPath", "replaceFullPath", "ReplacePrefixMatch", "replacePrefixMatch"));
-        return v -> {
-            String value = v.get(type) == PathRewriteType.REPLACE_FULL_PATH ? v.find(full) : v.find(prefix);
-            if (value != null && (value.indexOf('?') >= 0 || value.indexOf('#') >= 0)) {
-                v.error(v.position(), "a path has no '?' or '#': the request's query is kept as it is");
-            }
-            return new PathRewrite(v.position(), v.get(type), value == null ? "/" : value);
-        };
-    });
+    private static final ObjectType<PathRewrite> PATH =
+            ObjectType.of("path rewrite", "A new path. The query stays.", o -> {
+                var type = o.required("type", REWRITE_TYPE, PathRewrite::type, "What is replaced.");
+                var full = o.optional(
+                        "replaceFullPath",
+                        NEW_PATH,
+                        path -> path.type() == PathRewriteType.REPLACE_FULL_PATH ? path.value() : null,
+                        "New path, with type ReplaceFullPath.");
+                var prefix = o.optional(
+                        "replacePrefixMatch",
+                        NEW_PATH,
+                        path -> path.type() == PathRewriteType.REPLACE_PREFIX_MATCH ? path.value() : null,
+                        "Replacement for the prefix that the rule matched, with type ReplacePrefixMatch.");
+                choice(o, Map.of("ReplaceFullPath", "replaceFullPath", "ReplacePrefixMatch", "replacePrefixMatch"));
+                return v -> {
+                    String value = v.get(type) == PathRewriteType.REPLACE_FULL_PATH ? v.find(full) : v.find(prefix);
+                    if (value != null && (value.indexOf('?') >= 0 || value.indexOf('#') >= 0)) {
+                        v.error(v.position(), "a path has no '?' or '#': the request's query is kept as it is");
+                    }
+                    return new PathRewrite(v.position(), v.get(type), value == null ? "/" : value);
+                };
+            });
 
     private static final ObjectType<RequestRedirect> REDIRECT = ObjectType.of(
-            "requestRedirect section", "Answers with a redirect; what is not said stays as requested.", o -> {
+            "requestRedirect section",
+            "Answers with a redirect. Parts of the URL without a key here stay as requested.",
+            o -> {
                 var scheme = o.optional(
                         "scheme",
                         Types.words(entry("http", "http"), entry("https", "https")),
                         RequestRedirect::scheme,
-                        "The new scheme.");
+                        "New scheme.");
                 var hostname =
-                        o.optional("hostname", Types.EXACT_HOSTNAME, RequestRedirect::hostname, "The new host name.");
-                var path = o.optional("path", PATH, RequestRedirect::path, "The new path.");
+                        o.optional("hostname", Types.EXACT_HOSTNAME, RequestRedirect::hostname, "New host name.");
+                var path = o.optional("path", PATH, RequestRedirect::path, "New path.");
                 var port = o.optional(
                         "port",
                         Types.integer(1, 65535),
                         RequestRedirect::port,
-                        "The new port. Default: the scheme's own if scheme is given, else the listener's.");
+                        "New port. The default is that of the new scheme. Without a new scheme it is the "
+                                + "listener's port.");
                 var status = o.defaulted(
                         "statusCode",
                         statusCodes(301, 302, 303, 307, 308),
                         302,
                         RequestRedirect::statusCode,
-                        "301 and 308 are permanent, 302, 303 and 307 are not; 307 and 308 keep the method.");
+                        "Status of the answer. 301 and 308 are permanent; 307 and 308 keep the method.");
                 return v -> new RequestRedirect(
                         v.position(), v.find(scheme), v.find(hostname), v.find(path), v.find(port), v.get(status));
             });
 
-    private static final ObjectType<UrlRewrite> REWRITE =
-            ObjectType.of("urlRewrite section", "Changes host and path before the request is forwarded.", o -> {
+    private static final ObjectType<UrlRewrite> REWRITE = ObjectType.of(
+            "urlRewrite section", "Changes host and path of the request before the gateway forwards it.", o -> {
                 var hostname = o.optional(
-                        "hostname", Types.EXACT_HOSTNAME, UrlRewrite::hostname, "The host that the upstream sees.");
-                var path = o.optional("path", PATH, UrlRewrite::path, "The path that the upstream sees.");
+                        "hostname", Types.EXACT_HOSTNAME, UrlRewrite::hostname, "Host name that the upstream gets.");
+                var path = o.optional("path", PATH, UrlRewrite::path, "Path that the upstream gets.");
                 return v -> new UrlRewrite(v.position(), v.find(hostname), v.find(path));
             });
 
     private static final ObjectType<DirectResponse> DIRECT =
-            ObjectType.of("directResponse section", "Answers at once.", o -> {
+            ObjectType.of("directResponse section", "Answers without an upstream.", o -> {
                 var status = o.defaulted(
-                        "statusCode", Types.integer(200, 599), 200, DirectResponse::statusCode, "The status.");
+                        "statusCode",
+                        Types.integer(200, 599),
+                        200,
+                        DirectResponse::statusCode,
+                        "Status of the answer.");
                 var contentType = o.optional(
                         "contentType",
                         Types.HEADER_VALUE,
                         DirectResponse::contentType,
-                        "Default: text/plain; charset=utf-8, if there is a body.");
-                var body = o.defaulted("body", Types.TEXT, "", DirectResponse::body, "The body, sent as UTF-8.");
+                        "Content type. The default is text/plain; charset=utf-8 if there is a body.");
+                var body = o.defaulted(
+                        "body",
+                        Types.TEXT,
+                        "",
+                        DirectResponse::body,
+                        "Body of the answer, which the gateway sends as UTF-8.");
                 var headers = o.defaulted(
                         "headers",
                         new ListType<>(HEADER, 0),
                         List.of(),
                         DirectResponse::headers,
-                        "More header fields.");
+                        "Further header fields.");
                 return v -> {
                     int code = v.get(status);
                     String text = v.get(body);
@@ -212,31 +237,37 @@ final class FilterSchema {
             });
 
     /** A filter. */
-    static final ObjectType<FilterConfig> FILTER =
-            ObjectType.of("filter", "A step that a request or its response passes.", o -> {
-                o.required("type", TYPE, FilterSchema::typeOf, "What it does.");
+    static final ObjectType<FilterConfig> FILTER = ObjectType.of(
+            "filter",
+            "A step that a request or its response passes. Each type has its settings in the key "
+                    + "of the same name.",
+            o -> {
+                o.required("type", TYPE, FilterSchema::typeOf, "What the filter does.");
                 var request = o.optional(
                         "requestHeaderModifier",
                         EDITS,
                         f -> f instanceof RequestHeaderModifier modifier ? modifier.edits() : null,
-                        "With type RequestHeaderModifier.");
+                        "Settings of type RequestHeaderModifier.");
                 var response = o.optional(
                         "responseHeaderModifier",
                         EDITS,
                         f -> f instanceof ResponseHeaderModifier modifier ? modifier.edits() : null,
-                        "With type ResponseHeaderModifier.");
+                        "Settings of type ResponseHeaderModifier.");
                 var redirect = o.optional(
                         "requestRedirect",
                         REDIRECT,
                         f -> f instanceof RequestRedirect it ? it : null,
-                        "With type RequestRedirect.");
+                        "Settings of type RequestRedirect.");
                 var rewrite = o.optional(
-                        "urlRewrite", REWRITE, f -> f instanceof UrlRewrite it ? it : null, "With type URLRewrite.");
+                        "urlRewrite",
+                        REWRITE,
+                        f -> f instanceof UrlRewrite it ? it : null,
+                        "Settings of type URLRewrite.");
                 var direct = o.optional(
                         "directResponse",
                         DIRECT,
                         f -> f instanceof DirectResponse it ? it : null,
-                        "With type DirectResponse.");
+                        "Settings of type DirectResponse.");
                 o.reserve("requestMirror", "mirroring of requests");
                 o.reserve("cors", "cross-origin resource sharing");
                 choice(o, SETTINGS);

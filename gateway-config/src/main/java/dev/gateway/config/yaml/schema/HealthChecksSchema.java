@@ -23,58 +23,61 @@ final class HealthChecksSchema {
     private static final Pattern STATUSES = Pattern.compile("([2-5][0-9]{2})(-([2-5][0-9]{2}))?");
 
     private static final ScalarType<StatusRange> STATUS_RANGE = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of(
-                    "anyOf",
-                    List.of(
-                            Map.of("type", "integer", "minimum", 200, "maximum", 599),
-                            Map.of("type", "string", "pattern", "^" + STATUSES.pattern() + "$"))),
-            new StatusRange(200, 200),
-            (text, site) -> statuses(text),
-            range -> range.first() == range.last() ? range.first() : range.toString());
+                    ScalarType.Form.TEXT,
+                    Map.of(
+                            "anyOf",
+                            List.of(
+                                    Map.of("type", "integer", "minimum", 200, "maximum", 599),
+                                    Map.of("type", "string", "pattern", "^" + STATUSES.pattern() + "$"))),
+                    new StatusRange(200, 200),
+                    (text, site) -> statuses(text),
+                    range -> range.first() == range.last() ? range.first() : range.toString())
+            .named("status range", "A status such as 200, or the first and the last of several, such as 200-299.");
 
     private static final ObjectType<ActiveCheck> ACTIVE =
-            ObjectType.of("active section", "Endpoints are asked again and again whether they are well.", o -> {
+            ObjectType.of("active section", "The gateway sends a GET request to each endpoint at an interval.", o -> {
                 var path = o.required(
                         "path",
                         Types.text("/[!-~]*", "a path that begins with '/', without spaces or non-ASCII characters"),
                         ActiveCheck::path,
-                        "What is asked for, with GET.");
+                        "Path of the request.");
                 var host = o.optional(
                         "host",
                         Types.EXACT_HOSTNAME,
                         ActiveCheck::host,
-                        "The host that the request names, instead of the endpoint's own.");
+                        "Host header of the request, instead of the endpoint's host.");
                 var interval = o.defaulted(
                         "interval",
                         Types.DURATION,
                         Duration.ofSeconds(5),
                         ActiveCheck::interval,
-                        "From an answer to the next question, at least 100ms; jittered.");
+                        "Time between an answer and the next request, at least 100ms. The gateway varies it "
+                                + "at random.");
                 var timeout = o.defaulted(
                         "timeout",
                         Types.DURATION,
                         Duration.ofSeconds(2),
                         ActiveCheck::timeout,
-                        "Of an answer, connecting included.");
+                        "Time for the whole check, connecting included.");
                 var healthy = o.defaulted(
                         "healthyThreshold",
                         Types.integer(1, 1000),
                         2,
                         ActiveCheck::healthyThreshold,
-                        "How many good answers in a row make an endpoint healthy again.");
+                        "Number of successes in a row that make an endpoint healthy again.");
                 var unhealthy = o.defaulted(
                         "unhealthyThreshold",
                         Types.integer(1, 1000),
                         3,
                         ActiveCheck::unhealthyThreshold,
-                        "How many bad answers in a row make it unhealthy; the very first one does by itself.");
+                        "Number of failures in a row that make an endpoint unhealthy. A failure of the very "
+                                + "first check is enough.");
                 var expected = o.defaulted(
                         "expectedStatuses",
                         new ListType<>(STATUS_RANGE, 1),
                         List.of(new StatusRange(200, 399)),
                         ActiveCheck::expectedStatuses,
-                        "Statuses of good answers, each 200 or 200-299.");
+                        "Statuses of a success.");
                 return v -> {
                     if (v.get(interval).compareTo(MIN_INTERVAL) < 0) {
                         v.error(v.at("interval"), "interval: expected 100ms or more");
@@ -96,34 +99,35 @@ final class HealthChecksSchema {
 
     private static final ObjectType<OutlierDetection> OUTLIER_DETECTION = ObjectType.of(
             "outlierDetection section",
-            "Endpoints that fail again and again are ejected: they get no requests for a while.",
+            "The gateway ejects endpoints that fail repeatedly. An ejected endpoint gets no " + "requests for a while.",
             o -> {
                 var consecutive = o.defaulted(
                         "consecutive5xx",
                         Types.integer(0, 1_000_000),
                         5,
                         OutlierDetection::consecutive5xx,
-                        "How many failures in a row, 0 for never: answers of 500 to 599 but 501, 505 and 511, calls of gRPC that end with UNAVAILABLE or DATA_LOSS,"
-                                + " connections that cannot be made, resets, timeouts.");
+                        "Number of failures in a row that eject an endpoint; 0 means never. Failures are "
+                                + "failed connections, resets, timeouts and statuses 500 to 599. Exceptions are 501, "
+                                + "505 and 511. gRPC calls that end with UNAVAILABLE or DATA_LOSS count, too.");
                 var base = o.defaulted(
                         "baseEjectionTime",
                         Types.DURATION,
                         Duration.ofSeconds(30),
                         OutlierDetection::baseEjectionTime,
-                        "How long the first time; twice that the second time in a row, and so on.");
+                        "Duration of the first ejection. It doubles with each further ejection in a row.");
                 var longest = o.defaulted(
                         "maxEjectionTime",
                         Types.DURATION,
                         Duration.ofMinutes(5),
                         OutlierDetection::maxEjectionTime,
-                        "How long at most.");
+                        "Maximum duration of an ejection.");
                 var percent = o.defaulted(
                         "maxEjectionPercent",
                         Types.integer(1, 100),
                         50,
                         OutlierDetection::maxEjectionPercent,
-                        "How many of the endpoints at the same time, rounded up; those that cannot be reached do not count, and the last one in"
-                                + " service is never ejected.");
+                        "Maximum percentage of endpoints that are ejected at the same time, rounded up. "
+                                + "Unreachable endpoints do not count. The last endpoint in service is never ejected.");
                 return v -> {
                     if (v.get(base).isZero()) {
                         v.error(v.at("baseEjectionTime"), "baseEjectionTime: expected more than 0s");
@@ -140,15 +144,18 @@ final class HealthChecksSchema {
             });
 
     /** The section of an upstream. */
-    static final ObjectType<HealthChecks> HEALTH_CHECKS =
-            ObjectType.of("healthChecks section", "What takes endpoints out of service.", o -> {
-                var active = o.optional("active", ACTIVE, HealthChecks::active, "By asking them.");
+    static final ObjectType<HealthChecks> HEALTH_CHECKS = ObjectType.of(
+            "healthChecks section",
+            "What takes endpoints out of service. At least one of the two keys is required.",
+            o -> {
+                var active = o.optional("active", ACTIVE, HealthChecks::active, "Checks by requests of the gateway.");
                 var outliers = o.optional(
                         "outlierDetection",
                         OUTLIER_DETECTION,
                         HealthChecks::outlierDetection,
-                        "By what becomes of requests. Without it, five in a row of 502, 503, 504, no answer or no connection eject an"
-                                + " endpoint; with {} other errors count, too; {consecutive5xx: 0} ejects nobody.");
+                        "Checks by the results of forwarded requests. Without this key, five in a row of 502, "
+                                + "503, 504, no answer or no connection eject an endpoint. {} also counts other "
+                                + "failures. {consecutive5xx: 0} turns ejection off.");
                 o.constraint(
                         values -> values.has("outlierDetection") || values.has("active")
                                 ? null

@@ -15,6 +15,7 @@ import dev.gateway.config.OpenFiles;
 import dev.gateway.config.yaml.type.Key;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
@@ -51,42 +52,59 @@ final class ListenerSchema {
     private static final ScalarType<HalfClose> HALF_CLOSE =
             Types.words(entry("abort", HalfClose.ABORT), entry("allow", HalfClose.ALLOW));
 
-    private static final ObjectType<ProxyProtocol> PROXY_PROTOCOL =
-            ObjectType.of("proxyProtocol section", "The PROXY protocol, v1 or v2, in front of each connection.", o -> {
+    private static final ObjectType<ProxyProtocol> PROXY_PROTOCOL = ObjectType.of(
+            "proxyProtocol section", "Reads the PROXY protocol, v1 or v2, at the start of each connection.", o -> {
                 var cidrs = o.required(
                         "trustedCidrs",
                         new ListType<>(Types.CIDR, 1),
                         ProxyProtocol::trustedCidrs,
-                        "Peers that must send it. Connections from elsewhere are closed.");
+                        "Peers that must send the PROXY protocol. The gateway closes connections from other "
+                                + "peers.");
                 return v -> new ProxyProtocol(v.position(), v.get(cidrs));
             });
 
     private static final ObjectType<Limits> LIMITS =
-            ObjectType.of("limits section", "What one client may ask for.", o -> {
+            ObjectType.of("limits section", "Limits for the clients of a listener.", o -> {
                 var requestLine = o.defaulted(
-                        "maxRequestLine", Types.SIZE, 8L << 10, Limits::maxRequestLine, "Bytes of a request line.");
+                        "maxRequestLine",
+                        Types.SIZE,
+                        8L << 10,
+                        Limits::maxRequestLine,
+                        "Maximum size of a request line, from 64B to 16MiB.");
                 var headerBytes = o.defaulted(
                         "maxHeaderBytes",
                         Types.SIZE,
                         32L << 10,
                         Limits::maxHeaderBytes,
-                        "Bytes of all header fields of a request, names and values.");
-                var headers =
-                        o.defaulted("maxHeaders", POSITIVE, 100, Limits::maxHeaders, "Header fields of a request.");
-                var body = o.defaulted(
-                        "maxBody", Types.SIZE, 0L, Limits::maxBody, "Bytes of a request's body; 0 is no limit.");
-                var connections = o.optional(
-                        "maxConnections",
-                        COUNT,
-                        Limits::maxConnections,
-                        "Connections at once on this listener; 0 is no limit. By default half of the files that the"
-                                + " process may open (ulimit -n), at most 50000.");
+                        "Maximum size of all header fields of a request, names and values, from 64B to 16MiB.");
+                var headers = o.defaulted(
+                        "maxHeaders",
+                        POSITIVE,
+                        100,
+                        Limits::maxHeaders,
+                        "Maximum number of header fields of a request.");
+                var body = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "maxBody",
+                                Types.SIZE,
+                                0L,
+                                Limits::maxBody,
+                                "Maximum size of a request body; 0 means no limit. The gateway answers a larger one "
+                                        + "with 413.");
+                var connections = o.onReload(ReloadEffect.AT_ONCE)
+                        .optional(
+                                "maxConnections",
+                                COUNT,
+                                Limits::maxConnections,
+                                "Maximum number of open connections of this listener; 0 means no limit. The default "
+                                        + "is half of the open files that the process may have (ulimit -n), at most 50000. A "
+                                        + "connection that is forwarded needs two.");
                 var streams = o.defaulted(
                         "maxConcurrentStreams",
                         POSITIVE,
                         256,
                         Limits::maxConcurrentStreams,
-                        "Requests at once on one HTTP/2 connection.");
+                        "Maximum number of concurrent requests on one HTTP/2 connection.");
                 return v -> {
                     for (var key : List.of(requestLine, headerBytes)) {
                         if (v.get(key) < 64 || v.get(key) > 16 << 20) {
@@ -114,117 +132,142 @@ final class ListenerSchema {
             });
 
     private static final ObjectType<Timeouts> TIMEOUTS =
-            ObjectType.of("listener timeouts section", "Time limits of client connections; 0s is none.", o -> {
+            ObjectType.of("listener timeouts section", "Time limits of client connections; 0s means no limit.", o -> {
                 var tls = o.defaulted(
-                        "tlsHandshake", Types.DURATION, seconds(10), Timeouts::tlsHandshake, "A TLS handshake.");
+                        "tlsHandshake",
+                        Types.DURATION,
+                        seconds(10),
+                        Timeouts::tlsHandshake,
+                        "Time for a TLS handshake.");
                 var headers = o.defaulted(
                         "requestHeaders",
                         Types.DURATION,
                         seconds(15),
                         Timeouts::requestHeaders,
-                        "From a request's first byte to the end of its header.");
+                        "Time from the first byte of a request to the end of its header section.");
                 var body = o.defaulted(
                         "requestBodyIdle",
                         Types.DURATION,
                         seconds(60),
                         Timeouts::requestBodyIdle,
-                        "Between two reads of a request's body.");
+                        "Maximum time between two reads of a request body.");
                 var idle = o.defaulted(
-                        "idle", Types.DURATION, seconds(75), Timeouts::idle, "A connection without any request.");
+                        "idle",
+                        Types.DURATION,
+                        seconds(75),
+                        Timeouts::idle,
+                        "How long a connection may stay open without a request.");
                 var age = o.defaulted(
                         "maxConnectionAge",
                         Types.DURATION,
                         seconds(0),
                         Timeouts::maxConnectionAge,
-                        "After which a connection is drained.");
+                        "Age at which the gateway drains a connection.");
                 var write = o.defaulted(
                         "responseWriteIdle",
                         Types.DURATION,
                         seconds(60),
                         Timeouts::responseWriteIdle,
-                        "Without the client taking anything of a response that is ready for it.");
+                        "How long a client may read nothing of a response that is ready for it.");
                 return v -> new Timeouts(
                         v.position(), v.get(tls), v.get(headers), v.get(body), v.get(idle), v.get(age), v.get(write));
             });
 
     /** A listener. */
     static final ObjectType<ListenerConfig> LISTENER =
-            ObjectType.of("listener", "A bound address with a protocol.", o -> {
+            ObjectType.of("listener", "An address to bind, with a protocol.", o -> {
                 var name = o.required(
-                        "name", Types.NAME, ListenerConfig::name, "Unique. For parentRefs, logs and metrics.");
-                var address = o.defaulted(
-                        "address",
-                        Types.ADDRESS,
-                        "0.0.0.0",
-                        l -> l.bind().unix() == null ? l.bind().address() : null,
-                        "Bound address; 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
-                var port = o.optional(
-                        "port",
-                        PORT,
-                        l -> l.bind().unix() == null ? l.bind().port() : null,
-                        "Bound port; 0 for any free one.");
-                var unix = o.optional(
-                        "unix", Types.PATH, l -> l.bind().unix(), "Path of a Unix-domain socket, instead of a port.");
+                        "name",
+                        Types.NAME,
+                        ListenerConfig::name,
+                        "Unique name of the listener, for parentRefs, logs and metrics.");
+                var address = o.onReload(ReloadEffect.REBIND)
+                        .defaulted(
+                                "address",
+                                Types.ADDRESS,
+                                "0.0.0.0",
+                                l -> l.bind().unix() == null ? l.bind().address() : null,
+                                "Address to bind. 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
+                var port = o.onReload(ReloadEffect.REBIND)
+                        .optional(
+                                "port",
+                                PORT,
+                                l -> l.bind().unix() == null ? l.bind().port() : null,
+                                "TCP port to bind; 0 means any free port. A listener has either port or unix.");
+                var unix = o.onReload(ReloadEffect.REBIND)
+                        .optional(
+                                "unix",
+                                Types.PATH,
+                                l -> l.bind().unix(),
+                                "Unix-domain socket to bind, instead of address and port.");
                 var protocol = o.required(
                         "protocol",
                         PROTOCOL,
                         l -> l.protocols().protocol(),
-                        "HTTP is HTTP/1.1 and h2c with prior knowledge; HTTPS is h2 and HTTP/1.1 over TLS; TLS is"
-                                + " relayed undecrypted by the name asked for (SNI); TCP is relayed.");
+                        "HTTP speaks HTTP/1.1 and h2c with prior knowledge. HTTPS speaks HTTP/2 and HTTP/1.1 "
+                                + "over TLS. TLS relays encrypted connections by their server name (SNI). TCP relays "
+                                + "bytes.");
                 var tls = o.optional(
                         "tls",
                         ListenerTlsSchema.TLS,
                         l -> l.protocols().tls(),
-                        "Required with protocols HTTPS and TLS; with TLS it is {mode: Passthrough}.");
+                        "TLS settings. Protocols HTTPS and TLS require them; for TLS they are {mode: "
+                                + "Passthrough}.");
                 var proxyProtocol = o.optional(
                         "proxyProtocol",
                         PROXY_PROTOCOL,
                         l -> l.protocols().proxyProtocol(),
-                        "Learn the client's address from the PROXY protocol.");
-                var reusePort = o.defaulted(
-                        "reusePort",
-                        Types.BOOLEAN,
-                        false,
-                        l -> l.bind().reusePort(),
-                        "Bind once per event loop with SO_REUSEPORT. Other processes may then bind the port too, or take"
-                                + " the Unix-domain socket over.");
+                        "Takes the client address from the PROXY protocol.");
+                var reusePort = o.onReload(ReloadEffect.RESTART)
+                        .defaulted(
+                                "reusePort",
+                                Types.BOOLEAN,
+                                false,
+                                l -> l.bind().reusePort(),
+                                "Binds one socket per event loop with SO_REUSEPORT. Another process may then bind the "
+                                        + "port too, or take over the Unix-domain socket.");
                 var h2cUpgrade = o.defaulted(
                         "h2cUpgrade",
                         Types.BOOLEAN,
                         false,
                         l -> ifHttp(l, l.http().h2cUpgrade()),
-                        "Accept 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
+                        "Accepts 'Upgrade: h2c' on a cleartext listener, besides prior knowledge.");
                 var halfClose = o.defaulted(
                         "halfClose",
                         HALF_CLOSE,
                         HalfClose.ABORT,
                         l -> ifHttp(l, l.http().halfClose()),
-                        "A client of HTTP/1 that ends its direction while it waits for a response: 'abort' takes it"
-                                + " for gone, unless it ends it together with its request; 'allow' answers it.");
-                var limits = o.section("limits", LIMITS, ListenerConfig::limits, "What one client may ask for.");
-                var timeouts = o.section("timeouts", TIMEOUTS, ListenerConfig::timeouts, "Time limits.");
-                var trusted = o.defaulted(
-                        "trustedProxies",
-                        new ListType<Cidr>(Types.CIDR, 0),
-                        List.of(),
-                        l -> ifHttp(l, l.http().trustedProxies()),
-                        "Peers whose X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id and trace headers are believed. Nobody else's"
-                                + " go upstream.");
-                var forwarded = o.defaulted(
-                        "forwardedHeaders",
-                        FORWARDED,
-                        ForwardedHeaders.X_FORWARDED,
-                        l -> ifHttp(l, l.http().forwardedHeaders()),
-                        "Which headers tell upstreams about the client; of those of trusted proxies, X-Forwarded-For counts"
-                                + " first, with 'forwarded' Forwarded.");
-                var underscores = o.defaulted(
-                        "headersWithUnderscores",
-                        UNDERSCORES,
-                        HeadersWithUnderscores.DROP,
-                        l -> ifHttp(l, l.http().headersWithUnderscores()),
-                        "Headers whose names have other characters than letters, digits and hyphens, which many servers take"
-                                + " for others (X_User for X-User), or begin with another than a letter: 'reject' refuses the request, 'drop' takes them out,"
-                                + " 'allow' lets them pass.");
+                        "What to do when an HTTP/1.1 client closes its sending side before the response. "
+                                + "'abort' ends the exchange, unless the close came with the request. 'allow' sends the "
+                                + "response.");
+                var limits = o.section("limits", LIMITS, ListenerConfig::limits, "Limits for clients.");
+                var timeouts =
+                        o.section("timeouts", TIMEOUTS, ListenerConfig::timeouts, "Time limits of client connections.");
+                var trusted = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "trustedProxies",
+                                new ListType<Cidr>(Types.CIDR, 0),
+                                List.of(),
+                                l -> ifHttp(l, l.http().trustedProxies()),
+                                "Peers whose X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id and trace headers the "
+                                        + "gateway believes. It removes those of other peers.");
+                var forwarded = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "forwardedHeaders",
+                                FORWARDED,
+                                ForwardedHeaders.X_FORWARDED,
+                                l -> ifHttp(l, l.http().forwardedHeaders()),
+                                "Which headers tell upstreams about the client. From trusted proxies the gateway "
+                                        + "reads X-Forwarded-For first, but Forwarded first with the value 'forwarded'.");
+                var underscores = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "headersWithUnderscores",
+                                UNDERSCORES,
+                                HeadersWithUnderscores.DROP,
+                                l -> ifHttp(l, l.http().headersWithUnderscores()),
+                                "What to do with header names that have other characters than letters, digits and "
+                                        + "hyphens, or do not begin with a letter. Many servers take X_User for X-User. "
+                                        + "'reject' refuses the request, 'drop' removes the fields, 'allow' forwards them.");
                 o.exactlyOneOf("port", "unix");
                 o.constraint(ListenerTlsSchema::problem, ListenerTlsSchema.problemSchema());
                 o.constraint(

@@ -13,6 +13,7 @@ import dev.gateway.config.TlsConfig.UnknownServerName;
 import dev.gateway.config.TlsConfig.Version;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.ScalarType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
@@ -57,14 +58,17 @@ final class ListenerTlsSchema {
     private static final ScalarType<String> ALPN = Types.words(entry("h2", "h2"), entry("http/1.1", "http/1.1"));
 
     private static final ObjectType<CertificateRef> CERTIFICATE_REF =
-            ObjectType.of("certificate reference", "A certificate chain and its key.", o -> {
+            ObjectType.of("certificate reference", "A certificate chain and its private key.", o -> {
                 var certFile = o.required(
-                        "certFile", Types.PATH, CertificateRef::certFile, "PEM file of the chain, leaf first.");
+                        "certFile",
+                        Types.PATH,
+                        CertificateRef::certFile,
+                        "PEM file of the certificate chain, leaf first.");
                 var keyFile = o.required(
                         "keyFile",
                         Types.PATH,
                         CertificateRef::keyFile,
-                        "PEM file of the unencrypted key: PKCS#8, PKCS#1 or SEC 1.");
+                        "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1.");
                 return v -> new CertificateRef(v.position(), v.get(certFile), v.get(keyFile));
             });
 
@@ -72,136 +76,151 @@ final class ListenerTlsSchema {
             Types.words(entry("Terminate", Mode.TERMINATE), entry("Passthrough", Mode.PASSTHROUGH));
 
     /** TLS of a listener. */
-    static final ObjectType<TlsConfig> TLS = ObjectType.of("tls section", "TLS of a listener.", o -> {
-        var mode = o.defaulted(
-                "mode",
-                MODE,
-                Mode.TERMINATE,
-                TlsConfig::mode,
-                "Terminate with protocol HTTPS, Passthrough with protocol TLS; nothing else is said then.");
-        var refs = o.optional(
-                "certificateRefs",
-                new ListType<>(CERTIFICATE_REF, 1),
-                tls -> tls.certificates().refs().isEmpty()
-                        ? null
-                        : tls.certificates().refs(),
-                "Certificates, chosen by the name that the client asks for (SNI); the first is the default.");
-        var selfSigned = o.optional(
-                "selfSigned",
-                Types.BOOLEAN,
-                tls -> tls.certificates().selfSignedDirectory() == null ? null : true,
-                "Make a self-signed certificate for localhost at first start. For trying things out.");
-        var directory = o.optional(
-                "selfSignedDirectory",
-                Types.PATH,
-                tls -> tls.certificates().selfSignedDirectory(),
-                "Where the self-signed certificate is kept. Default: .gateway");
-        var unknown = o.defaulted(
-                "unknownServerName",
-                UNKNOWN_SERVER_NAME,
-                UnknownServerName.FIRST_CERTIFICATE,
-                tls -> ifTerminated(tls, tls.certificates().unknownServerName()),
-                "What becomes of a client that asks for a name which no certificate has. One that asks for none is"
-                        + " shown the first.");
-        var alpn = o.defaulted(
-                "alpn",
-                new ListType<>(ALPN, 1),
-                List.of("h2", "http/1.1"),
-                tls -> ifTerminated(tls, tls.protocols().alpn()),
-                "Protocols offered, in order of preference. A client that offers others only is refused.");
-        var minVersion = o.defaulted(
-                "minVersion",
-                VERSION,
-                Version.TLS_1_2,
-                tls -> ifTerminated(tls, tls.protocols().minVersion()),
-                "The oldest version accepted.");
-        var maxVersion = o.defaulted(
-                "maxVersion",
-                VERSION,
-                Version.TLS_1_3,
-                tls -> ifTerminated(tls, tls.protocols().maxVersion()),
-                "The newest version offered.");
-        var ciphers = o.defaulted(
-                "ciphers",
-                new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
-                List.of(),
-                tls -> ifTerminated(tls, tls.protocols().ciphers()),
-                "Cipher suites by their OpenSSL or JDK names. Empty: a safe choice.");
-        var clientAuth = o.defaulted(
-                "clientAuth",
-                CLIENT_AUTH,
-                ClientAuth.NONE,
-                tls -> ifTerminated(tls, tls.clients().auth()),
-                "Whether clients show a certificate, verified against caFile.");
-        var caFile = o.optional(
-                "caFile",
-                Types.PATH,
-                tls -> tls.clients().caFile(),
-                "PEM certificates that client certificates are verified by.");
-        var tickets = o.defaulted(
-                "sessionTickets",
-                Types.BOOLEAN,
-                true,
-                tls -> ifTerminated(tls, tls.sessions().tickets()),
-                "Whether clients may resume by session ticket.");
-        var crlFile = o.optional(
-                "crlFile",
-                Types.PATH,
-                tls -> tls.clients().crlFile(),
-                "Revocation lists, signed by certificates of caFile: clients in them are refused. Watched like caFile.");
-        var sessionTimeout = o.defaulted(
-                "sessionTimeout",
-                Types.DURATION,
-                Duration.ofHours(2),
-                tls -> ifTerminated(tls, tls.sessions().timeout()),
-                "For how long a client may resume a session, or use a ticket.");
-        var caChange = o.defaulted(
-                "clientCaChange",
-                CA_CHANGE,
-                CaChange.KEEP,
-                tls -> ifTerminated(tls, tls.clients().caChange()),
-                "What becomes of open connections when caFile or crlFile changes: keep or close.");
-        o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
-        return v -> {
-            Path caPath = v.find(caFile);
-            if (v.get(clientAuth) != ClientAuth.NONE && caPath == null) {
-                v.error(v.at("clientAuth"), "clientAuth needs 'caFile', the certificates that clients are verified by");
-            }
-            if (v.get(clientAuth) == ClientAuth.NONE && caPath != null) {
-                v.warning(v.atKey("caFile"), "caFile has no effect without 'clientAuth: required' or 'optional'");
-            }
-            if (v.get(clientAuth) == ClientAuth.NONE && v.find(crlFile) != null) {
-                v.warning(v.atKey("crlFile"), "crlFile has no effect without 'clientAuth: required' or 'optional'");
-            }
-            if (v.has("sessionTimeout") && v.get(sessionTimeout).toSeconds() < 1) {
-                v.error(
-                        v.at("sessionTimeout"),
-                        "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
-            }
-            if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
-                v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
-            }
-            Boolean made = v.find(selfSigned);
-            if (Boolean.FALSE.equals(made)) {
-                v.error(v.at("selfSigned"), "selfSigned: write true, or remove it and write 'certificateRefs'");
-            }
-            List<CertificateRef> certificates = v.find(refs);
-            Path kept = v.find(directory);
-            if (made == null && kept != null) {
-                v.error(v.atKey("selfSignedDirectory"), "selfSignedDirectory needs 'selfSigned: true'");
-            }
-            return new TlsConfig(
-                    v.position(),
-                    v.get(mode),
-                    new TlsConfig.Certificates(
-                            certificates == null ? List.of() : certificates,
-                            made == null ? null : kept == null ? v.directory().resolve(".gateway") : kept,
-                            v.get(unknown)),
-                    new TlsConfig.Protocols(v.get(alpn), v.get(minVersion), v.get(maxVersion), v.get(ciphers)),
-                    new TlsConfig.Sessions(v.get(tickets), v.get(sessionTimeout)),
-                    new TlsConfig.Clients(v.get(clientAuth), caPath, v.find(crlFile), v.get(caChange)));
-        };
-    });
+    static final ObjectType<TlsConfig> TLS = ObjectType.of(
+            "tls section",
+            "TLS of a listener. The gateway watches all of its files and reads them again when " + "they change.",
+            o -> {
+                var mode = o.defaulted(
+                        "mode",
+                        MODE,
+                        Mode.TERMINATE,
+                        TlsConfig::mode,
+                        "Terminate, with protocol HTTPS, decrypts. Passthrough, with protocol TLS, relays "
+                                + "encrypted bytes and allows no other key here.");
+                var refs = o.optional(
+                        "certificateRefs",
+                        new ListType<>(CERTIFICATE_REF, 1),
+                        tls -> tls.certificates().refs().isEmpty()
+                                ? null
+                                : tls.certificates().refs(),
+                        "Certificates, selected by the server name of the client (SNI). The first is the "
+                                + "default. A section has either this key or selfSigned.");
+                var selfSigned = o.optional(
+                        "selfSigned",
+                        Types.BOOLEAN,
+                        tls -> tls.certificates().selfSignedDirectory() == null ? null : true,
+                        "Creates a self-signed certificate for localhost at the first start. For development.");
+                var directory = o.optional(
+                        "selfSignedDirectory",
+                        Types.PATH,
+                        tls -> tls.certificates().selfSignedDirectory(),
+                        "Directory of the self-signed certificate. The default is .gateway.");
+                var unknown = o.defaulted(
+                        "unknownServerName",
+                        UNKNOWN_SERVER_NAME,
+                        UnknownServerName.FIRST_CERTIFICATE,
+                        tls -> ifTerminated(tls, tls.certificates().unknownServerName()),
+                        "What a client gets that asks for a server name without a certificate. Clients "
+                                + "without a server name get the first certificate.");
+                var alpn = o.defaulted(
+                        "alpn",
+                        new ListType<>(ALPN, 1),
+                        List.of("h2", "http/1.1"),
+                        tls -> ifTerminated(tls, tls.protocols().alpn()),
+                        "Protocols that the gateway offers, in order of preference. It refuses clients that "
+                                + "offer only others.");
+                var minVersion = o.defaulted(
+                        "minVersion",
+                        VERSION,
+                        Version.TLS_1_2,
+                        tls -> ifTerminated(tls, tls.protocols().minVersion()),
+                        "Oldest TLS version that the gateway accepts.");
+                var maxVersion = o.defaulted(
+                        "maxVersion",
+                        VERSION,
+                        Version.TLS_1_3,
+                        tls -> ifTerminated(tls, tls.protocols().maxVersion()),
+                        "Newest TLS version that the gateway accepts.");
+                var ciphers = o.defaulted(
+                        "ciphers",
+                        new ListType<>(Types.word("[A-Za-z0-9_-]+", "the name of a cipher suite"), 0),
+                        List.of(),
+                        tls -> ifTerminated(tls, tls.protocols().ciphers()),
+                        "Cipher suites by their OpenSSL or JDK names. An empty list means a safe selection.");
+                var clientAuth = o.defaulted(
+                        "clientAuth",
+                        CLIENT_AUTH,
+                        ClientAuth.NONE,
+                        tls -> ifTerminated(tls, tls.clients().auth()),
+                        "Whether clients present a certificate. The gateway verifies it against caFile.");
+                var caFile = o.optional(
+                        "caFile",
+                        Types.PATH,
+                        tls -> tls.clients().caFile(),
+                        "PEM file of the CA certificates for client certificates.");
+                var tickets = o.defaulted(
+                        "sessionTickets",
+                        Types.BOOLEAN,
+                        true,
+                        tls -> ifTerminated(tls, tls.sessions().tickets()),
+                        "Whether clients may resume sessions with tickets.");
+                var crlFile = o.optional(
+                        "crlFile",
+                        Types.PATH,
+                        tls -> tls.clients().crlFile(),
+                        "Revocation lists, signed by CAs of caFile. The gateway refuses clients whose "
+                                + "certificate they list.");
+                var sessionTimeout = o.defaulted(
+                        "sessionTimeout",
+                        Types.DURATION,
+                        Duration.ofHours(2),
+                        tls -> ifTerminated(tls, tls.sessions().timeout()),
+                        "How long a client may resume a session, at least 1s.");
+                var caChange = o.onReload(ReloadEffect.AT_ONCE)
+                        .defaulted(
+                                "clientCaChange",
+                                CA_CHANGE,
+                                CaChange.KEEP,
+                                tls -> ifTerminated(tls, tls.clients().caChange()),
+                                "What happens to open connections when caFile or crlFile changes.");
+                o.constraint(ListenerTlsSchema::modeProblem, modeSchema());
+                return v -> {
+                    Path caPath = v.find(caFile);
+                    if (v.get(clientAuth) != ClientAuth.NONE && caPath == null) {
+                        v.error(
+                                v.at("clientAuth"),
+                                "clientAuth needs 'caFile', the certificates that clients are verified by");
+                    }
+                    if (v.get(clientAuth) == ClientAuth.NONE && caPath != null) {
+                        v.warning(
+                                v.atKey("caFile"), "caFile has no effect without 'clientAuth: required' or 'optional'");
+                    }
+                    if (v.get(clientAuth) == ClientAuth.NONE && v.find(crlFile) != null) {
+                        v.warning(
+                                v.atKey("crlFile"),
+                                "crlFile has no effect without 'clientAuth: required' or 'optional'");
+                    }
+                    if (v.has("sessionTimeout") && v.get(sessionTimeout).toSeconds() < 1) {
+                        v.error(
+                                v.at("sessionTimeout"),
+                                "sessionTimeout: expected at least 1s; sessionTickets: false ends tickets");
+                    }
+                    if (v.get(minVersion).compareTo(v.get(maxVersion)) > 0) {
+                        v.error(v.at("minVersion"), "minVersion is newer than maxVersion");
+                    }
+                    Boolean made = v.find(selfSigned);
+                    if (Boolean.FALSE.equals(made)) {
+                        v.error(v.at("selfSigned"), "selfSigned: write true, or remove it and write 'certificateRefs'");
+                    }
+                    List<CertificateRef> certificates = v.find(refs);
+                    Path kept = v.find(directory);
+                    if (made == null && kept != null) {
+                        v.error(v.atKey("selfSignedDirectory"), "selfSignedDirectory needs 'selfSigned: true'");
+                    }
+                    return new TlsConfig(
+                            v.position(),
+                            v.get(mode),
+                            new TlsConfig.Certificates(
+                                    certificates == null ? List.of() : certificates,
+                                    made == null
+                                            ? null
+                                            : kept == null ? v.directory().resolve(".gateway") : kept,
+                                    v.get(unknown)),
+                            new TlsConfig.Protocols(v.get(alpn), v.get(minVersion), v.get(maxVersion), v.get(ciphers)),
+                            new TlsConfig.Sessions(v.get(tickets), v.get(sessionTimeout)),
+                            new TlsConfig.Clients(v.get(clientAuth), caPath, v.find(crlFile), v.get(caChange)));
+                };
+            });
 
     private ListenerTlsSchema() {}
 

@@ -33,9 +33,13 @@ final class MatchSchema {
                         PATH_TYPE,
                         PathType.PATH_PREFIX,
                         PathMatch::type,
-                        "PathPrefix compares whole path elements: /foo matches /foo/bar, not /foobar.");
+                        "How the path is compared. PathPrefix compares whole path elements: /foo matches "
+                                + "/foo/bar, not /foobar.");
                 var value = o.required(
-                        "value", Types.TEXT, PathMatch::value, "Begins with '/', or a regular expression (RE2).");
+                        "value",
+                        Types.TEXT,
+                        PathMatch::value,
+                        "A path that begins with '/', or a regular expression in RE2 syntax for the whole " + "path.");
                 return v -> {
                     String text = v.get(value);
                     boolean secret = v.isFromEnvironment("value");
@@ -55,21 +59,22 @@ final class MatchSchema {
 
     /** A match. */
     static final ObjectType<MatchConfig> MATCH =
-            ObjectType.of("match", "What a request must look like: all that is said here must be so.", o -> {
-                var path = o.optional("path", PATH, MatchConfig::path, "The path; every path if absent.");
-                var method = o.optional("method", Types.METHOD, MatchConfig::method, "The method, such as GET.");
+            ObjectType.of("match", "Conditions on a request, all of which must hold.", o -> {
+                var path = o.optional(
+                        "path", PATH, MatchConfig::path, "Condition on the path. Without it every path matches.");
+                var method = o.optional("method", Types.METHOD, MatchConfig::method, "Request method.");
                 var headers = o.defaulted(
                         "headers",
                         new ListType<>(HEADER, 0),
                         List.of(),
                         MatchConfig::headers,
-                        "Headers; all must match.");
+                        "Conditions on header fields, all of which must hold.");
                 var query = o.defaulted(
                         "queryParams",
                         new ListType<>(QUERY_PARAM, 0),
                         List.of(),
                         MatchConfig::queryParams,
-                        "Query parameters; all must match.");
+                        "Conditions on query parameters, all of which must hold.");
                 return v -> {
                     PathMatch written = v.find(path);
                     PathMatch compared =
@@ -83,12 +88,12 @@ final class MatchSchema {
     private static ObjectType<ValueMatch> valueMatch(String name, String description, ScalarType<String> names) {
         return ObjectType.of(name, description, o -> {
             var type = o.defaulted("type", VALUE_TYPE, ValueType.EXACT, ValueMatch::type, "How the value is compared.");
-            var key = o.required("name", names, ValueMatch::name, "Its name.");
+            var key = o.required("name", names, ValueMatch::name, "Name of the field or parameter.");
             var value = o.required(
                     "value",
                     Types.TEXT,
                     match -> match.secret() ? Secrets.MASK : match.value(),
-                    "The whole value, or a regular expression (RE2) for it.");
+                    "The whole value, or a regular expression in RE2 syntax for the whole value.");
             return v -> {
                 String problem = v.get(type) == ValueType.REGULAR_EXPRESSION ? Types.regexProblem(v.get(value)) : null;
                 if (problem != null) {

@@ -11,7 +11,7 @@ final class OtlpSchema {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
     static final ObjectType<OtlpConfig> OTLP =
-            ObjectType.of("otlp section", "Where spans and metrics go that are exported, by OTLP over HTTP.", o -> {
+            ObjectType.of("otlp section", "The OTLP receiver for spans and metrics.", o -> {
                 var endpoint = o.defaulted(
                         "endpoint",
                         Types.url(
@@ -21,30 +21,31 @@ final class OtlpSchema {
                                         + " headersFile"),
                         "http://localhost:4318",
                         OtlpConfig::endpoint,
-                        "The receiver's URL, without /v1/traces and /v1/metrics.");
+                        "URL of the receiver, without /v1/traces and /v1/metrics.");
                 var headersFile = o.optional(
                         "headersFile",
                         Types.PATH,
                         OtlpConfig::headersFile,
-                        "File with lines of 'name: value', sent as headers; for credentials. Read again when it changes.");
+                        "File of lines 'name: value' that the gateway sends as headers, for credentials. It "
+                                + "reads the file again when it changes.");
                 var caFile = o.optional(
                         "caFile",
                         Types.PATH,
                         OtlpConfig::caFile,
-                        "Certificates of those who vouch for an https receiver; the platform's if absent. Read again when"
-                                + " it changes.");
+                        "PEM file of the CA certificates for an https receiver, instead of the platform's. "
+                                + "The gateway reads it again when it changes.");
                 var serviceName = o.defaulted(
                         "serviceName",
                         Types.NAME,
                         "gateway",
                         OtlpConfig::serviceName,
-                        "What spans and metrics say they come from.");
+                        "Service name (service.name) of spans and metrics.");
                 var timeout = o.defaulted(
                         "timeout",
                         Types.DURATION,
                         Duration.ofSeconds(10),
                         OtlpConfig::timeout,
-                        "Of one request to the receiver.");
+                        "Time for a request to the receiver.");
                 return v -> {
                     if (v.has("caFile") && !v.get(endpoint).startsWith("https:")) {
                         v.warning(v.atKey("caFile"), "caFile has no effect on an endpoint without https");
@@ -60,13 +61,13 @@ final class OtlpSchema {
             });
 
     private static final ObjectType<MetricsConfig.Export> EXPORT =
-            ObjectType.of("export section of metrics", "How metrics are sent to the receiver of otlp.", o -> {
+            ObjectType.of("export section of metrics", "How the gateway sends metrics to the receiver of otlp.", o -> {
                 var interval = o.defaulted(
                         "interval",
                         Types.DURATION,
                         Duration.ofMinutes(1),
                         MetricsConfig.Export::interval,
-                        "Between two exports, at least 1s.");
+                        "Time between two exports, at least 1s.");
                 return v -> {
                     if (v.get(interval).compareTo(MIN_INTERVAL) < 0) {
                         v.error(v.at("interval"), "interval: expected 1s or more");
@@ -75,15 +76,14 @@ final class OtlpSchema {
                 };
             });
 
-    static final ObjectType<MetricsConfig> METRICS = ObjectType.of(
-            "metrics section", "Who gets metrics besides those who ask the admin listener for them.", o -> {
-                var export = o.optional(
-                        "export",
-                        EXPORT,
-                        MetricsConfig::export,
-                        "Sends all metrics to the receiver of otlp, again and again; {} for the defaults.");
-                return v -> new MetricsConfig(v.position(), v.find(export));
-            });
+    static final ObjectType<MetricsConfig> METRICS = ObjectType.of("metrics section", "Push of metrics.", o -> {
+        var export = o.optional(
+                "export",
+                EXPORT,
+                MetricsConfig::export,
+                "Sends all metrics to the receiver of otlp at an interval. {} takes the defaults.");
+        return v -> new MetricsConfig(v.position(), v.find(export));
+    });
 
     private OtlpSchema() {}
 }

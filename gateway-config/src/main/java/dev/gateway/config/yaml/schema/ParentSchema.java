@@ -25,52 +25,56 @@ final class ParentSchema {
             Map.of("http", Proxy.Kind.HTTP, "https", Proxy.Kind.HTTPS, "socks5", Proxy.Kind.SOCKS5);
 
     /** Empty is the host itself. */
-    private static final ScalarType<Optional<Proxy>> PROXY = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(DIRECT|(https?|socks5)://[^/?#@]+:[0-9]+/?)$"),
-            Optional.empty(),
-            (text, site) -> text.equals(DIRECT) ? Optional.empty() : Optional.of(proxy(text, site)),
-            proxy -> proxy.map(ParentSchema::print).orElse(DIRECT));
+    private static final ScalarType<Optional<Proxy>> PROXY = new ScalarType<Optional<Proxy>>(
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(DIRECT|(https?|socks5)://[^/?#@]+:[0-9]+/?)$"),
+                    Optional.empty(),
+                    (text, site) -> text.equals(DIRECT) ? Optional.empty() : Optional.of(proxy(text, site)),
+                    proxy -> proxy.map(ParentSchema::print).orElse(DIRECT))
+            .named(
+                    "proxy URL",
+                    "http://host:port, https://host:port or socks5://host:port without a path, or DIRECT for no proxy.");
 
     /** What is dialed for some hosts. */
-    static final ObjectType<Parent> PARENT = ObjectType.of("parent", "Another proxy, or none, for some hosts.", o -> {
-        var hosts = o.required(
-                "hosts",
-                new ListType<>(DestinationTypes.DESTINATION, 1),
-                Parent::hosts,
-                "The hosts that it is for; '*' for all.");
-        var proxy = o.required(
-                "proxy",
-                PROXY,
-                parent -> Optional.ofNullable(parent.proxy()),
-                "http://host:port, https://host:port, socks5://host:port, or DIRECT.");
-        var credentials = o.optional(
-                "credentialsFile",
-                Types.PATH,
-                parent -> parent.proxy() == null ? null : parent.proxy().credentialsFile(),
-                "A file of one line: a name, ':' and a password.");
-        var tls = o.optional(
-                "tls",
-                UpstreamSchema.TLS,
-                parent -> parent.proxy() == null ? null : parent.proxy().tls(),
-                "How an https:// proxy is verified.");
-        return v -> {
-            Path file = v.find(credentials);
-            if (file != null && v.resolved("proxy").equals(DIRECT)) {
-                v.error(v.atKey("credentialsFile"), "credentialsFile has no meaning with DIRECT: remove it");
-            }
-            Proxy to = v.get(proxy).orElse(null);
-            if (v.find(tls) != null && (to == null || to.kind() != Proxy.Kind.HTTPS)) {
-                v.error(
-                        v.atKey("tls"),
-                        "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
-            }
-            return new Parent(
-                    v.position(),
-                    v.get(hosts),
-                    to == null ? null : new Proxy(to.kind(), to.host(), to.port(), file, v.find(tls)));
-        };
-    });
+    static final ObjectType<Parent> PARENT =
+            ObjectType.of("parent", "A parent proxy, or a direct connection, for some hosts.", o -> {
+                var hosts = o.required(
+                        "hosts",
+                        new ListType<>(DestinationTypes.DESTINATION, 1),
+                        Parent::hosts,
+                        "Destinations that the parent proxy is for.");
+                var proxy = o.required(
+                        "proxy",
+                        PROXY,
+                        parent -> Optional.ofNullable(parent.proxy()),
+                        "URL of the parent proxy, or DIRECT.");
+                var credentials = o.optional(
+                        "credentialsFile",
+                        Types.PATH,
+                        parent -> parent.proxy() == null ? null : parent.proxy().credentialsFile(),
+                        "File of one line: a user name, ':' and a password.");
+                var tls = o.optional(
+                        "tls",
+                        UpstreamSchema.TLS,
+                        parent -> parent.proxy() == null ? null : parent.proxy().tls(),
+                        "How the gateway verifies an https:// proxy.");
+                return v -> {
+                    Path file = v.find(credentials);
+                    if (file != null && v.resolved("proxy").equals(DIRECT)) {
+                        v.error(v.atKey("credentialsFile"), "credentialsFile has no meaning with DIRECT: remove it");
+                    }
+                    Proxy to = v.get(proxy).orElse(null);
+                    if (v.find(tls) != null && (to == null || to.kind() != Proxy.Kind.HTTPS)) {
+                        v.error(
+                                v.atKey("tls"),
+                                "tls has no meaning with " + v.resolved("proxy") + ": remove it, or write https://");
+                    }
+                    return new Parent(
+                            v.position(),
+                            v.get(hosts),
+                            to == null ? null : new Proxy(to.kind(), to.host(), to.port(), file, v.find(tls)));
+                };
+            });
 
     private ParentSchema() {}
 

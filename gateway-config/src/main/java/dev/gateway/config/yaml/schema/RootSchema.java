@@ -9,6 +9,7 @@ import dev.gateway.config.ResolverConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.yaml.type.ListType;
 import dev.gateway.config.yaml.type.ObjectType;
+import dev.gateway.config.yaml.type.ReloadEffect;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.config.yaml.type.Values;
 import java.time.Duration;
@@ -17,108 +18,118 @@ import java.util.List;
 
 /** Schema of the root: what a whole configuration is, key by key. */
 public final class RootSchema {
-    private static final ObjectType<DrainConfig> DRAIN = ObjectType.of("drain section", "How the gateway stops.", o -> {
-        var timeout = o.defaulted(
-                "timeout",
-                Types.DURATION,
-                Duration.ofSeconds(30),
-                DrainConfig::timeout,
-                "After which what is still in flight is ended.");
-        var acceptFor = o.defaulted(
-                "acceptFor",
-                Types.DURATION,
-                Duration.ZERO,
-                DrainConfig::acceptFor,
-                "How long new connections are still accepted while readiness already fails.");
-        return v -> {
-            if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
-                v.error(v.at("acceptFor"), "acceptFor is part of 'timeout', and so cannot be longer");
-            }
-            return new DrainConfig(v.position(), v.get(timeout), v.get(acceptFor));
-        };
-    });
+    private static final ObjectType<DrainConfig> DRAIN =
+            ObjectType.of("drain section", "How the gateway stops: what SIGTERM and POST /quit do.", o -> {
+                var timeout = o.defaulted(
+                        "timeout",
+                        Types.DURATION,
+                        Duration.ofSeconds(30),
+                        DrainConfig::timeout,
+                        "How long exchanges and tunnels in flight may continue. The gateway then ends the " + "rest.");
+                var acceptFor = o.defaulted(
+                        "acceptFor",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        DrainConfig::acceptFor,
+                        "How long the gateway still accepts new connections after /ready has begun to fail. "
+                                + "It is part of timeout.");
+                return v -> {
+                    if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
+                        v.error(v.at("acceptFor"), "acceptFor is part of 'timeout', and so cannot be longer");
+                    }
+                    return new DrainConfig(v.position(), v.get(timeout), v.get(acceptFor));
+                };
+            });
 
     private static final ObjectType<ResolverConfig> RESOLVER =
-            ObjectType.of("resolver section", "How host names become addresses.", o -> {
+            ObjectType.of("resolver section", "How the gateway looks up host names.", o -> {
                 var nameServers = o.defaulted(
                         "nameServers",
                         new ListType<>(Types.NAME_SERVER, 0),
                         List.of(),
                         ResolverConfig::nameServers,
-                        "Whom to ask, in order; those of this machine if empty. Its hosts file comes before them.");
+                        "DNS servers to ask, in order. An empty list means those of this machine. The hosts "
+                                + "file comes first.");
                 return v -> new ResolverConfig(v.position(), v.get(nameServers));
             });
 
     /** A whole configuration. */
     public static final ObjectType<GatewayConfig> ROOT =
             ObjectType.of("configuration", "The configuration of a gateway.", o -> {
-                var listeners = o.required(
-                        "listeners",
-                        new ListType<>(ListenerSchema.LISTENER, 1),
-                        GatewayConfig::listeners,
-                        "Where clients connect.");
+                var listeners = o.onReload(ReloadEffect.NEW_CONNECTIONS)
+                        .required(
+                                "listeners",
+                                new ListType<>(ListenerSchema.LISTENER, 1),
+                                GatewayConfig::listeners,
+                                "The addresses where clients connect.");
                 var routes = o.defaulted(
                         "routes",
                         new ListType<>(RouteSchema.ROUTE, 0),
                         List.of(),
                         GatewayConfig::routes,
-                        "What requests are handled how. One that matches no route is answered 404.");
-                var upstreams = o.defaulted(
-                        "upstreams",
-                        new ListType<>(UpstreamSchema.UPSTREAM, 0),
-                        List.of(),
-                        GatewayConfig::upstreams,
-                        "Where requests are forwarded to.");
+                        "Which requests go where. The gateway answers a request without a route with 404.");
+                var upstreams = o.onReload(ReloadEffect.RECONNECT)
+                        .defaulted(
+                                "upstreams",
+                                new ListType<>(UpstreamSchema.UPSTREAM, 0),
+                                List.of(),
+                                GatewayConfig::upstreams,
+                                "The servers that the gateway forwards requests to, in named groups.");
                 var admin = o.optional(
                         "admin",
                         AdminSchema.ADMIN,
                         GatewayConfig::admin,
-                        "Health, metrics and statistics; at 127.0.0.1:9901 if absent.");
+                        "The listener for health, metrics and statistics. Without this key it is at "
+                                + "127.0.0.1:9901.");
                 var accessLog = o.section(
                         "accessLog",
                         AccessLogSchema.ACCESS_LOG,
                         GatewayConfig::accessLog,
-                        "One line for each exchange.");
+                        "The access log: one line for each exchange.");
                 var tracing = o.section(
                         "tracing",
                         TracingSchema.TRACING,
                         GatewayConfig::tracing,
-                        "Which trace each request is part of.");
+                        "Distributed tracing: whether the gateway continues, starts and exports traces.");
                 var metrics = o.section(
                         "metrics",
                         OtlpSchema.METRICS,
                         GatewayConfig::metrics,
-                        "Who gets metrics besides those who ask the admin listener for them.");
+                        "Push of metrics. The admin listener serves /metrics without this key, too.");
                 var otlp = o.section(
                         "otlp",
                         OtlpSchema.OTLP,
                         config -> OtlpChecks.exports(config) ? config.otlp() : null,
-                        "Where spans and metrics go that are exported, by OTLP over HTTP.");
+                        "The OTLP receiver (OpenTelemetry, over HTTP) for spans and metrics.");
                 var drain = o.section("drain", DRAIN, GatewayConfig::drain, "How the gateway stops.");
-                var resolver =
-                        o.section("resolver", RESOLVER, GatewayConfig::resolver, "How host names become addresses.");
-                var workers = o.defaulted(
-                        "workers",
-                        Types.integer(0, 1024),
-                        0,
-                        GatewayConfig::workers,
-                        "Event loops; 0 for one per available core.");
-                var transport = o.defaulted(
-                        "transport",
-                        Types.words(
-                                entry("auto", Transport.AUTO),
-                                entry("epoll", Transport.EPOLL),
-                                entry("io_uring", Transport.IO_URING),
-                                entry("nio", Transport.NIO)),
-                        Transport.AUTO,
-                        GatewayConfig::transport,
-                        "How bytes move between process and kernel; auto takes the best there is.");
+                var resolver = o.onReload(ReloadEffect.RESTART)
+                        .section("resolver", RESOLVER, GatewayConfig::resolver, "How the gateway looks up host names.");
+                var workers = o.onReload(ReloadEffect.RESTART)
+                        .defaulted(
+                                "workers",
+                                Types.integer(0, 1024),
+                                0,
+                                GatewayConfig::workers,
+                                "Number of event loops; 0 means one for each available core.");
+                var transport = o.onReload(ReloadEffect.RESTART)
+                        .defaulted(
+                                "transport",
+                                Types.words(
+                                        entry("auto", Transport.AUTO),
+                                        entry("epoll", Transport.EPOLL),
+                                        entry("io_uring", Transport.IO_URING),
+                                        entry("nio", Transport.NIO)),
+                                Transport.AUTO,
+                                GatewayConfig::transport,
+                                "How the gateway does socket I/O. auto takes epoll on Linux if it is available, else "
+                                        + "nio.");
                 var connect = o.defaulted(
                         "connect",
                         new ListType<>(ConnectSchema.CONNECT, 0),
                         List.of(),
                         GatewayConfig::connect,
-                        "Who may reach what by CONNECT, and by plain requests for other hosts; refused if absent.");
+                        "Who may reach which hosts with CONNECT or as a plain forward proxy. The gateway "
+                                + "refuses both without this key.");
                 return v -> new GatewayConfig(
                         v.position(),
                         v.get(listeners),

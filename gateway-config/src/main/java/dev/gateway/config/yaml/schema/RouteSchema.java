@@ -22,50 +22,55 @@ import org.jspecify.annotations.Nullable;
 
 /** What a route is, key by key. */
 final class RouteSchema {
-    static final ObjectType<ParentRef> PARENT_REF = ObjectType.of("parent reference", "A listener.", o -> {
-        var name = o.required("name", Types.NAME, ParentRef::name, "The listener's name.");
-        return v -> new ParentRef(v.position(), v.get(name));
-    });
+    static final ObjectType<ParentRef> PARENT_REF =
+            ObjectType.of("parent reference", "A reference to a listener.", o -> {
+                var name = o.required("name", Types.NAME, ParentRef::name, "Name of the listener.");
+                return v -> new ParentRef(v.position(), v.get(name));
+            });
 
     private static final ScalarType<Hostname> HOSTNAME = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(" + Types.HOSTNAME_PATTERN + ")$"),
-            new Hostname(new Position("", 1, 1), "placeholder"),
-            (text, site) -> new Hostname(site.position(), Types.HOSTNAME.parse(text, site)),
-            Hostname::value);
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + Types.HOSTNAME_PATTERN + ")$"),
+                    new Hostname(new Position("", 1, 1), "placeholder"),
+                    (text, site) -> new Hostname(site.position(), Types.HOSTNAME.parse(text, site)),
+                    Hostname::value)
+            .named(
+                    "route host name",
+                    "A host name, or '*.' and a domain for all names below it, whatever their number of labels.");
 
     private static final ObjectType<BackendRef> BACKEND_REF =
-            ObjectType.of("backend reference", "An upstream, with its share.", o -> {
-                var name = o.required("name", Types.NAME, BackendRef::name, "The upstream's name.");
+            ObjectType.of("backend reference", "An upstream with its share of requests.", o -> {
+                var name = o.required("name", Types.NAME, BackendRef::name, "Name of the upstream.");
                 var weight = o.defaulted(
                         "weight",
                         Types.integer(0, 1_000_000),
                         1,
                         BackendRef::weight,
-                        "Its share of requests relative to its siblings; 0 is none.");
+                        "Share of requests relative to the other references; 0 means none.");
                 return v -> new BackendRef(v.position(), v.get(name), v.get(weight));
             });
 
     private static final ObjectType<Timeouts> TIMEOUTS =
-            ObjectType.of("route timeouts section", "Time limits of an exchange; 0s is none.", o -> {
+            ObjectType.of("route timeouts section", "Time limits of exchanges and tunnels; 0s means no limit.", o -> {
                 var request = o.defaulted(
                         "request",
                         Types.DURATION,
                         Duration.ZERO,
                         timeouts -> ifRequests(timeouts, timeouts.request()),
-                        "From the request's header to the response's end, all attempts together.");
+                        "Time from the header section of a request to the end of its response, all attempts "
+                                + "together.");
                 var backend = o.defaulted(
                         "backendRequest",
                         Types.DURATION,
                         Duration.ZERO,
                         timeouts -> ifRequests(timeouts, timeouts.backendRequest()),
-                        "Each attempt.");
+                        "Time for each attempt.");
                 var idle = o.defaulted(
                         "streamIdle",
                         Types.DURATION,
                         Duration.ofMinutes(5),
                         timeouts -> ifRequests(timeouts, timeouts.streamIdle()),
-                        "Without a byte in either direction.");
+                        "How long an exchange may transfer no byte in either direction.");
                 var tunnel = TunnelTimeoutKeys.declare(
                         o, TunnelTimeoutKeys.RELAY, Timeouts::tunnel, "On TLS and TCP listeners. ");
                 return v -> {
@@ -79,22 +84,23 @@ final class RouteSchema {
 
     private static final ObjectType<Retry> RETRY = ObjectType.of(
             "retry section",
-            "When a request is sent again. One that provably reached nobody is sent again once in any case.",
+            "When the gateway sends a request again. It always retries once a request that "
+                    + "provably reached no server.",
             o -> {
                 var attempts = o.defaulted(
-                        "attempts", Types.integer(0, 10), 0, Retry::attempts, "How many further attempts may be made.");
+                        "attempts", Types.integer(0, 10), 0, Retry::attempts, "Maximum number of further attempts.");
                 var codes = o.defaulted(
                         "codes",
                         new ListType<>(Types.integer(400, 599), 0),
                         List.<Integer>of(),
                         retry -> retry.codes().stream().sorted().toList(),
-                        "Response statuses that count as failed.");
+                        "Response statuses that count as failures.");
                 var backoff = o.defaulted(
                         "backoff",
                         Types.DURATION,
                         Duration.ofMillis(25),
                         Retry::backoff,
-                        "The least wait before a further attempt.");
+                        "Minimum wait before a further attempt.");
                 return v -> {
                     if (v.get(attempts) == 0 && v.has("codes") && !v.has("attempts")) {
                         v.warning(v.atKey("codes"), "codes has no effect without 'attempts'");
@@ -109,45 +115,49 @@ final class RouteSchema {
                         "name",
                         Types.NAME,
                         RuleConfig::name,
-                        "Unique in its route. Logs and metrics call the rule ROUTE/NAME. Default: its position, as ROUTE/2;"
-                                + " the only rule of a route has the route's name.");
+                        "Name of the rule, unique in its route. Logs and metrics call the rule ROUTE/NAME. "
+                                + "The default is its position, as ROUTE/2. The only rule of a route has the name of "
+                                + "the route.");
                 var matches = o.optional(
                         "matches",
                         new ListType<>(MatchSchema.MATCH, 1),
                         rule -> ifRequests(rule.timeouts(), rule.matches()),
-                        "Alternatives, one of which must match. Every request matches if absent.");
+                        "Alternatives, one of which must match. Without this key every request matches.");
                 var filters = o.defaulted(
                         "filters",
                         new ListType<FilterConfig>(FilterSchema.FILTER, 0),
                         List.of(),
                         rule -> ifRequests(rule.timeouts(), rule.filters()),
-                        "What is done with requests and responses. Requests pass RequestRedirect, DirectResponse,"
-                                + " RequestHeaderModifier and URLRewrite in this order, whatever the order in the file; then"
-                                + " responses pass ResponseHeaderModifier. Filters of one type keep the order in the file.");
+                        "Changes and answers to requests. Whatever the order in the file, requests pass "
+                                + "RequestRedirect, DirectResponse, RequestHeaderModifier and URLRewrite in this order. "
+                                + "Responses pass ResponseHeaderModifier. Filters of one type keep the order of the "
+                                + "file.");
                 var refs = o.defaulted(
                         "backendRefs",
                         new ListType<>(BACKEND_REF, 0),
                         List.of(),
                         rule -> rule.forwarding().backendRefs(),
-                        "The upstreams to choose from, by weight.");
-                var timeouts = o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits.");
+                        "Upstreams to select from by weight.");
+                var timeouts =
+                        o.section("timeouts", TIMEOUTS, RuleConfig::timeouts, "Time limits of exchanges and tunnels.");
                 var retry = o.section(
                         "retry",
                         RETRY,
                         rule -> ifRequests(rule.timeouts(), rule.forwarding().retry()),
-                        "When a request is sent again.");
+                        "When the gateway sends a request again.");
                 var preserveHost = o.defaulted(
                         "preserveHost",
                         Types.BOOLEAN,
                         true,
                         rule -> ifRequests(rule.timeouts(), rule.forwarding().preserveHost()),
-                        "Whether the upstream sees the client's host, or else its own endpoint's host and port.");
+                        "Whether the upstream gets the client's Host header. If false, it gets the host and "
+                                + "port of its endpoint.");
                 var upgrades = o.defaulted(
                         "upgrades",
                         new ListType<>(UpgradeSchema.TOKEN, 0),
                         List.of(UpgradeSchema.WEBSOCKET),
                         rule -> ifRequests(rule.timeouts(), rule.upgrades().tokens()),
-                        "What requests may upgrade to; [] for nothing.");
+                        "Protocols that requests may upgrade to. An empty list allows none.");
                 var webSocket = o.section(
                         "webSocket",
                         UpgradeSchema.WEB_SOCKET,
@@ -159,7 +169,7 @@ final class RouteSchema {
                         "accessLog",
                         AccessLogSchema.CHOICE,
                         RuleConfig::accessLog,
-                        "Of which exchanges there are lines in the access log.");
+                        "Which exchanges of this rule the access log has.");
                 return v -> {
                     if (v.get(upgrades).isEmpty() && v.has("webSocket")) {
                         v.warning(v.atKey("webSocket"), "webSocket has no effect: upgrades allows nothing");
@@ -179,23 +189,30 @@ final class RouteSchema {
 
     /** A route. */
     static final ObjectType<RouteConfig> ROUTE =
-            ObjectType.of("route", "Rules for some hostnames on some listeners.", o -> {
+            ObjectType.of("route", "Rules for some host names on some listeners.", o -> {
                 var name = o.optional(
-                        "name", Types.NAME, RouteConfig::name, "Unique. For logs and metrics. Default: route-N.");
+                        "name",
+                        Types.NAME,
+                        RouteConfig::name,
+                        "Unique name of the route, for logs and metrics. The default is route-N.");
                 var parents = o.defaulted(
                         "parentRefs",
                         new ListType<>(PARENT_REF, 0),
                         List.of(),
                         RouteConfig::parentRefs,
-                        "The listeners it applies to; all HTTP and HTTPS listeners if absent.");
+                        "Listeners that the route applies to. An empty list means all HTTP and HTTPS " + "listeners.");
                 var hostnames = o.defaulted(
                         "hostnames",
                         new ListType<>(HOSTNAME, 0),
                         List.of(),
                         RouteConfig::hostnames,
-                        "Host names, exact or *. before one or more labels; all if absent. Of TLS listeners, the names"
-                                + " that clients ask for (SNI).");
-                var rules = o.required("rules", new ListType<>(RULE, 1), RouteConfig::rules, "What happens when.");
+                        "Host names that the route applies to. An empty list means all. On TLS listeners "
+                                + "these are server names (SNI).");
+                var rules = o.required(
+                        "rules",
+                        new ListType<>(RULE, 1),
+                        RouteConfig::rules,
+                        "The rules. The most specific match of all routes wins.");
                 return v -> {
                     String given = v.find(name);
                     return new RouteConfig(

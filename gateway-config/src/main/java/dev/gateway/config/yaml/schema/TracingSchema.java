@@ -23,82 +23,79 @@ final class TracingSchema {
                         Types.BOOLEAN,
                         true,
                         Sampler::parentBased,
-                        "Whether the decision of a caller that is believed counts.");
+                        "Whether the sampling decision of a trusted caller counts.");
                 var ratio = o.defaulted(
                         "ratio",
                         Types.FRACTION,
                         1.0,
                         Sampler::ratio,
-                        "The share of all others, 0 to 1, by their trace id.");
+                        "Share of all other traces to sample, selected by trace id.");
                 return v -> new Sampler(v.position(), v.get(parentBased), v.get(ratio));
             });
 
     private static final ObjectType<Export> EXPORT =
-            ObjectType.of("export section of tracing", "How spans are sent to the receiver of otlp.", o -> {
+            ObjectType.of("export section of tracing", "How the gateway sends spans to the receiver of otlp.", o -> {
                 var delay = o.defaulted(
                         "scheduleDelay",
                         Types.DURATION,
                         Duration.ofSeconds(5),
                         Export::scheduleDelay,
-                        "How long spans wait for others, to be sent together.");
+                        "How long a span may wait for others to fill a batch.");
                 var queue = o.defaulted(
                         "maxQueueSize",
                         Types.integer(1, 1_000_000),
                         2048,
                         Export::maxQueueSize,
-                        "How many spans may wait; those that come then are dropped, and counted.");
+                        "Maximum number of waiting spans. The gateway drops and counts further ones.");
                 var batch = o.defaulted(
                         "maxExportBatchSize",
                         Types.integer(1, 100_000),
                         512,
                         Export::maxExportBatchSize,
-                        "How many spans are sent together at most.");
+                        "Maximum number of spans in a batch.");
                 return v -> new Export(v.position(), v.get(delay), v.get(queue), v.get(batch));
             });
 
-    static final ObjectType<TracingConfig> TRACING =
-            ObjectType.of("tracing section", "Which trace each request is part of.", o -> {
-                var mode = o.defaulted(
-                        "mode",
+    static final ObjectType<TracingConfig> TRACING = ObjectType.of("tracing section", "Distributed tracing.", o -> {
+        var mode = o.defaulted(
+                "mode",
+                Types.words(entry("off", Mode.OFF), entry("propagate", Mode.PROPAGATE), entry("export", Mode.EXPORT)),
+                Mode.OFF,
+                TracingConfig::mode,
+                "off forwards the trace headers of trusted peers. propagate also makes each request "
+                        + "part of a trace. export also sends spans of sampled traces.");
+        var propagators = o.defaulted(
+                "propagators",
+                new ListType<>(
                         Types.words(
-                                entry("off", Mode.OFF),
-                                entry("propagate", Mode.PROPAGATE),
-                                entry("export", Mode.EXPORT)),
-                        Mode.OFF,
-                        TracingConfig::mode,
-                        "off lets pass what those send who are trusted; propagate makes each request part of a trace; export also sends spans"
-                                + " of those that are sampled.");
-                var propagators = o.defaulted(
-                        "propagators",
-                        new ListType<>(
-                                Types.words(
-                                        entry("tracecontext", Propagator.TRACE_CONTEXT),
-                                        entry("b3", Propagator.B3),
-                                        entry("b3multi", Propagator.B3_MULTI)),
-                                1),
-                        List.of(Propagator.TRACE_CONTEXT),
-                        TracingConfig::propagators,
-                        "The headers that are understood, in order, and sent: tracecontext (W3C), b3, b3multi (Zipkin).");
-                var trust = o.defaulted(
-                        "trust",
-                        Types.words(entry("trustedProxies", Trust.TRUSTED_PROXIES), entry("anyone", Trust.ANYONE)),
-                        Trust.TRUSTED_PROXIES,
-                        TracingConfig::trust,
-                        "Whose word about traces is believed; what others send does not go upstream.");
-                var sampler = o.section("sampler", SAMPLER, TracingConfig::sampler, "Which traces are sampled.");
-                var export = o.section(
-                        "export",
-                        EXPORT,
-                        tracing -> tracing.mode() == Mode.EXPORT ? tracing.export() : null,
-                        "How spans are sent to the receiver of otlp.");
-                return v -> {
-                    if (v.has("export") && v.get(mode) != Mode.EXPORT) {
-                        v.warning(v.atKey("export"), "export has no effect without mode: export");
-                    }
-                    return new TracingConfig(
-                            v.position(), v.get(mode), v.get(propagators), v.get(trust), v.get(sampler), v.get(export));
-                };
-            });
+                                entry("tracecontext", Propagator.TRACE_CONTEXT),
+                                entry("b3", Propagator.B3),
+                                entry("b3multi", Propagator.B3_MULTI)),
+                        1),
+                List.of(Propagator.TRACE_CONTEXT),
+                TracingConfig::propagators,
+                "Trace headers that the gateway reads, in order, and sends: tracecontext (W3C), b3 or "
+                        + "b3multi (Zipkin).");
+        var trust = o.defaulted(
+                "trust",
+                Types.words(entry("trustedProxies", Trust.TRUSTED_PROXIES), entry("anyone", Trust.ANYONE)),
+                Trust.TRUSTED_PROXIES,
+                TracingConfig::trust,
+                "Whose trace headers the gateway believes. It removes those of others.");
+        var sampler = o.section("sampler", SAMPLER, TracingConfig::sampler, "Which traces are sampled.");
+        var export = o.section(
+                "export",
+                EXPORT,
+                tracing -> tracing.mode() == Mode.EXPORT ? tracing.export() : null,
+                "How the gateway sends spans. Only with mode export.");
+        return v -> {
+            if (v.has("export") && v.get(mode) != Mode.EXPORT) {
+                v.warning(v.atKey("export"), "export has no effect without mode: export");
+            }
+            return new TracingConfig(
+                    v.position(), v.get(mode), v.get(propagators), v.get(trust), v.get(sampler), v.get(export));
+        };
+    });
 
     private TracingSchema() {}
 }

@@ -35,19 +35,19 @@ record TunnelTimeoutKeys(Key<?, Duration> idle, Key<?, Duration> halfClosed, Key
                         Types.DURATION,
                         defaults.idle(),
                         print(getter, TunnelTimeouts::idle),
-                        where + "Without a byte in either direction."),
+                        where + "How long a tunnel may transfer no byte in either direction."),
                 o.defaulted(
                         "halfClosed",
                         Types.DURATION,
                         defaults.halfClosed(),
                         print(getter, TunnelTimeouts::halfClosed),
-                        where + "Without a byte after one side has ended."),
+                        where + "How long a half-closed tunnel may transfer no byte."),
                 o.defaulted(
                         "max",
                         Types.DURATION,
                         defaults.max(),
                         print(getter, TunnelTimeouts::max),
-                        where + "After which it is ended, whatever it does."));
+                        where + "Maximum duration of a tunnel."));
     }
 
     /** Returns what was written. */

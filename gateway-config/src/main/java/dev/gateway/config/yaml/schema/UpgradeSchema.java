@@ -22,54 +22,61 @@ final class UpgradeSchema {
 
     /** A token of the Upgrade header. */
     static final ScalarType<String> TOKEN = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(" + TOKEN_PATTERN + ")$"),
-            WEBSOCKET,
-            (text, site) -> {
-                String lower = text.toLowerCase(Locale.ROOT);
-                if (HTTP2.matcher(lower).matches()) {
-                    throw new InvalidException(
-                            MessageText.quote(text)
-                                    + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
-                }
-                if (!text.matches(TOKEN_PATTERN)) {
-                    throw new InvalidException(
-                            "expected a token of the Upgrade header such as websocket, not " + MessageText.quote(text)
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + TOKEN_PATTERN + ")$"),
+                    WEBSOCKET,
+                    (text, site) -> {
+                        String lower = text.toLowerCase(Locale.ROOT);
+                        if (HTTP2.matcher(lower).matches()) {
+                            throw new InvalidException(
+                                    MessageText.quote(text)
+                                            + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
+                        }
+                        if (!text.matches(TOKEN_PATTERN)) {
+                            throw new InvalidException("expected a token of the Upgrade header such as websocket, not "
+                                    + MessageText.quote(text)
                                     + (text.contains("*") ? ": there is no wildcard, write each" : ""));
-                }
-                return lower;
-            },
-            value -> value);
+                        }
+                        return lower;
+                    },
+                    value -> value)
+            .named(
+                    "upgrade token",
+                    "A token of the Upgrade header, such as websocket. Neither h2c nor an HTTP version.");
 
     private static final String ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\\s*]+";
 
     /** What a browser writes in the Origin header. */
     private static final ScalarType<String> ORIGIN = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(" + ORIGIN_PATTERN + "|null)$"),
-            "null",
-            (text, site) -> {
-                if (text.equals("null")) {
-                    return text;
-                }
-                String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
-                if (origin.isEmpty()) {
-                    throw new InvalidException("expected an origin such as https://example.com or"
-                            + " https://example.com:8443, not " + MessageText.quote(text) + originHint(text));
-                }
-                return origin;
-            },
-            value -> value);
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + ORIGIN_PATTERN + "|null)$"),
+                    "null",
+                    (text, site) -> {
+                        if (text.equals("null")) {
+                            return text;
+                        }
+                        String origin = text.matches(ORIGIN_PATTERN) ? origin(text.toLowerCase(Locale.ROOT)) : "";
+                        if (origin.isEmpty()) {
+                            throw new InvalidException("expected an origin such as https://example.com or"
+                                    + " https://example.com:8443, not " + MessageText.quote(text) + originHint(text));
+                        }
+                        return origin;
+                    },
+                    value -> value)
+            .named(
+                    "origin",
+                    "An origin as a browser sends it, such as https://example.com or https://example.com:8443, or null.");
 
     /** What WebSockets may do. */
     static final ObjectType<WebSocket> WEB_SOCKET = ObjectType.of(
-            "webSocket section", "Limits of WebSockets; the time limits are those of other upgrades too.", o -> {
+            "webSocket section", "Limits of WebSockets. The time limits apply to other upgrades, too.", o -> {
                 var timeouts = TunnelTimeoutKeys.declare(o, TunnelTimeoutKeys.RELAY, WebSocket::timeouts, "");
                 var origins = o.optional(
                         "allowedOrigins",
                         new ListType<>(ORIGIN, 1),
                         webSocket -> webSocket.allowedOrigins().isEmpty() ? null : webSocket.allowedOrigins(),
-                        "Origins of pages that may open one; others are answered 403. All if absent.");
+                        "Origins of pages that may open a WebSocket. The gateway answers others with 403. "
+                                + "Without this key all may.");
                 return v -> {
                     List<String> allowed = v.find(origins);
                     return new WebSocket(v.position(), timeouts.of(v), allowed == null ? List.of() : allowed);

@@ -52,20 +52,20 @@ final class UpstreamSchema {
                         "host",
                         Types.HOST,
                         EndpointConfig::host,
-                        "A name, resolved again as its records expire, or an IP address.");
+                        "Host name or IP address. The gateway looks a name up again when its DNS records " + "expire.");
                 var port = o.optional(
-                        "port", Types.integer(1, 65535), e -> e.unix() == null ? e.port() : null, "Its port.");
+                        "port",
+                        Types.integer(1, 65535),
+                        e -> e.unix() == null ? e.port() : null,
+                        "TCP port. A host needs it.");
                 var unix = o.optional(
-                        "unix",
-                        Types.PATH,
-                        EndpointConfig::unix,
-                        "Path of a Unix-domain socket, instead of host and port.");
+                        "unix", Types.PATH, EndpointConfig::unix, "Unix-domain socket, instead of host and port.");
                 var weight = o.defaulted(
                         "weight",
                         Types.integer(1, 1_000_000),
                         1,
                         EndpointConfig::weight,
-                        "Its share of requests relative to its siblings.");
+                        "Share of requests relative to the other endpoints.");
                 o.exactlyOneOf("host", "unix");
                 o.together("host", "port");
                 return v -> {
@@ -76,82 +76,116 @@ final class UpstreamSchema {
             });
 
     /** Also of parent proxies. */
-    static final ObjectType<Tls> TLS = ObjectType.of("upstream tls section", "TLS to endpoints.", o -> {
-        var verify = o.defaulted(
-                "verify", Types.BOOLEAN, true, Tls::verify, "Whether certificate and host name are verified.");
-        var caFile =
-                o.optional("caFile", Types.PATH, Tls::caFile, "PEM certificates trusted instead of the platform's.");
-        var serverName = o.optional(
-                "serverName",
-                Types.EXACT_HOSTNAME,
-                Tls::serverName,
-                "The name asked for (SNI) and verified, instead of the endpoint's host.");
-        var certFile = o.optional("certFile", Types.PATH, Tls::certFile, "PEM chain of the client certificate.");
-        var keyFile = o.optional(
-                "keyFile", Types.PATH, Tls::keyFile, "PEM file of its unencrypted key: PKCS#8, PKCS#1 or SEC 1.");
-        o.together("certFile", "keyFile");
-        return v -> {
-            if (!v.get(verify)) {
-                v.warning(v.at("verify"), "verify: false lets anybody on the way read and change what is exchanged");
-            }
-            return new Tls(
-                    v.position(), v.get(verify), v.find(caFile), v.find(serverName), v.find(certFile), v.find(keyFile));
-        };
-    });
+    static final ObjectType<Tls> TLS =
+            ObjectType.of("upstream tls section", "TLS on connections to endpoints or parent proxies.", o -> {
+                var verify = o.defaulted(
+                        "verify",
+                        Types.BOOLEAN,
+                        true,
+                        Tls::verify,
+                        "Whether the gateway verifies the certificate and its host name.");
+                var caFile = o.optional(
+                        "caFile",
+                        Types.PATH,
+                        Tls::caFile,
+                        "PEM file of the CA certificates to trust, instead of the platform's.");
+                var serverName = o.optional(
+                        "serverName",
+                        Types.EXACT_HOSTNAME,
+                        Tls::serverName,
+                        "Server name to send (SNI) and to verify, instead of the endpoint's host.");
+                var certFile =
+                        o.optional("certFile", Types.PATH, Tls::certFile, "PEM file of the client certificate chain.");
+                var keyFile = o.optional(
+                        "keyFile",
+                        Types.PATH,
+                        Tls::keyFile,
+                        "PEM file of the unencrypted private key: PKCS#8, PKCS#1 or SEC 1.");
+                o.together("certFile", "keyFile");
+                return v -> {
+                    if (!v.get(verify)) {
+                        v.warning(
+                                v.at("verify"),
+                                "verify: false lets anybody on the way read and change what is exchanged");
+                    }
+                    return new Tls(
+                            v.position(),
+                            v.get(verify),
+                            v.find(caFile),
+                            v.find(serverName),
+                            v.find(certFile),
+                            v.find(keyFile));
+                };
+            });
 
     private static final ObjectType<CircuitBreaker> CIRCUIT_BREAKER = ObjectType.of(
             "circuitBreaker section",
-            "What may be open to an upstream at once; more is answered 503. Each endpoint in service has its share of"
-                    + " connections and requests, by weight, and what it has no room for goes to another.",
+            "Limits of what may be open to an upstream at once. The gateway answers 503 beyond "
+                    + "them. Each endpoint in service gets a share of connections and requests by its " + "weight.",
             o -> {
                 var connections = o.defaulted(
                         "maxConnections",
                         POSITIVE,
                         1024,
                         CircuitBreaker::maxConnections,
-                        "Connections; with HTTP/2 each event loop may have one to each endpoint all the same.");
+                        "Maximum number of connections. With HTTP/2 each event loop may always have one to "
+                                + "each endpoint.");
                 var pending = o.defaulted(
                         "maxPendingRequests",
                         POSITIVE,
                         1024,
                         CircuitBreaker::maxPendingRequests,
-                        "Requests that wait for a connection, to whichever endpoint has one first.");
+                        "Maximum number of requests that wait for a connection. The first endpoint with a "
+                                + "free connection takes them.");
                 var requests = o.defaulted(
-                        "maxRequests", POSITIVE, 65_536, CircuitBreaker::maxRequests, "Requests in flight.");
+                        "maxRequests",
+                        POSITIVE,
+                        65_536,
+                        CircuitBreaker::maxRequests,
+                        "Maximum number of requests in flight.");
                 o.reserve("maxRetries", "a limit on retries in flight");
                 return v -> new CircuitBreaker(v.position(), v.get(connections), v.get(pending), v.get(requests));
             });
 
     private static final ObjectType<Timeouts> TIMEOUTS =
-            ObjectType.of("upstream timeouts section", "Time limits of upstream connections; 0s is none.", o -> {
+            ObjectType.of("upstream timeouts section", "Time limits of upstream connections; 0s means no limit.", o -> {
                 var connect = o.defaulted(
                         "connect",
                         Types.DURATION,
                         seconds(5),
                         Timeouts::connect,
-                        "Connecting, without name resolution.");
+                        "Time to connect, without name resolution.");
                 var tls = o.defaulted(
-                        "tlsHandshake", Types.DURATION, seconds(5), Timeouts::tlsHandshake, "A TLS handshake.");
+                        "tlsHandshake",
+                        Types.DURATION,
+                        seconds(5),
+                        Timeouts::tlsHandshake,
+                        "Time for a TLS handshake.");
                 var acquire = o.defaulted(
                         "poolAcquire",
                         Types.DURATION,
                         seconds(5),
                         Timeouts::poolAcquire,
-                        "How long a request may wait for a connection, to whichever endpoint.");
+                        "How long a request may wait for a connection.");
                 var headers = o.defaulted(
                         "responseHeaders",
                         Types.DURATION,
                         seconds(60),
                         Timeouts::responseHeaders,
-                        "From the end of a request to the header of its response.");
+                        "Time from the end of a request to the header section of its response.");
                 var idle = o.defaulted(
-                        "idle", Types.DURATION, seconds(60), Timeouts::idle, "How long an unused connection is kept.");
+                        "idle",
+                        Types.DURATION,
+                        seconds(60),
+                        Timeouts::idle,
+                        "How long the gateway keeps an unused connection.");
                 var lifetime = o.defaulted(
                         "maxLifetime",
                         Types.DURATION,
                         Duration.ofHours(1),
                         Timeouts::maxLifetime,
-                        "After which a connection takes no new request; jittered.");
+                        "Age after which a connection takes no new request. The gateway varies it at random, "
+                                + "so that connections do not end together.");
                 return v -> new Timeouts(
                         v.position(),
                         v.get(connect),
@@ -166,40 +200,51 @@ final class UpstreamSchema {
     static final ObjectType<UpstreamConfig> UPSTREAM =
             ObjectType.of("upstream", "A named group of endpoints with one policy.", o -> {
                 var name = o.required(
-                        "name", Types.NAME, UpstreamConfig::name, "Unique. For backendRefs, logs and metrics.");
+                        "name",
+                        Types.NAME,
+                        UpstreamConfig::name,
+                        "Unique name of the upstream, for backendRefs, logs and metrics.");
                 var endpoints = o.required(
-                        "endpoints", new ListType<>(ENDPOINT, 1), UpstreamConfig::endpoints, "Where requests go.");
+                        "endpoints",
+                        new ListType<>(ENDPOINT, 1),
+                        UpstreamConfig::endpoints,
+                        "The addresses of the upstream.");
                 var protocol = o.defaulted(
                         "protocol",
                         PROTOCOL,
                         Protocol.AUTO,
                         upstream -> upstream.protocols().protocol(),
-                        "auto is h2 if ALPN offers it, else HTTP/1.1; h2 needs tls; h2c is HTTP/2 in cleartext.");
+                        "auto takes HTTP/2 if the endpoint offers it by ALPN, else HTTP/1.1. h2 needs tls. "
+                                + "h2c is HTTP/2 in cleartext.");
                 var tls = o.optional(
                         "tls",
                         TLS,
                         upstream -> upstream.protocols().tls(),
-                        "Encrypt; {} verifies against the platform's CAs.");
+                        "TLS to endpoints. {} verifies them with the CAs of the platform.");
                 var balancer = o.defaulted(
                         "loadBalancer",
                         LOAD_BALANCER,
                         LoadBalancer.ROUND_ROBIN,
                         UpstreamConfig::loadBalancer,
-                        "How an endpoint is chosen.");
+                        "How the gateway selects an endpoint. RoundRobin respects weights.");
                 var breaker = o.section(
-                        "circuitBreaker", CIRCUIT_BREAKER, UpstreamConfig::circuitBreaker, "What may be open at once.");
-                var timeouts = o.section("timeouts", TIMEOUTS, UpstreamConfig::timeouts, "Time limits.");
+                        "circuitBreaker",
+                        CIRCUIT_BREAKER,
+                        UpstreamConfig::circuitBreaker,
+                        "Limits of what may be open at once.");
+                var timeouts = o.section("timeouts", TIMEOUTS, UpstreamConfig::timeouts, "Time limits of connections.");
                 var proxyProtocol = o.defaulted(
                         "sendProxyProtocol",
                         SEND_PROXY_PROTOCOL,
                         SendProxyProtocol.NONE,
                         upstream -> upstream.protocols().sendProxyProtocol(),
-                        "Tell endpoints who the client is, by the PROXY protocol. For routes of TLS and TCP listeners.");
+                        "Sends the client address to endpoints with this version of the PROXY protocol. Only "
+                                + "for routes of TLS and TCP listeners.");
                 var health = o.optional(
                         "healthChecks",
                         HealthChecksSchema.HEALTH_CHECKS,
                         UpstreamConfig::healthChecks,
-                        "What takes endpoints out of service.");
+                        "How the gateway detects endpoints that fail.");
                 o.reserve("slowStart", "warming up of new endpoints");
                 o.constraint(
                         UpstreamSchema::tlsProblem,

@@ -30,38 +30,43 @@ public final class DestinationTypes {
 
     /** Some hosts. */
     public static final ScalarType<Destination> DESTINATION = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + ")$"),
-            new Destination.Name(new Position("", 1, 1), "placeholder"),
-            (text, site) -> {
-                Destination destination = destination(text, site.position());
-                warnOfOverhang(text, destination, site);
-                return destination;
-            },
-            Destination::text);
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + ")$"),
+                    new Destination.Name(new Position("", 1, 1), "placeholder"),
+                    (text, site) -> {
+                        Destination destination = destination(text, site.position());
+                        warnOfOverhang(text, destination, site);
+                        return destination;
+                    },
+                    Destination::text)
+            .named(
+                    "destination",
+                    "A host name, '.example.com' for a domain and all names below it, an address block such as 10.0.0.0/8, or '*' for all.");
 
     /** Some hosts, or one of them at one port. */
     public static final ScalarType<Destination> WITH_OR_WITHOUT_PORT = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + "|" + HOST_AND_PORT.pattern() + ")$"),
-            new Destination.Name(new Position("", 1, 1), "placeholder"),
-            (text, site) -> {
-                Destination withPort = withPort(text, site.position());
-                return withPort != null ? withPort : DESTINATION.parse(text, site);
-            },
-            Destination::text);
+                    ScalarType.Form.TEXT,
+                    Map.of("type", "string", "pattern", "^(" + SCHEMA_PATTERN + "|" + HOST_AND_PORT.pattern() + ")$"),
+                    new Destination.Name(new Position("", 1, 1), "placeholder"),
+                    (text, site) -> {
+                        Destination withPort = withPort(text, site.position());
+                        return withPort != null ? withPort : DESTINATION.parse(text, site);
+                    },
+                    Destination::text)
+            .named("destination and port", "A destination, or one host with a port, such as 127.0.0.1:9901.");
 
     /** A port, or the first and the last of some. */
     public static final ScalarType<PortRange> PORT_RANGE = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of(
-                    "anyOf",
-                    List.of(
-                            Map.of("type", "integer", "minimum", 1, "maximum", 65535),
-                            Map.of("type", "string", "pattern", "^" + PORTS.pattern() + "$"))),
-            new PortRange(443, 443),
-            (text, site) -> portRange(text),
-            range -> range.first() == range.last() ? range.first() : range.toString());
+                    ScalarType.Form.TEXT,
+                    Map.of(
+                            "anyOf",
+                            List.of(
+                                    Map.of("type", "integer", "minimum", 1, "maximum", 65535),
+                                    Map.of("type", "string", "pattern", "^" + PORTS.pattern() + "$"))),
+                    new PortRange(443, 443),
+                    (text, site) -> portRange(text),
+                    range -> range.first() == range.last() ? range.first() : range.toString())
+            .named("port range", "A port such as 443, or the first and the last of several, such as 8000-8999.");
 
     private DestinationTypes() {}
 

@@ -9,9 +9,16 @@ import org.jspecify.annotations.Nullable;
  * @param presence what it means if the key is absent
  * @param fallback the value then, if presence is DEFAULTED
  * @param getter finds the value in the finished object, for printing; null leaves the key out
+ * @param effect what a reload does about a changed value; null is the effect of the key that holds the object
  */
 public record Key<R, V>(
-        String name, Type<V> type, Presence presence, @Nullable V fallback, Getter<R, V> getter, String description) {
+        String name,
+        Type<V> type,
+        Presence presence,
+        @Nullable V fallback,
+        Getter<R, V> getter,
+        String description,
+        @Nullable ReloadEffect effect) {
 
     enum Presence {
         REQUIRED,

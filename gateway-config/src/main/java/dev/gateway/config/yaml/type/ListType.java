@@ -38,6 +38,18 @@ public final class ListType<T> extends Type<List<T>> {
     }
 
     @Override
+    Node withCurrentNames(Node node, Problems problems) {
+        if (!(node instanceof Node.Sequence sequence)) {
+            return node;
+        }
+        List<Node> items = new ArrayList<>();
+        for (Node item : sequence.items()) {
+            items.add(element.withCurrentNames(item, problems));
+        }
+        return new Node.Sequence(sequence.position(), items);
+    }
+
+    @Override
     Map<String, Object> schema(Map<String, Object> definitions) {
         Map<String, Object> schema = new LinkedHashMap<>();
         schema.put("type", "array");

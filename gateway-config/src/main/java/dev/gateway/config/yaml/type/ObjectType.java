@@ -19,13 +19,14 @@ public final class ObjectType<T> extends Type<T> {
     private final String description;
     private final Map<String, Key<T, ?>> keys = new LinkedHashMap<>();
     private final Map<String, String> reserved = new LinkedHashMap<>();
+    private final Map<String, Renaming> renamed = new LinkedHashMap<>(); // by former name
     private final List<Constraint> constraints = new ArrayList<>();
     private final Function<Values, T> constructor;
 
     private ObjectType(String name, String description, Function<Declaration<T>, Function<Values, T>> declare) {
         this.name = name;
         this.description = description;
-        this.constructor = declare.apply(new Declaration<>(this));
+        this.constructor = declare.apply(new Declaration<>(this, null));
     }
 
     /**
@@ -48,25 +49,41 @@ public final class ObjectType<T> extends Type<T> {
     /** What can be said when declaring an object. */
     public static final class Declaration<T> {
         private final ObjectType<T> type;
+        private final @Nullable ReloadEffect effect;
 
-        private Declaration(ObjectType<T> type) {
+        private Declaration(ObjectType<T> type, @Nullable ReloadEffect effect) {
             this.type = type;
+            this.effect = effect;
+        }
+
+        /** Returns what declares keys of this object that have an effect of their own on a reload. */
+        public Declaration<T> onReload(ReloadEffect own) {
+            return new Declaration<>(type, own);
         }
 
         public <V> Key<T, V> required(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
-            return add(new Key<>(key, of, Key.Presence.REQUIRED, null, getter, text));
+            return add(new Key<>(key, of, Key.Presence.REQUIRED, null, getter, text, effect));
         }
 
         public <V> Key<T, V> optional(String key, Type<V> of, Key.Getter<T, V> getter, String text) {
-            return add(new Key<>(key, of, Key.Presence.OPTIONAL, null, getter, text));
+            return add(new Key<>(key, of, Key.Presence.OPTIONAL, null, getter, text, effect));
         }
 
         public <V> Key<T, V> defaulted(String key, Type<V> of, V fallback, Key.Getter<T, V> getter, String text) {
-            return add(new Key<>(key, of, Key.Presence.DEFAULTED, fallback, getter, text));
+            return add(new Key<>(key, of, Key.Presence.DEFAULTED, fallback, getter, text, effect));
         }
 
         public <V> Key<T, V> section(String key, ObjectType<V> of, Key.Getter<T, V> getter, String text) {
-            return add(new Key<>(key, of, Key.Presence.SECTION, null, getter, text));
+            return add(new Key<>(key, of, Key.Presence.SECTION, null, getter, text, effect));
+        }
+
+        /**
+         * A key that has a new name. Delete the declaration in the version after the next.
+         *
+         * @param since the version that has the new name, as 0.2
+         */
+        public void renamed(String former, String current, String since) {
+            type.renamed.put(former, new Renaming(former, current, since));
         }
 
         /** A key that a later version will know. */
@@ -107,6 +124,28 @@ public final class ObjectType<T> extends Type<T> {
     /** Returns the JSON Schema of objects that have this key. */
     public static Map<String, Object> requires(String key) {
         return Map.of("required", List.of(key));
+    }
+
+    @Override
+    public Node withCurrentNames(Node node, Problems problems) {
+        if (!(node instanceof Node.Mapping mapping)) {
+            return node;
+        }
+        Map<String, Node.Entry> entries = new LinkedHashMap<>();
+        mapping.entries().forEach((written, entry) -> {
+            Renaming renaming = renamed.get(written);
+            String current = renaming == null ? written : renaming.current();
+            if (renaming != null && mapping.entries().containsKey(current)) {
+                problems.error(entry.keyPosition(), renaming.conflict());
+                return;
+            } else if (renaming != null) {
+                problems.warning(entry.keyPosition(), renaming.warning());
+            }
+            Key<T, ?> key = keys.get(current);
+            Node value = key == null ? entry.value() : key.type().withCurrentNames(entry.value(), problems);
+            entries.put(current, new Node.Entry(entry.keyPosition(), value));
+        });
+        return new Node.Mapping(mapping.position(), entries);
     }
 
     @Override
@@ -247,18 +286,9 @@ public final class ObjectType<T> extends Type<T> {
         return (name.matches("[aeiou].*") ? "an " : "a ") + name;
     }
 
-    /** Returns what a schema calls this. */
-    private String definitionName() {
-        StringBuilder words = new StringBuilder();
-        for (String word : name.split(" ")) {
-            words.append(words.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
-        }
-        return words.toString();
-    }
-
     @Override
     Map<String, Object> schema(Map<String, Object> definitions) {
-        String key = definitionName();
+        String key = definitionName(name);
         if (!definitions.containsKey(key)) {
             definitions.put(key, Map.of()); // keeps the place, and ends recursion
             definitions.put(key, definition(definitions));
@@ -276,6 +306,14 @@ public final class ObjectType<T> extends Type<T> {
                 required.add(key.name());
             }
         }
+        List<Map<String, Object>> rules =
+                new ArrayList<>(constraints.stream().map(Constraint::schema).toList());
+        for (Renaming renaming : renamed.values()) {
+            properties.put(renaming.former(), former(renaming, definitions));
+            if (required.remove(renaming.current())) {
+                rules.add(Map.of("oneOf", List.of(requires(renaming.current()), requires(renaming.former()))));
+            }
+        }
         Map<String, Object> schema = new LinkedHashMap<>();
         schema.put("description", description);
         schema.put("type", "object");
@@ -284,10 +322,22 @@ public final class ObjectType<T> extends Type<T> {
         if (!required.isEmpty()) {
             schema.put("required", required);
         }
-        if (!constraints.isEmpty()) {
-            schema.put("allOf", constraints.stream().map(Constraint::schema).toList());
+        if (!rules.isEmpty()) {
+            schema.put("allOf", rules);
         }
         return schema;
+    }
+
+    private Map<String, Object> former(Renaming renaming, Map<String, Object> definitions) {
+        Key<T, ?> key = keys.get(renaming.current());
+        if (key == null) {
+            throw new IllegalStateException(described() + " has no key " + renaming.current());
+        }
+        Map<String, Object> property = new LinkedHashMap<>();
+        property.put("description", renaming.description());
+        property.put("deprecated", true);
+        property.putAll(key.type().schema(definitions));
+        return property;
     }
 
     private static <T, V> Map<String, Object> property(Key<T, V> key, Map<String, Object> definitions) {
@@ -296,6 +346,11 @@ public final class ObjectType<T> extends Type<T> {
         V fallback = key.fallback();
         if (fallback != null) {
             property.put("default", key.type().print(fallback, Concealed.NOTHING));
+        } else if (key.presence() == Key.Presence.SECTION) {
+            property.put("default", Map.of());
+        }
+        if (key.effect() != null) {
+            property.put("x-reload", key.effect().word());
         }
         property.putAll(key.type().schema(definitions));
         return property;

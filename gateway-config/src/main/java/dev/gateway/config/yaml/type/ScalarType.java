@@ -12,7 +12,7 @@ public final class ScalarType<T> extends Type<T> {
     private static final Map<String, Object> VARIABLE = Map.of(
             "type", "string",
             "pattern", "\\$\\{",
-            "description", "an environment variable: ${NAME} or ${NAME:-default}");
+            "description", "An environment variable: ${NAME} or ${NAME:-default}.");
 
     private final Form form;
     private final Map<String, Object> schema;
@@ -20,6 +20,16 @@ public final class ScalarType<T> extends Type<T> {
     private final Parser<T> parser;
     private final Function<T, Object> printer;
     private final boolean free;
+    private final Name name;
+
+    /**
+     * What the JSON Schema and the documentation call a type; empty for one that explains itself, such as a number.
+     *
+     * @param text one or more words, as "host name"
+     */
+    private record Name(String text, String description) {
+        static final Name NONE = new Name("", "");
+    }
 
     /** Makes a type whose values are not free text. */
     public ScalarType(
@@ -39,12 +49,34 @@ public final class ScalarType<T> extends Type<T> {
             Parser<T> parser,
             Function<T, Object> printer,
             boolean free) {
+        this(form, schema, placeholder, parser, printer, free, Name.NONE);
+    }
+
+    private ScalarType(
+            Form form,
+            Map<String, Object> schema,
+            T placeholder,
+            Parser<T> parser,
+            Function<T, Object> printer,
+            boolean free,
+            Name name) {
+        this.name = name;
         this.free = free;
         this.form = form;
         this.schema = schema;
         this.placeholder = placeholder;
         this.parser = parser;
         this.printer = printer;
+    }
+
+    /**
+     * Returns the same type with a name, under which the JSON Schema defines it once.
+     *
+     * @param words one or more, as "host name"
+     * @param description how such a value is written, in a sentence
+     */
+    public ScalarType<T> named(String words, String description) {
+        return new ScalarType<>(form, schema, placeholder, parser, printer, free, new Name(words, description));
     }
 
     /** How YAML writes it. */
@@ -105,7 +137,13 @@ public final class ScalarType<T> extends Type<T> {
     @Override
     Map<String, Object> schema(Map<String, Object> definitions) {
         definitions.put("Variable", VARIABLE);
-        return Map.of("anyOf", List.of(schema, Map.of("$ref", "#/$defs/Variable")));
+        List<Map<String, Object>> choice = List.of(schema, Map.of("$ref", "#/$defs/Variable"));
+        if (name.equals(Name.NONE)) {
+            return Map.of("anyOf", choice);
+        }
+        String key = definitionName(name.text());
+        definitions.put(key, Types.ordered(Map.entry("description", name.description()), Map.entry("anyOf", choice)));
+        return Map.of("$ref", "#/$defs/" + key);
     }
 
     @Override

@@ -13,6 +13,14 @@ public abstract class Type<T> {
      */
     abstract T read(Node node, String label, Scope scope);
 
+    /**
+     * Returns a value whose keys have their current names. Warns of each former name, and reports an error where an
+     * object has both names of a key.
+     */
+    Node withCurrentNames(Node node, Problems problems) {
+        return node;
+    }
+
     /** Returns the JSON Schema of the YAML form; definitions are added to those given. */
     abstract Map<String, Object> schema(Map<String, Object> definitions);
 
@@ -21,6 +29,15 @@ public abstract class Type<T> {
 
     /** Whether what was written has environment variables in a place where a secret may stand. */
     abstract boolean conceals(Node node);
+
+    /** Returns the key of a definition in a JSON Schema: "hostName" for "host name". */
+    static String definitionName(String name) {
+        StringBuilder words = new StringBuilder();
+        for (String word : name.split(" ")) {
+            words.append(words.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        return words.toString();
+    }
 
     static String describe(Node node, String label) {
         if (node instanceof Node.Sequence) {

@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The scalar types of a configuration. */
 public final class Types {
-    private static final int DNS_PORT = 53;
     public static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
     static final String DNS_NAME = LABEL + "(\\." + LABEL + ")*\\.?";
@@ -42,87 +41,107 @@ public final class Types {
             value -> value);
 
     public static final ScalarType<Duration> DURATION = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            strings(Durations.PATTERN),
-            Duration.ZERO,
-            (text, site) -> Amounts.duration(text),
-            Durations::print);
+                    ScalarType.Form.TEXT,
+                    strings(Durations.PATTERN),
+                    Duration.ZERO,
+                    (text, site) -> Amounts.duration(text),
+                    Durations::print)
+            .named("duration", "Whole numbers with the units h, m, s and ms, such as 30s, 1m30s or 500ms.");
 
     public static final ScalarType<Long> SIZE = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Amounts.SIZE_PATTERN))),
-            0L,
-            (text, site) -> Amounts.size(text),
-            Amounts::printSize);
+                    ScalarType.Form.TEXT,
+                    Map.of("anyOf", List.of(Map.of("type", "integer", "minimum", 0), strings(Amounts.SIZE_PATTERN))),
+                    0L,
+                    (text, site) -> Amounts.size(text),
+                    Amounts::printSize)
+            .named(
+                    "size",
+                    "A number of bytes, or a number with B, KiB, MiB, GiB or TiB, such as 64KiB. 1KiB is 1024 bytes.");
 
     /** A share of the whole. */
     public static final ScalarType<Double> FRACTION = new ScalarType<>(
-            ScalarType.Form.BARE,
-            Map.of("type", "number", "minimum", 0, "maximum", 1),
-            1.0,
-            (text, site) -> {
-                if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
-                    return Double.parseDouble(text);
-                }
-                throw new InvalidException("expected a share from 0 to 1 such as 0.05, not " + MessageText.quote(text));
-            },
-            value -> new BigDecimal(Double.toString(value)).stripTrailingZeros());
+                    ScalarType.Form.BARE,
+                    Map.of("type", "number", "minimum", 0, "maximum", 1),
+                    1.0,
+                    (text, site) -> {
+                        if (text.matches("0(\\.[0-9]{1,6})?|1(\\.0{1,6})?")) {
+                            return Double.parseDouble(text);
+                        }
+                        throw new InvalidException(
+                                "expected a share from 0 to 1 such as 0.05, not " + MessageText.quote(text));
+                    },
+                    value -> new BigDecimal(Double.toString(value)).stripTrailingZeros())
+            .named("share", "A number from 0 to 1 with up to six decimals, such as 0.05.");
 
     public static final ScalarType<String> NAME = word(
-            "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
-            "a name of up to 63 letters, digits, '-', '_' or '.' that begins and ends with a letter or digit");
+                    "[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
+                    "a name of up to 63 letters, digits, '-', '_' or '.' that begins and ends with a letter or digit")
+            .named(
+                    "name",
+                    "Up to 63 letters, digits, '-', '_' and '.'. The first and the last are a letter or a digit.");
 
     public static final ScalarType<String> TEXT = text("[\\s\\S]*", "text");
 
     public static final ScalarType<String> METHOD = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
-            "GET",
-            (text, site) -> {
-                if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
-                    return text;
-                }
-                String upper = text.toUpperCase(Locale.ROOT);
-                throw new InvalidException("expected a method in upper case such as GET, not " + MessageText.quote(text)
-                        + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
-            },
-            value -> value);
+                    ScalarType.Form.TEXT,
+                    texts("[A-Z0-9!#$%&'*+.^_`|~-]+"),
+                    "GET",
+                    (text, site) -> {
+                        if (text.matches("[A-Z0-9!#$%&'*+.^_`|~-]+")) {
+                            return text;
+                        }
+                        String upper = text.toUpperCase(Locale.ROOT);
+                        throw new InvalidException(
+                                "expected a method in upper case such as GET, not " + MessageText.quote(text)
+                                        + (upper.matches("[A-Z]+") ? ": did you mean '" + upper + "'?" : ""));
+                    },
+                    value -> value)
+            .named("method", "A request method in upper case, such as GET.");
 
-    public static final ScalarType<String> HEADER_NAME =
-            word(TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only");
+    public static final ScalarType<String> HEADER_NAME = word(
+                    TOKEN, "a header name: letters, digits and !#$%&'*+-.^_`|~ only")
+            .named("header name", "Letters, digits and !#$%&'*+-.^_`|~. Letter case does not matter.");
 
     /** Its messages show nothing of it, as it may be a secret. */
     public static final ScalarType<String> HEADER_VALUE = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            texts("([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?"),
-            "",
-            (text, site) -> headerValue(text),
-            Variables::escape,
-            true);
+                    ScalarType.Form.TEXT,
+                    texts("([!-~\\u0080-\\u00ff]([\\t -~\\u0080-\\u00ff]*[!-~\\u0080-\\u00ff])?)?"),
+                    "",
+                    (text, site) -> ScalarParsers.headerValue(text),
+                    Variables::escape,
+                    true)
+            .named(
+                    "header value",
+                    "Text without line breaks and other control characters, and without a space at either end.");
 
     /** What stands before a header's value; it may end with a space. Its messages show nothing of it, either. */
     public static final ScalarType<String> HEADER_VALUE_PREFIX = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            texts("([!-~][ -~]*)?"),
-            "",
-            (text, site) -> {
-                if (!text.matches("([!-~][ -~]*)?")) {
-                    throw InvalidException.withoutValue("expected printable ASCII characters, the first not a space");
-                }
-                return text;
-            },
-            Variables::escape,
-            true);
+                    ScalarType.Form.TEXT,
+                    texts("([!-~][ -~]*)?"),
+                    "",
+                    (text, site) -> {
+                        if (!text.matches("([!-~][ -~]*)?")) {
+                            throw InvalidException.withoutValue(
+                                    "expected printable ASCII characters, the first not a space");
+                        }
+                        return text;
+                    },
+                    Variables::escape,
+                    true)
+            .named("header value prefix", "Printable ASCII characters. The last may be a space, the first may not.");
 
     /** What is dialed: a name or an address. */
-    public static final ScalarType<String> HOST = host("a host name or an IP address");
+    public static final ScalarType<String> HOST = host("a host name or an IP address")
+            .named("host", "A host name or an IP address, without a port. IPv6 addresses have no brackets.");
 
     /** What is bound: a name or an address. */
     public static final ScalarType<String> ADDRESS =
-            host("an IP address such as 0.0.0.0, :: or 127.0.0.1, or a host name");
+            host("an IP address such as 0.0.0.0, :: or 127.0.0.1, or a host name")
+                    .named("address", "An IP address to bind, such as 127.0.0.1, 0.0.0.0 or ::, or a host name.");
 
     /** A name without wildcard. */
-    public static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com");
+    public static final ScalarType<String> EXACT_HOSTNAME = lowerCase(DNS_NAME, "a host name such as shop.example.com")
+            .named("host name", "A DNS name such as shop.example.com, without a port.");
 
     public static final String HOSTNAME_PATTERN = "(\\*\\.)?" + DNS_NAME;
 
@@ -132,88 +151,56 @@ public final class Types {
     private static final Cidr LOOPBACK = Objects.requireNonNull(Cidr.parse("127.0.0.1"));
 
     public static final ScalarType<Cidr> CIDR = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            strings("[0-9A-Fa-f:.]+(/[0-9]{1,3})?"),
-            LOOPBACK,
-            (text, site) -> {
-                Cidr cidr = Cidr.parseMasked(text);
-                if (cidr == null) {
-                    throw new InvalidException(
-                            "expected an address block such as 10.0.0.0/8 or fd00::/8, not " + MessageText.quote(text));
-                }
-                return cidr;
-            },
-            Cidr::toString);
+                    ScalarType.Form.TEXT,
+                    strings("[0-9A-Fa-f:.]+(/[0-9]{1,3})?"),
+                    LOOPBACK,
+                    (text, site) -> {
+                        Cidr cidr = Cidr.parseMasked(text);
+                        if (cidr == null) {
+                            throw new InvalidException("expected an address block such as 10.0.0.0/8 or fd00::/8, not "
+                                    + MessageText.quote(text));
+                        }
+                        return cidr;
+                    },
+                    Cidr::toString)
+            .named("address block", "An IP address, or a CIDR block such as 10.0.0.0/8 or fd00::/8.");
 
     /** A DNS server. */
     public static final ScalarType<InetSocketAddress> NAME_SERVER = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            strings("([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?"),
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), DNS_PORT),
-            (text, site) -> nameServer(text),
-            server -> {
-                String host = server.getAddress().getHostAddress();
-                String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
-                return server.getPort() == DNS_PORT ? bracketed : bracketed + ":" + server.getPort();
-            });
-
-    private static String headerValue(String text) throws InvalidException {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            boolean edge = i == 0 || i == text.length() - 1;
-            String problem = c == '\n' || c == '\r'
-                    ? "a line break"
-                    : edge && (c == ' ' || c == '\t')
-                            ? "a space"
-                            : (c < ' ' && c != '\t') || (c >= 0x7f && c < 0x80) || c > 0xff
-                                    ? "U+" + Integer.toHexString(0x10000 | c).substring(1)
-                                    : null;
-            if (problem != null) {
-                throw InvalidException.withoutValue(
-                        "expected a header value: no line breaks or other control characters, no space at either end;"
-                                + " character " + (i + 1) + " is " + problem);
-            }
-        }
-        return text;
-    }
-
-    private static InetSocketAddress nameServer(String text) throws InvalidException {
-        int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
-        String host = text.substring(0, colon);
-        String bare = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
-        InetAddress address = host.equals(bare) == bare.indexOf(':') < 0 ? IpLiteral.parse(bare) : null;
-        String port = colon == text.length() ? Integer.toString(DNS_PORT) : text.substring(colon + 1);
-        if (address == null
-                || !port.matches("[0-9]{1,5}")
-                || Integer.parseInt(port) < 1
-                || Integer.parseInt(port) > 65535) {
-            throw new InvalidException(
-                    "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
-                            + MessageText.quote(text));
-        }
-        return new InetSocketAddress(address, Integer.parseInt(port));
-    }
+                    ScalarType.Form.TEXT,
+                    strings("([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?"),
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), ScalarParsers.DNS_PORT),
+                    (text, site) -> ScalarParsers.nameServer(text),
+                    server -> {
+                        String host = server.getAddress().getHostAddress();
+                        String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+                        return server.getPort() == ScalarParsers.DNS_PORT
+                                ? bracketed
+                                : bracketed + ":" + server.getPort();
+                    })
+            .named("name server", "The address of a DNS server: 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53].");
 
     /** A file; what is relative starts at the directory of the configuration. */
     public static final ScalarType<Path> PATH = new ScalarType<>(
-            ScalarType.Form.TEXT,
-            texts("[\\s\\S]+"),
-            Path.of("/"),
-            (text, site) -> {
-                try {
-                    if (!text.isEmpty()) {
-                        return site.scope()
-                                .directory
-                                .resolve(text)
-                                .toAbsolutePath()
-                                .normalize();
-                    }
-                } catch (InvalidPathException e) {
-                    throw new InvalidException("not a file name: " + e.getReason());
-                }
-                throw new InvalidException("expected a file name, not an empty text");
-            },
-            Path::toString);
+                    ScalarType.Form.TEXT,
+                    texts("[\\s\\S]+"),
+                    Path.of("/"),
+                    (text, site) -> {
+                        try {
+                            if (!text.isEmpty()) {
+                                return site.scope()
+                                        .directory
+                                        .resolve(text)
+                                        .toAbsolutePath()
+                                        .normalize();
+                            }
+                        } catch (InvalidPathException e) {
+                            throw new InvalidException("not a file name: " + e.getReason());
+                        }
+                        throw new InvalidException("expected a file name, not an empty text");
+                    },
+                    Path::toString)
+            .named("file", "A file name. A relative one starts at the directory of the configuration.");
 
     private Types() {}
 
@@ -250,7 +237,7 @@ public final class Types {
         java.util.regex.Pattern compiled = java.util.regex.Pattern.compile(pattern);
         return new ScalarType<>(
                 ScalarType.Form.TEXT,
-                texts(pattern),
+                titled(expected, texts(pattern)),
                 "",
                 (text, site) -> {
                     if (!compiled.matcher(text).matches()) {
@@ -267,7 +254,7 @@ public final class Types {
         ScalarType<String> text = text(pattern, expected);
         return new ScalarType<>(
                 ScalarType.Form.TEXT,
-                texts(pattern),
+                titled(expected, texts(pattern)),
                 "",
                 (written, site) -> {
                     String url = text.parse(written, site);
@@ -381,6 +368,13 @@ public final class Types {
                     return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;
                 },
                 value -> value);
+    }
+
+    private static Map<String, Object> titled(String title, Map<String, Object> schema) {
+        Map<String, Object> titled = new LinkedHashMap<>();
+        titled.put("title", title);
+        titled.putAll(schema);
+        return titled;
     }
 
     /** What YAML reads as a string. */

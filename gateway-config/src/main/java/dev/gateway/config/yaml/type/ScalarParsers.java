@@ -1,0 +1,49 @@
+package dev.gateway.config.yaml.type;
+
+import dev.gateway.format.IpLiteral;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** How the longer scalars of {@link Types} are read. */
+final class ScalarParsers {
+    static final int DNS_PORT = 53;
+
+    private ScalarParsers() {}
+
+    static String headerValue(String text) throws InvalidException {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean edge = i == 0 || i == text.length() - 1;
+            String problem = c == '\n' || c == '\r'
+                    ? "a line break"
+                    : edge && (c == ' ' || c == '\t')
+                            ? "a space"
+                            : (c < ' ' && c != '\t') || (c >= 0x7f && c < 0x80) || c > 0xff
+                                    ? "U+" + Integer.toHexString(0x10000 | c).substring(1)
+                                    : null;
+            if (problem != null) {
+                throw InvalidException.withoutValue(
+                        "expected a header value: no line breaks or other control characters, no space at either end;"
+                                + " character " + (i + 1) + " is " + problem);
+            }
+        }
+        return text;
+    }
+
+    static InetSocketAddress nameServer(String text) throws InvalidException {
+        int colon = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length();
+        String host = text.substring(0, colon);
+        String bare = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+        InetAddress address = host.equals(bare) == bare.indexOf(':') < 0 ? IpLiteral.parse(bare) : null;
+        String port = colon == text.length() ? Integer.toString(DNS_PORT) : text.substring(colon + 1);
+        if (address == null
+                || !port.matches("[0-9]{1,5}")
+                || Integer.parseInt(port) < 1
+                || Integer.parseInt(port) > 65535) {
+            throw new InvalidException(
+                    "expected the address of a DNS server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53], not "
+                            + MessageText.quote(text));
+        }
+        return new InetSocketAddress(address, Integer.parseInt(port));
+    }
+}
