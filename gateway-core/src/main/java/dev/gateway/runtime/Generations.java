@@ -84,10 +84,11 @@ public final class Generations {
         return current == null ? 0 : current.snapshot.generation();
     }
 
-    /** Tells what the configuration in force wants and does not get until the gateway is started again, one line each. */
+    /** Returns a warning for each setting of the active configuration that takes effect only after a restart. */
     List<String> fixed() {
-        List<String> lines = new ArrayList<>(loops.fixed(required().config));
-        lines.addAll(listeners.fixed());
+        GatewayConfig config = required().config;
+        List<String> lines = new ArrayList<>(loops.fixed(config));
+        lines.addAll(listeners.fixed(config.admin()));
         return lines;
     }
 

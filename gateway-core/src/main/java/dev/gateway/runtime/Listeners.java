@@ -2,6 +2,7 @@ package dev.gateway.runtime;
 
 import dev.gateway.admin.AdminDoor;
 import dev.gateway.admin.AdminPages;
+import dev.gateway.config.AdminConfig;
 import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.TlsConfig;
 import dev.gateway.listener.Listener;
@@ -64,15 +65,26 @@ public final class Listeners {
         return serving;
     }
 
-    /** Tells what the configuration wants of sockets that were bound before, and cannot be had, one line each. */
-    List<String> fixed() {
-        return serving.stream()
+    /**
+     * Returns a warning for each wish of the configuration that a bound socket cannot fulfil.
+     *
+     * @param adminConfig the admin section of that configuration, null if there is none
+     */
+    List<String> fixed(@Nullable AdminConfig adminConfig) {
+        List<String> lines = new ArrayList<>(serving.stream()
                 .filter(each ->
                         each.config().bind().reusePort() != each.listener().isReusePort())
                 .map(each -> Loops.fixed(
                         each.config().position(),
                         "reusePort of the listener " + each.config().name()))
-                .toList();
+                .toList());
+        Admin current = admin;
+        if (current != null
+                && adminConfig != null
+                && adminConfig.bind().reusePort() != current.listener().isReusePort()) {
+            lines.add(Loops.fixed(adminConfig.position(), "reusePort of the admin listener"));
+        }
+        return lines;
     }
 
     /** Returns the listener of the admin pages, or null. */

@@ -157,7 +157,7 @@ public final class Loops {
     }
 
     static String fixed(Position position, String key) {
-        return position + ": warning: " + key + " stays what it was until the gateway is started again";
+        return position + ": warning: " + key + " has changed: the gateway keeps the former value until it restarts";
     }
 
     /** Opens the file of the access log anew, for who rotates it. */

@@ -146,7 +146,8 @@ class AdminActionsTest {
         HttpResponse<String> answer = send(named(post("/reload")));
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(answer.body())
-                .isEqualTo(file + ":1:1: warning: workers stays what it was until the gateway is started again\n"
+                .isEqualTo(file
+                        + ":1:1: warning: workers has changed: the gateway keeps the former value until it restarts\n"
                         + "generation 2 is in force\nchanged route route-1, workers\n");
         assertThat(send(get("web", "/")).body()).isEqualTo("two");
     }
@@ -162,7 +163,7 @@ class AdminActionsTest {
             assertThat(send(named(post("/reload"))).body())
                     .startsWith(file + ":1:")
                     .contains(
-                            ": warning: reusePort of the listener web stays what it was until the gateway is started");
+                            ": warning: reusePort of the listener web has changed: the gateway keeps the former value");
         }
     }
 
