@@ -240,11 +240,11 @@ class ConfigLoaderTest {
                 admin: {address: 0.0.0.0}
                 """))
                 .containsExactly(
-                        "5:22: warning: every weight is 0: requests that match are answered 500, as the Gateway API has it",
-                        "9:44: warning: no request reaches this filter: DirectResponse before it answers",
-                        "11:75: warning: verify: false lets anybody on the way read and change what is exchanged",
+                        "5:22: warning: every weight is 0: the gateway answers matching requests with 500, as the Gateway API requires",
+                        "9:44: warning: no request reaches this filter: DirectResponse answers before it",
+                        "11:75: warning: verify: false lets anybody on the network path read and change the traffic",
                         "12:12: warning: no route uses the upstream 'spare'",
-                        "13:18: warning: admin pages are read without authentication, and other machines can reach them at '0.0.0.0': prefer 127.0.0.1, or add a tokenFile");
+                        "13:18: warning: the admin listener has no authentication, and other machines can reach it at '0.0.0.0': prefer 127.0.0.1, or add a tokenFile");
     }
 
     @Test

@@ -232,8 +232,8 @@ class TunnelConfigTest {
                         "4:35: warning: '10.0.0.0/8' is private, and denyPrivate refuses it: add it to trustedDestinations",
                         "4:47: warning: 'localhost' is private, and denyPrivate refuses it: add it to trustedDestinations",
                         "4:58: warning: this is the host named 'all': write '*' for all hosts",
-                        "8:18: warning: 'www.example.org' never comes here: line 7 has '.example.org', and comes first",
-                        "9:18: warning: '.example.net' never comes here: line 8 has '*', and comes first");
+                        "8:18: warning: 'www.example.org' never reaches this entry: line 7 has '.example.org', and comes first",
+                        "9:18: warning: '.example.net' never reaches this entry: line 8 has '*', and comes first");
     }
 
     @Test
@@ -283,7 +283,7 @@ class TunnelConfigTest {
                         "9:36: warning: 'b.example' is never allowed: deny has '.b.example' in line 5, and comes first",
                         "9:47: warning: '10.0.0.0/8' is private, and denyPrivate refuses it: add it to trustedDestinations",
                         "9:59: warning: this is the host named 'all': write '*' for all hosts",
-                        "10:57: warning: there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+                        "10:57: warning: sni has nothing to compare: allow has only addresses, for which TLS clients send no server name");
     }
 
     @ParameterizedTest
@@ -371,7 +371,7 @@ class TunnelConfigTest {
                 .containsExactly(
                         "4:13: warning: allow: '192.0.2.9/24' is all of 192.0.2.0/24: write it so, or the address alone",
                         "6:26: warning: trustedDestinations without a port have no effect with denyPrivate: false",
-                        "7:10: warning: there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+                        "7:10: warning: sni has nothing to compare: allow has only addresses, for which TLS clients send no server name");
     }
 
     @Test
@@ -424,8 +424,8 @@ class TunnelConfigTest {
                                         "protocol: HTTP}, {name: other, port: 1, protocol: HTTP}]")))
                 .containsExactly(
                         "6:70: warning: maxTunnels has no effect: the entry allows no more than 10 in all",
-                        "7:22: warning: 'alice' has the policy in line 6 already, which comes first",
-                        "7:22: warning: nobody is named 'mallory' in the files of 'auth'",
+                        "7:22: warning: 'alice' has the policy in line 6 already; the first one applies",
+                        "7:22: warning: no identity 'mallory' in the files of 'auth'",
                         "7:48: warning: no group 'admin' in the files of 'auth': did you mean 'admins'?",
                         "11:31: warning: usersFile: nobody is in " + TEST_FILES + "/secrets/users-empty");
     }
@@ -445,8 +445,8 @@ class TunnelConfigTest {
                 """))
                 .containsExactly(
                         "4:35: warning: clients' TLS is passed through as it is, and the tls of upstream 'app' encrypts it once more",
-                        "5:5: warning: no connection comes here: line 3 is for all names of listener 'in' too, and comes first",
-                        "6:27: warning: every weight is 0: every connection is closed",
+                        "5:5: warning: no connection reaches this route: line 3 is for all names of listener 'in' too, and comes first",
+                        "6:27: warning: every weight is 0: the gateway closes every connection",
                         "6:35: warning: clients' TLS is passed through as it is, and the tls of upstream 'app' encrypts it once more");
     }
 

@@ -25,7 +25,7 @@ final class AdminChecks {
                 && !AddressChecks.isLoopback(admin.bind().address())) {
             scope.problems.warning(
                     scope.at(admin, "address"),
-                    "admin pages are read without authentication, and other machines can reach them at '"
+                    "the admin listener has no authentication, and other machines can reach it at '"
                             + admin.bind().address() + "': prefer 127.0.0.1, or add a tokenFile");
         }
         Path file = admin.tokenFile();
@@ -42,12 +42,12 @@ final class AdminChecks {
         String token = TextFiles.read(file, StandardCharsets.US_ASCII, 1).strip();
         if (!TOKEN.matcher(token).matches()) {
             throw new InvalidException(
-                    file + " is no bearer token: one line of letters, digits and -._~+/ is expected, such as of"
+                    file + " is not a bearer token: expected one line of letters, digits and -._~+/, as made by"
                             + " 'openssl rand -hex 32'");
         }
         if (token.length() < MIN_TOKEN) {
             throw new InvalidException("the token in " + file + " is shorter than " + MIN_TOKEN
-                    + " characters: make one by 'openssl rand -hex 32'");
+                    + " characters: make one with 'openssl rand -hex 32'");
         }
     }
 }

@@ -99,7 +99,8 @@ public final class Checks {
                 && config.connect().isEmpty()
                 && !unreadable("routes")
                 && !unreadable("connect")) {
-            scope.problems.warning(config.position(), "there are no routes: every request is answered 404");
+            scope.problems.warning(
+                    config.position(), "there are no routes: the gateway answers every request with 404");
         }
     }
 

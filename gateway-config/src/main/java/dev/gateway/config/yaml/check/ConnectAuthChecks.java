@@ -39,7 +39,7 @@ final class ConnectAuthChecks {
             if (!entry.rules().policies().isEmpty()) {
                 scope.problems.error(
                         scope.at(entry, "policies"),
-                        "policies need 'auth': without it nobody has an identity, and none of them is for anybody");
+                        "policies need 'auth': without it clients have no identity, and no policy applies");
             }
             return;
         }
@@ -127,7 +127,7 @@ final class ConnectAuthChecks {
                     scope.problems.warning(
                             scope.at(policy, "identities"),
                             "'" + identity + "' has the policy in line " + before.line()
-                                    + " already, which comes first");
+                                    + " already; the first one applies");
                 }
                 missing(policy, "identities", identity, identities);
             }
@@ -146,7 +146,7 @@ final class ConnectAuthChecks {
         String near = Suggestions.nearest(name, known);
         scope.problems.warning(
                 scope.at(policy, key),
-                (key.equals("groups") ? "no group '" : "nobody is named '") + name + "' in the files of 'auth'"
+                (key.equals("groups") ? "no group '" : "no identity '") + name + "' in the files of 'auth'"
                         + (near == null ? "" : ": did you mean '" + near + "'?"));
     }
 }

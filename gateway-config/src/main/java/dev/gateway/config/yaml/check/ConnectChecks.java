@@ -101,7 +101,7 @@ final class ConnectChecks {
                 && access.allow().stream().allMatch(each -> each instanceof Destination.Block)) {
             warning(
                     scope.at(owner, "sni"),
-                    "there is nothing to compare: allow has only addresses, for which clients of TLS send no name");
+                    "sni has nothing to compare: allow has only addresses, for which TLS clients send no server name");
         }
     }
 
@@ -118,7 +118,7 @@ final class ConnectChecks {
     private void trusted() {
         for (Destination each : entry.rules().addresses().trustedDestinations()) {
             if (each instanceof Destination.Any) {
-                scope.problems.error(each.position(), "trustedDestinations: to trust all, write denyPrivate: false");
+                scope.problems.error(each.position(), "trustedDestinations: write denyPrivate: false to trust all");
             }
         }
         if (entry.rules().addresses().denyPrivate()) {
@@ -206,7 +206,7 @@ final class ConnectChecks {
                 if (first != null) {
                     warning(
                             host.position(),
-                            "'" + host.text() + "' never comes here: line "
+                            "'" + host.text() + "' never reaches this entry: line "
                                     + first.position().line() + " has '" + first.text() + "', and comes first");
                 }
             }

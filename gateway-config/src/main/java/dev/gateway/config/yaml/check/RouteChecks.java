@@ -84,7 +84,7 @@ final class RouteChecks {
         for (FilterConfig filter : rule.filters()) {
             if (answering != null) {
                 scope.problems.warning(
-                        filter.position(), "no request reaches this filter: " + name(answering) + " before it answers");
+                        filter.position(), "no request reaches this filter: " + name(answering) + " answers before it");
             }
             if (filter instanceof UrlRewrite next) {
                 if (rewrite != null) {
@@ -106,7 +106,7 @@ final class RouteChecks {
         if (rewrite != null && answering instanceof RequestRedirect) {
             scope.problems.error(
                     rewrite.position(),
-                    "URLRewrite and RequestRedirect exclude each other: redirects have their own path");
+                    "a rule cannot have both URLRewrite and RequestRedirect: give the redirect its own path");
         }
         answered(rule, answering);
     }
@@ -157,8 +157,8 @@ final class RouteChecks {
                     scope.at(rule, "backendRefs"),
                     "every weight is 0: "
                             + (rule.timeouts().tunnel() == null
-                                    ? "requests that match are answered 500, as the Gateway API has it"
-                                    : "every connection is closed"));
+                                    ? "the gateway answers matching requests with 500, as the Gateway API requires"
+                                    : "the gateway closes every connection"));
         }
     }
 

@@ -86,7 +86,7 @@ final class TunnelChecks {
         if (route.rules().size() > 1) {
             scope.problems.error(
                     route.rules().get(1).position(),
-                    "a route of TLS and TCP listeners has one rule: nothing could choose between two");
+                    "a route of TLS and TCP listeners has one rule, because nothing selects between two");
         }
         for (ParentRef ref : route.parentRefs()) {
             ListenerConfig listener = listeners.get(ref.name());
@@ -95,7 +95,7 @@ final class TunnelChecks {
                     && !route.hostnames().isEmpty()) {
                 scope.problems.error(
                         scope.at(route, "hostnames"),
-                        "a TCP listener such as '" + ref.name() + "' learns of no host name: remove hostnames, or make"
+                        "a TCP listener such as '" + ref.name() + "' cannot see a host name: remove hostnames, or make"
                                 + " it a TLS listener");
                 break;
             }
@@ -131,7 +131,7 @@ final class TunnelChecks {
                 if (before != null) {
                     scope.problems.warning(
                             hostname.position(),
-                            "no connection comes here: line " + before.line() + " is for "
+                            "no connection reaches this route: line " + before.line() + " is for "
                                     + (route.hostnames().isEmpty() ? "all names" : "'" + hostname.value() + "'")
                                     + " of listener '" + ref.name() + "' too, and comes first");
                 }
@@ -148,7 +148,7 @@ final class TunnelChecks {
         if (scope.wrote(owner, key)) {
             scope.problems.error(
                     scope.at(owner, key),
-                    key + " is about requests, and a route of TLS and TCP listeners has none: " + fix);
+                    key + " is for requests, and a route of TLS and TCP listeners has none: " + fix);
         }
     }
 
@@ -193,7 +193,7 @@ final class TunnelChecks {
                     scope.problems.error(
                             scope.at(ref, "name"),
                             "the TCP listener '" + listener.name() + "' has a route already, in line "
-                                    + first.position().line() + ": nothing tells its connections apart");
+                                    + first.position().line() + ": nothing distinguishes its connections");
                 }
                 first = first == null ? ref : first;
             }
@@ -219,7 +219,7 @@ final class TunnelChecks {
                     scope.problems.error(
                             scope.at(ref, "name"),
                             "listener '" + ref.name() + "' has a connect entry already, in line "
-                                    + before.position().line() + ": let 'policies' tell its clients apart");
+                                    + before.position().line() + ": use 'policies' to distinguish its clients");
                 } else if (!listener.isHttp()) {
                     scope.problems.error(
                             scope.at(ref, "name"),

@@ -97,7 +97,7 @@ final class AccessLogSchema {
                         "Maximum age of the file, since the gateway opened it; 0s means no limit.");
                 return v -> {
                     if (v.get(maxSize) == 0 && v.get(maxAge).isZero()) {
-                        v.error(v.position(), "a rotation needs maxSize or maxAge: remove it if there is to be none");
+                        v.error(v.position(), "rotation needs maxSize or maxAge: add one, or remove rotation");
                     }
                     return new Rotation(v.position(), v.get(maxSize), v.get(maxFiles), v.get(maxAge));
                 };
@@ -242,10 +242,10 @@ final class AccessLogSchema {
 
     private static void check(Values v) {
         if (v.has("template") && v.has("format")) {
-            v.error(v.atKey("format"), "'template' takes the place of 'format': remove one of them");
+            v.error(v.atKey("format"), "'template' replaces 'format': remove one of them");
         }
         if (v.has("syslog") && v.has("path")) {
-            v.error(v.atKey("path"), "'syslog' takes the place of 'path': remove one of them");
+            v.error(v.atKey("path"), "'syslog' replaces 'path': remove one of them");
         }
         boolean file = v.has("path") && !v.resolved("path").equals(STDOUT);
         if (v.has("rotation") && !file) {

@@ -65,7 +65,7 @@ final class AccessLogTemplates {
             parts.add(new Literal(literal.toString()));
         }
         if (parts.stream().noneMatch(Field.class::isInstance)) {
-            throw new InvalidException("a template without any field: write one in braces, such as {path}");
+            throw new InvalidException("the template has no field: write one in braces, such as {path}");
         }
         return new AccessLogTemplate(text, parts);
     }

@@ -27,7 +27,7 @@ final class ConnectAuthSchema {
                     (text, site) -> {
                         if (text.equals("*")) {
                             throw new InvalidException(
-                                    "there is no wildcard: what all others may is said by the entry itself");
+                                    "there is no wildcard: the entry itself says what all others may reach");
                         }
                         if (!NAME.matcher(text).matches()) {
                             throw new InvalidException("expected a name, not " + MessageText.quote(text));

@@ -135,8 +135,8 @@ final class ConnectSchema {
                     if (v.get(identities).isEmpty() && v.get(groups).isEmpty()) {
                         v.error(
                                 v.position(),
-                                "a policy needs 'identities' or 'groups': what everybody else may reach is said by the"
-                                        + " entry itself");
+                                "a policy needs 'identities' or 'groups': the entry itself says what all others may"
+                                        + " reach");
                     }
                     return new Policy(v.position(), v.get(identities), v.get(groups), access.of(v), v.get(limits));
                 };

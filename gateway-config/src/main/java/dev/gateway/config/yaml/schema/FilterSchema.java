@@ -381,7 +381,8 @@ final class FilterSchema {
         if (FRAMING.contains(lower)) {
             v.error(
                     v.at(key),
-                    key + ": '" + name + "' cannot be edited: it is part of how messages are framed and routed"
+                    key + ": '" + name
+                            + "' cannot be changed: the gateway sets it, because framing and routing depend on it"
                             + (lower.equals("host") ? " (change the host with URLRewrite or preserveHost)" : ""));
         }
     }

@@ -114,7 +114,7 @@ final class HealthChecksSchema {
                         Types.DURATION,
                         Duration.ofSeconds(30),
                         OutlierDetection::baseEjectionTime,
-                        "Duration of the first ejection. It doubles with each further ejection in a row.");
+                        "Duration of the first ejection. The second in a row lasts twice as long, the third three times.");
                 var longest = o.defaulted(
                         "maxEjectionTime",
                         Types.DURATION,
@@ -136,7 +136,7 @@ final class HealthChecksSchema {
                                 v.at(v.has("maxEjectionTime") ? "maxEjectionTime" : "baseEjectionTime"),
                                 "maxEjectionTime (" + Durations.print(v.get(longest))
                                         + ") is less than baseEjectionTime (" + Durations.print(v.get(base))
-                                        + "): make it as long at least");
+                                        + "): make it at least as long");
                     }
                     return new OutlierDetection(
                             v.position(), v.get(consecutive), v.get(base), v.get(longest), v.get(percent));
@@ -161,7 +161,7 @@ final class HealthChecksSchema {
                                 ? null
                                 : new ObjectType.Finding(
                                         "outlierDetection",
-                                        "healthChecks checks nothing: add active or outlierDetection, or remove it"),
+                                        "healthChecks is empty: add active or outlierDetection, or remove it"),
                         Map.of("minProperties", 1));
                 return v -> new HealthChecks(v.position(), v.find(active), v.find(outliers));
             });

@@ -311,7 +311,7 @@ final class ListenerSchema {
         if (v.has(key.name())) {
             v.error(
                     v.atKey(key.name()),
-                    key.name() + " is about requests, and protocol " + protocol + " has none: remove it");
+                    key.name() + " is for requests, and protocol " + protocol + " has none: remove it");
         }
     }
 
@@ -348,7 +348,7 @@ final class ListenerSchema {
         if (changed && v.wrote(section, key)) {
             v.error(
                     v.at(section, key),
-                    key + " is about requests, and protocol " + v.resolved("protocol") + " has none: remove it"
+                    key + " is for requests, and protocol " + v.resolved("protocol") + " has none: remove it"
                             + (section instanceof Timeouts ? " (a route has timeouts of tunnels)" : ""));
         }
     }

@@ -257,13 +257,11 @@ final class ListenerTlsSchema {
             return;
         }
         if (protocol == Protocol.HTTPS && tls.mode() == Mode.PASSTHROUGH) {
-            v.error(
-                    v.at(tls, "mode"),
-                    "protocol HTTPS reads what it relays, and so ends TLS itself: write protocol TLS for Passthrough");
+            v.error(v.at(tls, "mode"), "protocol HTTPS terminates TLS: write protocol TLS for Passthrough");
         } else if (protocol == Protocol.TLS && tls.mode() == Mode.TERMINATE && v.isReadable(tls, "mode", MODE)) {
             v.error(
                     v.at(tls, "mode"),
-                    "protocol TLS relays without decrypting: write mode: Passthrough, or protocol HTTPS to end TLS"
+                    "protocol TLS does not decrypt: write mode: Passthrough, or protocol HTTPS to terminate TLS"
                             + " here");
         }
     }
@@ -277,7 +275,7 @@ final class ListenerTlsSchema {
             for (String key : OF_TERMINATION) {
                 if (values.has(key)) {
                     return new ObjectType.Finding(
-                            key, "mode Passthrough leaves TLS to the upstream, and has no '" + key + "': remove it");
+                            key, "mode Passthrough leaves TLS to the upstream and has no '" + key + "': remove it");
                 }
             }
             return null;

@@ -116,7 +116,7 @@ final class MatchSchema {
             return "a path has no '?' or '#': match the query with queryParams";
         }
         if (value.matches(".*//.*|.*/\\.\\.?(/.*)?")) {
-            return "never matches: requests are matched after '//', '/./' and '/../' are resolved";
+            return "never matches: the gateway matches requests after '//', '/./' and '/../' are resolved";
         }
         return value.chars().anyMatch(c -> c <= ' ' || c >= 0x7f)
                 ? "a path has no spaces, control or non-ASCII characters: percent-encode them"

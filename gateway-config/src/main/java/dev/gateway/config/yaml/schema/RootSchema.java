@@ -35,7 +35,7 @@ public final class RootSchema {
                                 + "It is part of timeout.");
                 return v -> {
                     if (v.get(acceptFor).compareTo(v.get(timeout)) > 0) {
-                        v.error(v.at("acceptFor"), "acceptFor is part of 'timeout', and so cannot be longer");
+                        v.error(v.at("acceptFor"), "acceptFor is part of 'timeout' and cannot be longer");
                     }
                     return new DrainConfig(v.position(), v.get(timeout), v.get(acceptFor));
                 };

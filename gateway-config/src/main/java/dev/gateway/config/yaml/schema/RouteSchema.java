@@ -76,7 +76,9 @@ final class RouteSchema {
                 return v -> {
                     Duration whole = v.get(request);
                     if (!whole.isZero() && v.get(backend).compareTo(whole) > 0) {
-                        v.error(v.at("backendRequest"), "backendRequest is longer than request, and could never end");
+                        v.error(
+                                v.at("backendRequest"),
+                                "backendRequest is longer than request, which ends the attempt first");
                     }
                     return new Timeouts(v.position(), whole, v.get(backend), v.get(idle), tunnel.of(v));
                 };

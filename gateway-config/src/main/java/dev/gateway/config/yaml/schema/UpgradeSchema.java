@@ -30,7 +30,7 @@ final class UpgradeSchema {
                         if (HTTP2.matcher(lower).matches()) {
                             throw new InvalidException(
                                     MessageText.quote(text)
-                                            + " is not passed on: each side speaks its own version of HTTP (a listener has h2cUpgrade)");
+                                            + " is not forwarded: each side has its own HTTP version (see h2cUpgrade of listeners)");
                         }
                         if (!text.matches(TOKEN_PATTERN)) {
                             throw new InvalidException("expected a token of the Upgrade header such as websocket, not "

@@ -106,7 +106,7 @@ final class UpstreamSchema {
                     if (!v.get(verify)) {
                         v.warning(
                                 v.at("verify"),
-                                "verify: false lets anybody on the way read and change what is exchanged");
+                                "verify: false lets anybody on the network path read and change the traffic");
                     }
                     return new Tls(
                             v.position(),
@@ -273,7 +273,7 @@ final class UpstreamSchema {
         if (checks != null && checks.active() != null && proxyProtocol != SendProxyProtocol.NONE) {
             v.error(
                     v.at("sendProxyProtocol"),
-                    "checks of healthChecks.active come without the PROXY protocol, and would fail: remove one of both");
+                    "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two");
         }
     }
 

@@ -105,7 +105,7 @@ public final class ObjectType<T> extends Type<T> {
                     values -> values.has(one) != values.has(other)
                             ? new Finding(
                                     values.has(one) ? one : other,
-                                    "'" + one + "' and '" + other + "' need each other: add '"
+                                    "'" + one + "' and '" + other + "' belong together: add '"
                                             + (values.has(one) ? other : one) + "'")
                             : null,
                     Map.of("dependentRequired", Map.of(one, List.of(other), other, List.of(one)))));
