@@ -168,7 +168,7 @@ public final class Gateway implements Operations, AutoCloseable {
     public CompletableFuture<Outcome> reload(String reason) {
         return reloads == null
                 ? CompletableFuture.completedFuture(
-                        Outcome.failed("this gateway was not started from a file that could be read again"))
+                        Outcome.failed("this gateway has no configuration file to read again"))
                 : reloads.request(reason);
     }
 

@@ -81,17 +81,17 @@ public final class AdminHandler implements RequestHandler {
             return AdminResponse.text(404, "no such page; / lists them");
         }
         AsciiString allowed = shown && acts ? ALL : acts ? POST : GET_AND_HEAD;
-        return new AdminResponse(405, AdminResponse.TEXT, "only " + allowed + "\n", Map.of(ALLOW, allowed));
+        return new AdminResponse(405, AdminResponse.TEXT, "allowed: " + allowed + "\n", Map.of(ALLOW, allowed));
     }
 
     private void answer(Reply reply, RequestHead head, CompletableFuture<AdminResponse> content) {
         CompletableFuture<AdminResponse> told = content.exceptionally(failure -> {
             if (failure instanceof RejectedExecutionException
                     || failure.getCause() instanceof RejectedExecutionException) {
-                return AdminResponse.text(503, "too many pages are asked for; try again later");
+                return AdminResponse.text(503, "the admin listener is busy; try again later");
             }
-            log.warn("admin page {} failed", head.path(), failure);
-            return AdminResponse.text(500, "the page could not be made; the log tells why");
+            log.warn("The admin page {} failed", head.path(), failure);
+            return AdminResponse.text(500, "the gateway could not make the page; its log says why");
         });
         if (told.isDone()) {
             deliver(reply, told.join());

@@ -42,12 +42,12 @@ final class AdminToken {
         try {
             token = InputFile.text(file, StandardCharsets.US_ASCII).strip().getBytes(StandardCharsets.US_ASCII);
         } catch (IOException e) {
-            log.warn("The token of the admin listener cannot be read: {}", e.getMessage());
-            return AdminResponse.text(503, "the token cannot be read; the log tells why");
+            log.warn("Cannot read the token of the admin listener: {}", e.getMessage());
+            return AdminResponse.text(503, "the gateway cannot read its token file; its log says why");
         }
         if (token.length < SHORTEST) {
-            log.warn("The token of the admin listener is refused: {} has fewer than {} characters", file, SHORTEST);
-            return AdminResponse.text(503, "the token cannot be used; the log tells why");
+            log.warn("The admin listener refuses its token: {} has fewer than {} characters", file, SHORTEST);
+            return AdminResponse.text(503, "the token in the token file is too short; the gateway's log says more");
         }
         AsciiString sent = head.fields().first(FieldName.AUTHORIZATION);
         String text = sent == null ? "" : sent.toString();

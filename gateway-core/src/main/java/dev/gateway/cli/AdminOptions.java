@@ -16,19 +16,19 @@ final class AdminOptions {
     @Option(
             names = "--admin",
             paramLabel = "ADDRESS",
-            description = "The admin listener, also unix:FILE. Default: that of --config, else " + DEFAULT)
+            description = "Address of the admin listener, or unix:FILE. Default: that of --config, else " + DEFAULT)
     private @Nullable String address;
 
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "The configuration that the gateway runs by.")
+            description = "Configuration file of the running gateway.")
     private @Nullable Path config;
 
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description = "Holds the bearer token. Default: that of --config")
+            description = "File with the bearer token. Default: that of --config")
     private @Nullable Path tokenFile;
 
     /** Returns the configuration that was named, or null. */

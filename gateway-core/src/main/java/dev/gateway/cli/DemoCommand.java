@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         description = {
-            "Starts an upstream to play with, and a gateway in front of it. Prints what to try.",
-            "Keeps a self-signed certificate in .gateway of the working directory."
+            "Starts a demo upstream with a gateway in front of it, and prints what to try.",
+            "Stores a self-signed certificate in .gateway of the working directory."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -44,14 +44,14 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "A configuration (YAML) instead of the embedded config/quickstart.yaml.")
+            description = "Configuration file (YAML). Default: the embedded config/quickstart.yaml")
     private @Nullable Path file;
 
     @Option(
             names = "--upstream-port",
             paramLabel = "PORT",
             defaultValue = "9000",
-            description = "Where the demo upstream listens, on 127.0.0.1. Default: ${DEFAULT-VALUE}")
+            description = "Port of the demo upstream on 127.0.0.1. Default: ${DEFAULT-VALUE}")
     private int upstreamPort;
 
     @Option(

@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
         name = "explain",
         mixinStandardHelpOptions = true,
         description = {
-            "Explains what would become of a request, and by which lines of the configuration.",
-            "With --config and without --admin, nothing has to run, and nothing is sent."
+            "Explains what the gateway would do with a request, and which lines of the configuration decide.",
+            "With --config and without --admin it reads the file only; no gateway needs to run."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -46,34 +46,34 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(names = "--method", paramLabel = "METHOD", description = "Default: GET")
     private String method = "GET";
 
-    @Option(names = "--host", paramLabel = "HOST", description = "The host, and maybe a port.")
+    @Option(names = "--host", paramLabel = "HOST", description = "Host, with or without a port.")
     private @Nullable String host;
 
-    @Option(names = "--path", paramLabel = "PATH", description = "The path, and maybe a query. Default: /")
+    @Option(names = "--path", paramLabel = "PATH", description = "Path, with or without a query. Default: /")
     private String path = "/";
 
-    @Option(names = "--header", paramLabel = "LINE", description = "Such as 'X-Tier: gold'. May be repeated.")
+    @Option(names = "--header", paramLabel = "LINE", description = "Header field, such as 'X-Tier: gold'. Repeatable.")
     private List<String> headers = List.of();
 
     @Option(
             names = "--connect",
             paramLabel = "HOST:PORT",
-            description = "The target of a tunnel, instead of a request.")
+            description = "Target of a tunnel (CONNECT), instead of a request.")
     private @Nullable String connect;
 
-    @Option(names = "--identity", paramLabel = "NAME", description = "Who asks for the tunnel.")
+    @Option(names = "--identity", paramLabel = "NAME", description = "Identity of the client of the tunnel.")
     private @Nullable String identity;
 
     @Option(
             names = "--group",
             paramLabel = "NAME",
-            description = "A group of the identity, besides those of groupsFile. May be repeated.")
+            description = "Group of the identity, besides those of groupsFile. Repeatable.")
     private List<String> groups = List.of();
 
     @Option(names = "--listener", paramLabel = "NAME", description = "Only this listener. Default: all HTTP listeners")
     private @Nullable String listener;
 
-    @Option(names = "--json", description = "JSON output.")
+    @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
     @Spec

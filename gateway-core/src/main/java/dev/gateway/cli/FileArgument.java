@@ -9,13 +9,13 @@ import picocli.CommandLine.Parameters;
 final class FileArgument {
     static final String MISSING = "which configuration? Name one file: 'gateway COMMAND FILE'";
 
-    @Parameters(arity = "0..1", paramLabel = "FILE", description = "The configuration (YAML).")
+    @Parameters(arity = "0..1", paramLabel = "FILE", description = "Configuration file (YAML).")
     private @Nullable Path file;
 
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "The same, as an option.")
+            description = "Same as FILE.")
     private @Nullable Path option;
 
     /** Makes the argument for the parser to fill. */

@@ -14,8 +14,8 @@ import picocli.CommandLine.Spec;
         name = "healthcheck",
         mixinStandardHelpOptions = true,
         description = {
-            "Asks a running gateway whether it is ready: exit code 0 if so, else 1.",
-            "For images and scripts. It asks the admin listener."
+            "Checks whether a running gateway is ready: exit code 0 if it is, else 1.",
+            "For container images and scripts. It queries the admin listener."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway healthcheck", "  gateway healthcheck --url http://127.0.0.1:9901/live"})
@@ -24,7 +24,7 @@ final class HealthcheckCommand implements Callable<Integer> {
             names = "--url",
             paramLabel = "URL",
             defaultValue = Healthcheck.DEFAULT_URL,
-            description = "A page of the admin listener, or unix:FILE. Default: ${DEFAULT-VALUE}")
+            description = "URL of a page of the admin listener, or unix:FILE. Default: ${DEFAULT-VALUE}")
     private String url = Healthcheck.DEFAULT_URL;
 
     @Spec

@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  gateway demo                             try it, with an upstream of its own",
+            "  gateway demo                             try it with a demo upstream",
             "  gateway validate config/quickstart.yaml  find every mistake in a file",
-            "  gateway run gateway.yaml                 serve",
+            "  gateway run gateway.yaml                 run the gateway",
             "  gateway top                              see what a running gateway does",
             "",
             "'gateway COMMAND --help' tells more about each."

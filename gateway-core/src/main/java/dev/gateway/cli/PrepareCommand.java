@@ -32,9 +32,9 @@ import picocli.CommandLine.Spec;
         name = "prepare",
         mixinStandardHelpOptions = true,
         description = {
-            "Creates a class archive in GATEWAY_CACHE, so that later starts are faster.",
-            "Serves a few requests of its own on loopback ports meanwhile. To be run once for a version of the gateway and",
-            "of the JVM, as the user who will run it."
+            "Creates a class archive in GATEWAY_CACHE, which makes later starts faster.",
+            "Meanwhile it serves a few requests of its own on loopback. Run it once for each version of the gateway and",
+            "of the JVM, as the user that runs the gateway."
         },
         footerHeading = "%nExample:%n",
         footer = "  gateway prepare")

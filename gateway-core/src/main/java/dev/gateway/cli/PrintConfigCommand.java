@@ -6,13 +6,13 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 
-/** Prints a configuration with every default. */
+/** Prints a configuration with all defaults. */
 @Command(
         name = "print-config",
         mixinStandardHelpOptions = true,
         description = {
-            "Prints a configuration with every default.",
-            "Variables are resolved, but values of text that hold one are masked, as secrets are."
+            "Prints a configuration with all defaults.",
+            "It replaces environment variables. It masks secrets, and texts that contain a variable."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway print-config gateway.yaml", "  TIER=gold gateway print-config gateway.yaml"})

@@ -29,9 +29,9 @@ import picocli.CommandLine.Spec;
         name = "run",
         mixinStandardHelpOptions = true,
         description = {
-            "Serves as the configuration says, until SIGTERM, SIGINT or POST /quit: then drains and exits with 0.",
-            "Reads the configuration again when its file changes, on SIGHUP and on POST /reload; one that is",
-            "invalid, or wants a port that is taken, changes nothing.",
+            "Runs the gateway until SIGTERM, SIGINT or POST /quit. Then it drains and exits with code 0.",
+            "Reloads the configuration when its file changes, on SIGHUP and on POST /reload. A configuration",
+            "that is invalid, or needs a port that is taken, changes nothing.",
             "Logs go to standard error, access logs to standard output."
         },
         footerHeading = "%nExamples:%n",

@@ -11,7 +11,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "schema",
         mixinStandardHelpOptions = true,
-        description = {"Prints the JSON Schema of configurations.", "Editors complete and check keys by it."},
+        description = {"Prints the JSON Schema of configurations.", "Editors use it to complete and check keys."},
         footerHeading = "%nExamples:%n",
         footer = {
             "  gateway schema > gateway.schema.json",

@@ -12,14 +12,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "stats",
         mixinStandardHelpOptions = true,
-        description = "Prints the statistics of a running gateway, once.",
+        description = "Prints the statistics of a running gateway once.",
         footerHeading = "%nExamples:%n",
         footer = {"  gateway stats", "  gateway stats --admin 10.0.0.7:9901 --json"})
 final class StatsCommand implements Callable<Integer> {
     @Mixin
     private final AdminOptions admin = new AdminOptions();
 
-    @Option(names = "--json", description = "JSON output.")
+    @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
     @Spec

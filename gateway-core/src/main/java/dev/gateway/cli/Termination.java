@@ -51,7 +51,7 @@ final class Termination {
         try {
             return starting.get(START_PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
-            log.warn("Told to end while starting");
+            log.warn("Told to stop while starting");
             Logging.flush();
             return null;
         } catch (InterruptedException | ExecutionException e) {

@@ -16,9 +16,9 @@ import picocli.CommandLine.Spec;
         name = "top",
         mixinStandardHelpOptions = true,
         description = {
-            "Shows what a running gateway does, refreshed each second, until Ctrl-C.",
-            "Fits the terminal, also when its size changes. Without a terminal, and with --once,",
-            "LINES and COLUMNS count, where they are exported; else 24 lines of 80 columns."
+            "Shows the activity of a running gateway, refreshed each second, until Ctrl-C.",
+            "Follows the size of the terminal. Without a terminal, and with --once, it uses",
+            "LINES and COLUMNS if they are exported, else 80 columns and 24 lines."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway top", "  gateway top --config gateway.yaml --interval 5", "  gateway top --once"})

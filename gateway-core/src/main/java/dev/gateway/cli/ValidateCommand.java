@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         description = {
             "Finds every mistake in a configuration.",
-            "Each is a line on standard error: file:line:col: message. Starts nothing."
+            "Prints a line for each to standard error: file:line:col: message. Starts nothing."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  gateway validate gateway.yaml", "  gateway validate gateway.yaml && systemctl reload gateway"})

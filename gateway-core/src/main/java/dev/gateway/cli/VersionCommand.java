@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "version",
         mixinStandardHelpOptions = true,
-        description = "Prints the versions of the gateway and of what it runs on.",
+        description = "Prints the versions of the gateway, the JVM and the libraries.",
         footerHeading = "%nExample:%n",
         footer = "  gateway version")
 final class VersionCommand implements Callable<Integer> {

@@ -233,7 +233,7 @@ final class DemoConnection extends ChannelInboundHandlerAdapter {
         Tiles.picture()
                 .whenComplete((tiles, failure) -> later(ctx, latency, () -> {
                     if (failure != null) {
-                        log.error("the demo's picture could not be painted", failure);
+                        log.error("The demo could not paint its picture", failure);
                         respond(ctx, HttpResponseStatus.INTERNAL_SERVER_ERROR, TEXT, text("no picture\n"));
                     } else {
                         respond(ctx, HttpResponseStatus.OK, "image/png", Unpooled.wrappedBuffer(tiles[tile]));

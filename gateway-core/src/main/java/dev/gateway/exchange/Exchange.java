@@ -309,7 +309,7 @@ final class Exchange extends ExchangeContext
             fail(Failure.of(Cause.OVERLOAD, "no memory is left: " + defect.getMessage()));
             return;
         }
-        log.error("failing an exchange of listener {}", record.connection.listenerName(), defect);
+        log.error("Failing an exchange of listener {}", record.connection.listenerName(), defect);
         fail(Failure.of(Cause.UNKNOWN, defect.getClass().getName()));
     }
 
@@ -358,7 +358,7 @@ final class Exchange extends ExchangeContext
                 case BACKOFF, NOTHING -> {}
             }
         } catch (RuntimeException e) {
-            log.error("ending an exchange of listener {}", record.connection.listenerName(), e);
+            log.error("Ending an exchange of listener {}", record.connection.listenerName(), e);
         }
     }
 
@@ -383,7 +383,7 @@ final class Exchange extends ExchangeContext
             response.end();
             routing.end();
         } catch (RuntimeException e) {
-            log.error("ending an exchange of listener {}", record.connection.listenerName(), e);
+            log.error("Ending an exchange of listener {}", record.connection.listenerName(), e);
         }
         if (tunnel != null) {
             loop.tunnels.remove(tunnel);

@@ -46,7 +46,7 @@ final class FailureAnswer {
 
     /** The last that was to be sent threw: how much of it the client has got is not known. */
     static void breakOff(ExchangeContext exchange, Throwable defect) {
-        log.error("ending an exchange of listener {}", exchange.record.connection.listenerName(), defect);
+        log.error("Ending an exchange of listener {}", exchange.record.connection.listenerName(), defect);
         try {
             exchange.server.reset(Attempt.ABANDONED);
         } catch (RuntimeException e) {

@@ -225,7 +225,7 @@ final class FilterChain implements InspectionContext {
             try {
                 filters.get(i).onEnd(this);
             } catch (RuntimeException e) {
-                log.error("telling a filter of an exchange's end", e); // of which the others are still to be told
+                log.error("A filter failed at the end of an exchange", e); // of which the others are still to be told
             }
         }
         passed = 0;

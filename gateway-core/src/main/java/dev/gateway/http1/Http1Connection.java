@@ -100,7 +100,7 @@ abstract sealed class Http1Connection extends OutgoingStream.Carrier
             return;
         }
         if (!(cause instanceof IOException || cause instanceof DecoderException)) { // a DecoderException is TLS's
-            log.warn("closing a connection {}", this, cause);
+            log.warn("Closing a connection {}", this, cause);
         } else if (isOpen()) {
             observer.onSocketError();
         }

@@ -289,7 +289,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
             return;
         }
         if (error == null && !DirectMemory.isShortage(cause)) { // not the peer's doing
-            log.error("ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
+            log.error("Ending an HTTP/2 connection with {}", ctx.channel().remoteAddress(), cause);
         }
         Http2Error code = error == null ? Http2Error.INTERNAL_ERROR : error.error();
         if (!outbound && error != null) {

@@ -67,7 +67,7 @@ final class RefusalLog {
         long count = givenWay.count();
         if (count > 0) {
             log.warn(
-                    "listener {} closes connections that are not in use ({} by now), since memory for clients is short",
+                    "listener {} closes idle connections ({} so far), because memory for clients is short",
                     listener,
                     count);
         }

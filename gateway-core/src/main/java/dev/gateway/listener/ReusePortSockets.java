@@ -42,7 +42,7 @@ final class ReusePortSockets {
         try {
             return ReusePortGroup.listening(address);
         } catch (IOException e) {
-            log.warn("it cannot be told who listens at {}: {}", address, e.toString());
+            log.warn("Cannot find out who listens at {}: {}", address, e.toString());
             return Set.of();
         }
     }
@@ -134,7 +134,7 @@ final class ReusePortSockets {
         try {
             ReusePortGroup.steer(socket, first, count);
         } catch (IOException e) {
-            log.warn("connections to {} cannot be steered to another process: {}", address, e.toString());
+            log.warn("Cannot steer connections to {} to another process: {}", address, e.toString());
         }
     }
 }

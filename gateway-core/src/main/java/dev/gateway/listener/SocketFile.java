@@ -106,7 +106,7 @@ final class SocketFile {
                 Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
                 key = key(path);
             } catch (IOException e) {
-                log.error("the socket file {} cannot be taken over: {}", path, e.toString());
+                log.error("Cannot take over the socket file {}: {}", path, e.toString());
             }
         }
     }
@@ -120,7 +120,7 @@ final class SocketFile {
                 Files.delete(path);
             }
         } catch (IOException e) {
-            log.warn("the socket file {} cannot be removed: {}", path, e.toString());
+            log.warn("Cannot remove the socket file {}: {}", path, e.toString());
         }
     }
 

@@ -104,7 +104,7 @@ public final class SpanExport {
             queue.drainTo(rest);
             rest.remove(end);
             dropped.addAndGet(rest.size());
-            log.warn("Spans that were still to be sent at the end are lost: {}", rest.size());
+            log.warn("Lost {} spans that waited for export at exit", rest.size());
         }
     }
 

@@ -121,7 +121,8 @@ public final class DirectMemory {
         long logged = LOGGED.get();
         long now = System.nanoTime();
         if (now - logged >= LOG_AGAIN_NANOS && LOGGED.compareAndSet(logged, now)) {
-            log.error("Ending a connection for lack of memory, {} in all: {}", failures(), cause.toString());
+            log.error(
+                    "Ending a connection because direct memory ran out ({} so far): {}", failures(), cause.toString());
         }
         return true;
     }

@@ -107,7 +107,7 @@ public final class DirectMemoryGuard implements Pressure {
         if (level <= (least == 0 ? CUT : ENOUGH)) {
             if (least > 0) {
                 least = 0;
-                log.info("Direct memory has room again; {} were cut", DirectMemory.cuts() - cutBefore);
+                log.info("Direct memory has room again; the gateway cut {}", DirectMemory.cuts() - cutBefore);
             }
             return;
         }
@@ -115,7 +115,7 @@ public final class DirectMemoryGuard implements Pressure {
             least = max / 4;
             cutBefore = DirectMemory.cuts();
             log.warn(
-                    "Direct memory is {} % in use: cutting who holds most of it for clients that take nothing",
+                    "Direct memory is {} % full: cutting the streams that hold most of it for clients that do not read",
                     Math.round(100 * level));
         }
         if (asked.get() > 0) {

@@ -112,7 +112,7 @@ public final class Overload {
                     "Overload: {} is {} % in use; new {} are refused",
                     worst.name(), Math.round(100 * level), name(next));
         } else {
-            log.info("Overload is over for {}", next == Refusing.CONNECTIONS ? "requests" : name(before));
+            log.info("No more overload: accepting {} again", next == Refusing.CONNECTIONS ? "requests" : name(before));
         }
     }
 

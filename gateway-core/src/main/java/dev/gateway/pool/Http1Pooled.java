@@ -155,7 +155,7 @@ final class Http1Pooled extends PooledConnection implements Http1ClientConnectio
     private void onClosedSoon(long now) {
         if (endpoint.idleTimeout.requests.onClosed(served, openedNanos, now)) {
             log.info(
-                    "{} closes connections after {} requests without saying so: they are closed here from now on",
+                    "{} closes connections after {} requests without announcing it: the gateway closes them first from now on",
                     endpoint.target,
                     served);
         }

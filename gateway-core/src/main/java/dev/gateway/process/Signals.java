@@ -27,7 +27,7 @@ public final class Signals {
     }
 
     private static void end(String name, int number, Runnable last) {
-        log.warn("SIG{} has come again: the process ends at once, and cuts what still runs", name);
+        log.warn("Second SIG{}: the process exits at once and cuts what still runs", name);
         last.run();
         Runtime.getRuntime().halt(128 + number);
     }
@@ -58,7 +58,7 @@ public final class Signals {
                     .invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
             log.info("SIG{} {}", name, what);
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            log.warn("SIG{} cannot be heard by this JVM: {}", name, e.toString());
+            log.warn("This JVM cannot handle SIG{}: {}", name, e.toString());
         }
     }
 }

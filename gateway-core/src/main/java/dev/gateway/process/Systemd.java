@@ -63,7 +63,7 @@ public final class Systemd {
         try {
             return new NotifySocket(address);
         } catch (IOException e) {
-            log.warn("The service's state cannot be told: {}", e.getMessage());
+            log.warn("Cannot notify systemd of the service's state: {}", e.getMessage());
             return null;
         }
     }
@@ -77,7 +77,7 @@ public final class Systemd {
         try {
             return TimeUnit.MICROSECONDS.toNanos(Long.parseLong(micros));
         } catch (NumberFormatException e) {
-            log.warn("WATCHDOG_USEC is {}, which is no number: there is no watchdog", micros);
+            log.warn("WATCHDOG_USEC is {}, which is not a number: the gateway does not ping the watchdog", micros);
             return 0;
         }
     }
@@ -145,9 +145,9 @@ public final class Systemd {
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
-            log.warn("{} does not take the service's state", socket);
+            log.warn("{} does not accept notifications of the service's state", socket);
         } catch (IOException e) {
-            log.warn("The service's state cannot be told to {}: {}", socket, e.toString());
+            log.warn("Cannot notify {} of the service's state: {}", socket, e.toString());
         }
     }
 }

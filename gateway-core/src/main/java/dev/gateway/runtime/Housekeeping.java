@@ -41,7 +41,7 @@ final class Housekeeping extends ScheduledThreadPoolExecutor {
 
     private static void tell(Throwable failure) {
         try {
-            log.error("Regular work failed, and is tried again at its time", failure);
+            log.error("A periodic task failed; the gateway will run it again", failure);
         } catch (OutOfMemoryError e) {
             // There is not even memory to say so.
         }

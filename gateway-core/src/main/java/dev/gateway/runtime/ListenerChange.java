@@ -162,7 +162,7 @@ final class ListenerChange {
             }
             // As of two gateways that share one network.
             log.warn(
-                    "No admin pages are served, since {}: choose another port with 'admin: {port: PORT}',"
+                    "There is no admin listener, because {}: choose another port with 'admin: {port: PORT}',"
                             + " or none with 'admin: {enabled: false}'",
                     e.getMessage());
         }

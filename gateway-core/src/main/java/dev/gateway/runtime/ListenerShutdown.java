@@ -57,7 +57,7 @@ final class ListenerShutdown {
         awaitAskers(start + Math.min(LAST_WORD_NANOS - toldNanos, nanos / 4));
         CompletableFuture<Void> drained = drained();
         if (!await(drained, nanos - (System.nanoTime() - start))) {
-            log.warn("Drain timeout: {} connections are closed with what runs on them", connections());
+            log.warn("Drain timeout: closing {} connections with their exchanges", connections());
         }
         closeConnections(drained);
     }

@@ -128,7 +128,7 @@ public final class Listeners {
         if (tls != null
                 && tls.clients().caChange() == TlsConfig.CaChange.CLOSE
                 && !before.tls().acceptsSameClients(now.tls())) {
-            log.info("Listener {} accepts other client certificates: its connections are closed", config.name());
+            log.info("Listener {} trusts other client CAs now, so the gateway closes its connections", config.name());
             listener.closeConnections();
         }
     }
@@ -186,7 +186,7 @@ public final class Listeners {
         Future<?> limit = thread.schedule(
                 () -> {
                     log.warn(
-                            "Drain timeout: {} connections of the former listener {} are closed",
+                            "Drain timeout: closing {} connections of the former listener {}",
                             listener.connections(),
                             listener.name());
                     listener.closeConnections();

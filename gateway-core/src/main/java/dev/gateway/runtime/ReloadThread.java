@@ -71,7 +71,7 @@ public final class ReloadThread {
             throw new StartException(REFUSED, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StartException("interrupted while the reload went on", e);
+            throw new StartException("interrupted during the reload", e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StartException failure) {
                 throw failure;
@@ -89,7 +89,7 @@ public final class ReloadThread {
                             look.run();
                         }
                     } catch (RuntimeException e) {
-                        log.error("A defect made a look at files fail", e);
+                        log.error("A bug made a check of files fail", e);
                     }
                 },
                 LOOK_MILLIS,

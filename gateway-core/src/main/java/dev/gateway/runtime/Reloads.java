@@ -86,7 +86,7 @@ public final class Reloads {
             log.error(e.getMessage());
             lines.add(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
-            log.error("A defect made a reload fail", e);
+            log.error("A bug made a reload fail", e);
             lines.add("an error in the gateway itself: " + e);
         }
         metrics.onReload(change != null);
@@ -122,7 +122,7 @@ public final class Reloads {
 
     private Outcome succeeded(ConfigChange change, List<String> lines) {
         failure = "";
-        String number = "generation " + generations.number() + " is in force";
+        String number = "generation " + generations.number() + " is active";
         log.info("Reloaded: {}; {}", number, change);
         lines.add(number);
         lines.add(change.toString());
@@ -130,7 +130,7 @@ public final class Reloads {
     }
 
     private Outcome failed(List<String> lines) {
-        log.error("The reload failed, so generation {} stays in force", generations.number());
+        log.error("The reload failed: generation {} stays active", generations.number());
         failure = "the reload at " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + " failed: "
                 + String.join("\n", lines);
         return Outcome.failed(String.join("\n", lines));

@@ -194,9 +194,9 @@ public final class Telemetry {
                 Change change = new Change(activeConfig, exports(activeConfig));
                 change.commit();
                 change.finish();
-                log.info("New headers or certificates of the receiver of otlp");
+                log.info("Loaded new headers or certificates for the receiver of otlp");
             } catch (StartException e) {
-                problem = e.getMessage() + ": what was read before stays in use";
+                problem = e.getMessage() + ": the gateway keeps what it read before";
                 log.warn(problem);
             }
         }

@@ -69,7 +69,7 @@ public final class LocalAddresses {
                 found.addAll(Collections.list(each.getInetAddresses()));
             }
         } catch (SocketException e) {
-            log.warn("cannot read the addresses of this machine: {}", e.getMessage());
+            log.warn("Cannot read the addresses of this machine: {}", e.getMessage());
         }
         return Set.copyOf(found);
     }

@@ -107,7 +107,7 @@ class AdminActionsTest {
         write("{port: 0}", "two");
         HttpResponse<String> answer = send(named(post("/reload")));
         assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEqualTo("generation 2 is in force\nchanged route route-1\n");
+        assertThat(answer.body()).isEqualTo("generation 2 is active\nchanged route route-1\n");
         assertThat(send(get("admin", "/reloads")).body())
                 .contains("\"succeeded\": true", "\"route route-1\"", "\"reason\": \"");
         assertThat(send(get("web", "/")).body()).isEqualTo("two");
@@ -148,7 +148,7 @@ class AdminActionsTest {
         assertThat(answer.body())
                 .isEqualTo(file
                         + ":1:1: warning: workers has changed: the gateway keeps the former value until it restarts\n"
-                        + "generation 2 is in force\nchanged route route-1, workers\n");
+                        + "generation 2 is active\nchanged route route-1, workers\n");
         assertThat(send(get("web", "/")).body()).isEqualTo("two");
     }
 
@@ -173,7 +173,7 @@ class AdminActionsTest {
         gateway = Gateway.start(((LoadResult.Valid) result).config());
         HttpResponse<String> answer = send(named(post("/reload")));
         assertThat(answer.statusCode()).isEqualTo(422);
-        assertThat(answer.body()).contains("not started from a file");
+        assertThat(answer.body()).contains("has no configuration file");
     }
 
     @Test

@@ -118,9 +118,9 @@ class OverloadTest {
                 .containsExactly(
                         "Overload: heap is 86 % in use; new connections are refused",
                         "Overload: heap is 95 % in use; new connections and requests are refused",
-                        "Overload is over for requests",
-                        "Overload is over for connections",
+                        "No more overload: accepting requests again",
+                        "No more overload: accepting connections again",
                         "Overload: heap is 99 % in use; new connections and requests are refused",
-                        "Overload is over for connections and requests");
+                        "No more overload: accepting connections and requests again");
     }
 }

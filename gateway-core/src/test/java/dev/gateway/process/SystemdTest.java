@@ -86,13 +86,13 @@ class SystemdTest {
             assertThat(lines.list)
                     .as("warned of once, when it is set up")
                     .singleElement()
-                    .satisfies(line ->
-                            assertThat(line.getFormattedMessage()).startsWith("The service's state cannot be told: "));
+                    .satisfies(line -> assertThat(line.getFormattedMessage())
+                            .startsWith("Cannot notify systemd of the service's state: "));
             lines.list.clear();
             Systemd nobody = Systemd.of(Map.of("NOTIFY_SOCKET", "@nobody-listens-here"), 1);
             nobody.ready("Serving");
             assertThat(lines.list).singleElement().satisfies(line -> assertThat(line.getFormattedMessage())
-                    .startsWith("The service's state cannot be told to @nobody-listens-here: "));
+                    .startsWith("Cannot notify @nobody-listens-here of the service's state: "));
             lines.list.clear();
             nobody.alive(); // many times an hour, so it warns of nothing
             Systemd.of(Map.of(), 1).ready("Serving");

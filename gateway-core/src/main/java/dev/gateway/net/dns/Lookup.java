@@ -82,7 +82,7 @@ final class Lookup {
                 long seconds = Math.min(Math.max(times.take(addresses), MIN_TTL_SECONDS), MAX_TTL_SECONDS);
                 put(addresses, null, TimeUnit.SECONDS.toNanos(seconds), System.nanoTime());
                 if (before != null && before.isStale()) {
-                    log.info("DNS answers again for {}", host);
+                    log.info("DNS resolves {} again", host);
                 }
                 promise.trySuccess(addresses);
             } else {
@@ -95,7 +95,10 @@ final class Lookup {
         void settle(Throwable why, boolean otherIsGood) {
             if (usable && before != null && !otherIsGood) {
                 if (!before.isStale()) {
-                    log.warn("DNS fails for {}, whose last known addresses stay in use: {}", host, FailureText.of(why));
+                    log.warn(
+                            "DNS fails for {}; the gateway keeps its last known addresses: {}",
+                            host,
+                            FailureText.of(why));
                 }
                 put(before.addresses(), why, NEGATIVE_TTL_NANOS, before.goodNanos());
                 promise.trySuccess(before.addresses());

@@ -48,7 +48,7 @@ public final class CloseNotify extends ChannelInboundHandlerAdapter {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
                     .findVarHandle(owner, "receivedShutdown", boolean.class);
         } catch (ReflectiveOperationException e) {
-            log.warn("tunnels over TLS cannot be half-closed with this version of Netty", e);
+            log.warn("Tunnels over TLS cannot be half-closed with this version of Netty", e);
             return null;
         }
     }

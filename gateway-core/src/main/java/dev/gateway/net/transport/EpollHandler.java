@@ -103,7 +103,7 @@ final class EpollHandler extends WrappedHandler {
             try {
                 registration.submit(asked); // which does nothing for one that was closed meanwhile
             } catch (UncheckedIOException e) {
-                log.warn("a connection is closed, as epoll does not take it: {}", e.getMessage());
+                log.warn("Closing a connection that epoll refuses: {}", e.getMessage());
                 closeChannel();
             }
         }

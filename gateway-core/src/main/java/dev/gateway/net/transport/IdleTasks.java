@@ -86,7 +86,7 @@ public final class IdleTasks {
         try {
             task.run();
         } catch (RuntimeException e) {
-            log.warn("A task that an event loop had put off failed", e); // the others are somebody else's
+            log.warn("A deferred task of an event loop failed", e); // the others are somebody else's
         }
     }
 }

@@ -171,7 +171,7 @@ public final class InheritedSockets {
         for (Inherited each : sockets) {
             if (!each.wanted) {
                 log.warn(
-                        "The socket {} ({}) was passed, but is no listener's: name or address must be the same",
+                        "No listener uses the inherited socket {} ({}): a listener needs its name or its address",
                         each.address,
                         each.name);
             }
@@ -184,7 +184,7 @@ public final class InheritedSockets {
             try {
                 each.socket.close();
             } catch (IOException e) {
-                log.warn("The socket {} that was passed cannot be closed: {}", each.address, e.toString());
+                log.warn("Cannot close the inherited socket {}: {}", each.address, e.toString());
             }
         }
     }

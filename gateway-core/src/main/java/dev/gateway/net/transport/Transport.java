@@ -99,7 +99,7 @@ public final class Transport {
     static Transport start(TransportKind wanted, int loopCount, InheritedSockets inherited, Descriptors descriptors) {
         TransportKind kind = wanted;
         if (!inherited.isEmpty() && !kind.takesDescriptors()) {
-            log.warn("Sockets were passed to this process, which only epoll can take over: {} is not used", kind);
+            log.warn("This process inherited sockets, which only epoll can use: using epoll instead of {}", kind);
             kind = TransportKind.EPOLL; // which there is, or they had not been looked at
         }
         Throwable missing = kind.unavailabilityCause();

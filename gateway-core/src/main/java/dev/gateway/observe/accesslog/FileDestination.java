@@ -83,7 +83,7 @@ final class FileDestination implements LogDestination {
         } catch (IOException e) {
             rotatesAtBytes = bytes + rotation.maxBytes(); // not again with every batch
             begunNanos = nanoClock.getAsLong();
-            log.warn("Cannot put the access log aside, so it grows: {}", e.toString());
+            log.warn("Cannot rotate the access log, so its file grows: {}", e.toString());
         }
     }
 

@@ -125,7 +125,7 @@ final class LogWriter implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
-            log.warn("The access log's writer was interrupted; {} batches are lost", queue.size());
+            log.warn("The writer of the access log was interrupted; {} batches are lost", queue.size());
         }
         try {
             destination.close();
@@ -162,7 +162,9 @@ final class LogWriter implements AutoCloseable {
         try {
             destination.reopen();
         } catch (IOException | RuntimeException e) {
-            log.warn("Cannot reopen the access log, so the old file is kept: {}", FileFault.message(e));
+            log.warn(
+                    "Cannot reopen the access log, so the gateway keeps writing the old file: {}",
+                    FileFault.message(e));
         }
     }
 
@@ -175,7 +177,7 @@ final class LogWriter implements AutoCloseable {
                 thread.join(closeMillis);
             }
             if (thread.isAlive()) {
-                log.warn("The access log cannot be written; {} batches are lost", queue.size());
+                log.warn("Cannot write the access log; {} batches are lost", queue.size());
                 thread.interrupt(); // lets go of a socket
             }
         } catch (InterruptedException e) {

@@ -255,7 +255,7 @@ class LauncherIT {
             await(process, "SIGHUP reloads");
             assertThat(Tools.run("kill", "-HUP", Long.toString(process.pid())).exit())
                     .isZero();
-            await(process, "Reloaded: generation 2 is in force");
+            await(process, "Reloaded: generation 2 is active");
             HttpResponse<String> answer =
                     HttpClient.newHttpClient().send(quit.build(), HttpResponse.BodyHandlers.ofString());
             assertThat(answer.statusCode()).isEqualTo(202);

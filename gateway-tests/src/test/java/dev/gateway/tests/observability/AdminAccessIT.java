@@ -78,7 +78,7 @@ class AdminAccessIT {
         try (GatewayJar gateway = start("{address: 0.0.0.0, port: 0}");
                 Socket socket = connect(gateway)) {
             send(socket.getOutputStream(), SET_LEVEL + "Host: localhost\r\nX-Requested-By: mallory\r\n");
-            reload(gateway, yaml("{address: 127.0.0.1, port: 0}"), "generation 2 is in force");
+            reload(gateway, yaml("{address: 127.0.0.1, port: 0}"), "generation 2 is active");
             send(socket.getOutputStream(), "Connection: close\r\n\r\n");
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(answer).startsWith("HTTP/1.1 403 ").contains("this needs admin.tokenFile");
@@ -102,7 +102,7 @@ class AdminAccessIT {
     void aTokenThatHasBecomeTooShortOpensNothing() throws Exception {
         try (GatewayJar gateway = start("{port: 0}")) {
             Files.writeString(gateway.directory().resolve("token"), TOKEN);
-            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is in force");
+            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is active");
             Files.writeString(gateway.directory().resolve("token"), "short\n");
             String bearer = "Authorization: Bearer short\r\n";
             assertThat(get(gateway, "/config", "localhost", bearer)).startsWith("HTTP/1.1 503 ");
@@ -115,7 +115,7 @@ class AdminAccessIT {
     void withATokenOnlyHealthMetricsAndStatisticsAreOpen() throws Exception {
         try (GatewayJar gateway = start("{port: 0}")) {
             Files.writeString(gateway.directory().resolve("token"), TOKEN);
-            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is in force");
+            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is active");
             for (String open : new String[] {"/healthz", "/live", "/ready", "/startup", "/stats", "/metrics"}) {
                 assertThat(get(gateway, open, "localhost")).as(open).startsWith("HTTP/1.1 200 ");
             }
@@ -187,7 +187,7 @@ class AdminAccessIT {
             }
             assertThat(get(gateway, "/metrics", "admin.example.com")).startsWith("HTTP/1.1 403 ");
             String named = "{address: 0.0.0.0, port: 0, hostnames: [Admin.example.com]}";
-            reload(gateway, yaml(named), "generation 2 is in force");
+            reload(gateway, yaml(named), "generation 2 is active");
             assertThat(get(gateway, "/metrics", "admin.example.com:9901")).startsWith("HTTP/1.1 200 ");
             assertThat(get(gateway, "/metrics", "evil.example.com")).startsWith("HTTP/1.1 403 ");
         }
@@ -200,7 +200,7 @@ class AdminAccessIT {
             assertThat(get(gateway, "/ready", "localhost")).contains("unknown key 'listners'");
             assertThat(get(gateway, "/ready", "rebind.evil.example")).endsWith("\r\n\r\nready\n");
             Files.writeString(gateway.directory().resolve("token"), TOKEN);
-            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is in force");
+            reload(gateway, yaml("{port: 0, tokenFile: token}"), "generation 2 is active");
             reload(gateway, "listenrs: []\n", "unknown key 'listenrs'");
             assertThat(get(gateway, "/ready", "localhost")).endsWith("\r\n\r\nready\n");
             assertThat(get(gateway, "/ready", "localhost", "Authorization: Bearer " + TOKEN + "\r\n"))
@@ -244,7 +244,7 @@ class AdminAccessIT {
                     .under("nsenter", "--preserve-credentials", "-U", "-n", "-t", pid)
                     .startedWith("Listener web at ")
                     .start()) {
-                second.awaitLog("No admin pages are served, since ");
+                second.awaitLog("There is no admin listener, because ");
                 Path file = second.directory().resolve("web.sock");
                 assertThat(unix(file, "GET / HTTP/1.1\r\nHost: any\r\n")).endsWith("hello");
             }
@@ -267,7 +267,7 @@ class AdminAccessIT {
         try (GatewayJar gateway = GatewayJar.of(yaml("{enabled: false}"))
                 .startedWith("Listener web at ")
                 .start()) {
-            reload(gateway, yaml("{enabled: false}").replace("hello", "again"), "generation 2 is in force");
+            reload(gateway, yaml("{enabled: false}").replace("hello", "again"), "generation 2 is active");
             assertThat(gateway.log()).doesNotContain("Admin at");
         }
     }

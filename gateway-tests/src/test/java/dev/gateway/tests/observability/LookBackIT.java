@@ -105,7 +105,7 @@ class LookBackIT {
                                     "- {name: good,",
                                     "- {name: spare, endpoints: [{host: h, port: 1}]}\n  - {name: good,"));
             assertThat(gateway.post("/reload").body()).contains("added upstream spare; changed route bad\n");
-            gateway.awaitLog("generation 2 is in force; added upstream spare; changed route bad");
+            gateway.awaitLog("generation 2 is active; added upstream spare; changed route bad");
             JsonNode reload = gateway.json("/reloads").at("/reloads/0");
             assertThat(reload.at("/succeeded").asBoolean()).isTrue();
             assertThat(reload.at("/generation").asInt()).isEqualTo(2);

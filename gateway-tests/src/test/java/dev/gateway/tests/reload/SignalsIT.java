@@ -65,7 +65,7 @@ class SignalsIT {
                     .isEqualTo(503);
             gateway.signal(signal);
             assertThat(gateway.awaitExit(Duration.ofSeconds(20))).isEqualTo(exit);
-            gateway.awaitLog("SIG" + signal + " has come again");
+            gateway.awaitLog("Second SIG" + signal);
             assertThatThrownBy(stream::receiveBody).isInstanceOf(IOException.class);
         }
     }
