@@ -220,7 +220,7 @@ public final class Gateway implements Operations, AutoCloseable {
 
     /**
      * Stops as configured: readiness fails at once; connections are accepted and served for {@code drain.acceptFor} more,
-     * so that whoever sends traffic here can notice; then no more are accepted, and what runs is finished, at the latest
+     * so that senders of traffic can notice; then no more are accepted, and what runs is finished, at the latest
      * until {@code drain.timeout}. Returns when everything has ended; a second call waits for the first.
      */
     @Override
@@ -253,7 +253,7 @@ public final class Gateway implements Operations, AutoCloseable {
         return generations.number() == 0 ? null : generations.required();
     }
 
-    /** Tells whoever started the process that it serves, and from now on again and again that it lives. */
+    /** Reports to the service manager that it serves, and from now on, again and again, that it is alive. */
     public void tellReady() {
         if (reloads != null) {
             systemd.ready(reloads.status());
@@ -263,13 +263,13 @@ public final class Gateway implements Operations, AutoCloseable {
         }
     }
 
-    /** Waits until it has been drained or closed, by whomever. */
+    /** Waits until somebody has drained or closed it. */
     public void awaitStopped() {
         lifecycle.awaitStopped();
     }
 
     /**
-     * Reads the configuration again on SIGHUP, and opens the access log's file anew on SIGUSR1, where the JVM lets them be
+     * Reads the configuration again on SIGHUP, and opens the access log's file again on SIGUSR1, where the JVM lets them be
      * heard; else they stop it.
      */
     public void listenToSignals() {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param enabled whether they are served at all
  * @param chosen whether somebody has chosen where; if not, the gateway runs without it where the default is taken
  * @param bind where; another process that binds the port too gets what comes from then on
- * @param tokenFile a bearer token that whoever wants more than health, metrics and statistics must send; null if none is
+ * @param tokenFile a bearer token that requests for more than health, metrics and statistics must have; null if none is
  *     needed, where only this machine can connect
  * @param hostnames in lower case: names by which other machines may ask
  */

@@ -20,7 +20,7 @@ public final class HeadersFile {
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
     private static final Pattern VALUE = Pattern.compile("[\\t -~\\u0080-\\u00ff]*");
 
-    /** What whoever sends the request decides. */
+    /** What the sender of the request decides. */
     private static final Set<String> OTHERS = Set.of(
             "connection",
             "content-encoding",

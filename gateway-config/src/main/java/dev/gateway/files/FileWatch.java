@@ -40,7 +40,7 @@ public final class FileWatch {
     /**
      * Looks again.
      *
-     * @return whether the files have changed, and not since the last look: whoever writes them has probably finished
+     * @return whether the files have changed, and not since the last look: their writer has probably finished
      */
     public boolean hasSettled() {
         List<Optional<FileStamp>> now = look();

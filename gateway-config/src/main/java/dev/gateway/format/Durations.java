@@ -15,7 +15,7 @@ public final class Durations {
 
     private Durations() {}
 
-    /** Returns the duration that a text stands for, or null if it is none. */
+    /** Returns the duration that a text stands for, or null if it is not one. */
     public static @Nullable Duration parse(String text) {
         if (!WHOLE.matcher(text).matches()) {
             return null;

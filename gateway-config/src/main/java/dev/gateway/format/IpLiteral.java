@@ -21,7 +21,7 @@ public final class IpLiteral {
         return text.indexOf(':') < 0 ? parse4(text) : parse6(text);
     }
 
-    /** Parses an IPv4 address; returns null if the text is none. */
+    /** Parses an IPv4 address; returns null if the text is not one. */
     public static @Nullable InetAddress parse4(String text) {
         byte[] bytes = new byte[4];
         return parse4(text, 0, bytes, 0) ? address(bytes) : null;

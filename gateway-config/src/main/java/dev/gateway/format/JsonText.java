@@ -58,7 +58,7 @@ public final class JsonText {
         return this;
     }
 
-    /** Adds a member that is a number; {@code null} where it is none. */
+    /** Adds a member that is a number; {@code null} if it is not a number. */
     public JsonText put(String name, double value) {
         name(name);
         out.append(Double.isFinite(value) ? Double.toString(value) : "null");

@@ -39,7 +39,7 @@ public record AdminAccess(@Nullable Path tokenFile, Reach reach, Set<String> hos
     public enum Reach {
         /** Processes of this machine. */
         MACHINE,
-        /** Whoever may write to the socket file. */
+        /** Processes that may write to the socket file. */
         FILE,
         /** Other machines. */
         NETWORK

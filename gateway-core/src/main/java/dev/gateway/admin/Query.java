@@ -65,7 +65,7 @@ public final class Query {
     /**
      * Returns a number.
      *
-     * @throws IllegalArgumentException if it is none, or not in range
+     * @throws IllegalArgumentException if it is not one, or not in range
      */
     public long number(String name, long otherwise, long least, long most) {
         String text = first(name);

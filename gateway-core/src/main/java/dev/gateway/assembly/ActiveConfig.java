@@ -60,7 +60,7 @@ public final class ActiveConfig {
         return ConfigEquality.isSame(configured.get(wanted.name()), wanted) ? upstreams.get(wanted.name()) : null;
     }
 
-    /** Returns what was made of an entry that says the same, or null; also if it has to be made anew. */
+    /** Returns what was made of an entry that says the same, or null; also if it has to be made again. */
     @Nullable
     ConnectEntry same(ConnectConfig wanted) {
         return !ConnectAssembly.hasCredentials(wanted) && ConfigEquality.isSame(connect.get(wanted.name()), wanted)
@@ -68,7 +68,7 @@ public final class ActiveConfig {
                 : null;
     }
 
-    /** Lets upstreams that were made anew go on with how endpoints of their name's former one are at this moment. */
+    /** Lets upstreams that were made again go on with how endpoints of their name's former one are at this moment. */
     public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);

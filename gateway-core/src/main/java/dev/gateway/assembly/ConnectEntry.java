@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry of the connect section at run time. Immutable but for what it counts.
+ * An entry of the connect section at run time. Immutable except for what it counts.
  *
  * @param tunnels routes every CONNECT
  * @param upstreams where that leads

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One generation: what a configuration has become. Exchanges keep the one they began with until their response begins.
- * Immutable but for what its upstreams count; shared by all event loops.
+ * Immutable except for what its upstreams count; shared by all event loops.
  *
  * @param generation 1 for the first
  * @param traces what is done about traces, null for nothing

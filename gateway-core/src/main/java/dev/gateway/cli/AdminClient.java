@@ -139,7 +139,7 @@ final class AdminClient {
         return new Answer(status, new String(bytes, body + 4, bytes.length - body - 4, StandardCharsets.UTF_8));
     }
 
-    /** Returns the three digits after the protocol, or -1 if they are none. */
+    /** Returns the three digits after the protocol, or -1 if they are not digits. */
     private static int status(String head) {
         int status = 0;
         for (int i = 9; i < 12; i++) {

@@ -20,7 +20,7 @@ record JsonView(@Nullable Object value) {
     /**
      * Reads a document.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not one
      */
     static JsonView parse(String json) {
         try {

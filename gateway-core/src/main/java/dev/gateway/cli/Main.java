@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
         name = "gateway",
         mixinStandardHelpOptions = true,
         versionProvider = Versions.class,
-        description = "An asynchronous reverse proxy and tunnelling gateway.",
+        description = "An asynchronous reverse proxy and tunneling gateway.",
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nExamples:%n",
         footer = {

@@ -130,7 +130,7 @@ final class PrepareCommand implements Callable<Integer> {
                 }
             }
         } catch (IOException e) {
-            return; // whoever asked has noticed
+            return; // the caller has noticed
         }
     }
 }

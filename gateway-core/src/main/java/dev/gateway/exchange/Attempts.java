@@ -157,7 +157,7 @@ final class Attempts implements Attempt.Owner {
     }
 
     private ClientPreamble preamble(RequestHead head) {
-        AsciiString via = head.fields().first(FieldName.VIA); // one line, as whoever signs the request has made it
+        AsciiString via = head.fields().first(FieldName.VIA); // one line, as the signing code has made it
         return new ClientPreamble(
                 exchange.record.client, exchange.record.connection.local(), via == null ? "" : via.toString());
     }
@@ -316,7 +316,7 @@ final class Attempts implements Attempt.Owner {
                 upstream.health().onAnsweredBadly(endpoint);
             }
             case UPSTREAM_TIMEOUT -> {
-                // Whoever answers slowly but steadily is well, and so is who waits for the client.
+                // An endpoint that answers slowly but steadily is well, and so is one that waits for the client.
                 if (!exchange.state.isResponded() && (hasWholeRequest() || hasTakenNothing())) {
                     upstream.health().onUnanswered(endpoint);
                 }

@@ -43,7 +43,7 @@ final class Deadlines extends Timer {
         /** The current attempt has taken too long, or its upstream has not answered in time. */
         void onAttemptTimeout(Failure failure);
 
-        /** Whether it is the upstream's turn: it has the whole request, or does not take what there is of it. */
+        /** Whether it is the upstream's turn: it has the whole request, or does not take the part that is here. */
         boolean owesHead();
 
         /** Nothing has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */

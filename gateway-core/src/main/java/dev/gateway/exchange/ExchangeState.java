@@ -189,7 +189,7 @@ final class ExchangeState {
         return go(next, Action.FORWARD_HEAD);
     }
 
-    /** The next attempt sends the request anew, so its end is to come again. */
+    /** The next attempt sends the request again, so its end is to come again. */
     private Action retry() {
         requestEnded = false;
         return go(Phase.BACKING_OFF, Action.WAIT);

@@ -20,7 +20,7 @@ final class GrpcStatus {
 
     /**
      * UNAVAILABLE and DATA_LOSS: what the server could not do. Other statuses may tell of the call, which a client could
-     * make on purpose: UNIMPLEMENTED of an unknown method, INTERNAL of a message that is none, UNKNOWN of any error.
+     * make on purpose: UNIMPLEMENTED of an unknown method, INTERNAL of an invalid message, UNKNOWN of any error.
      */
     private static final Set<AsciiString> FAILURES = Set.of(new AsciiString("14"), new AsciiString("15"));
 

@@ -15,7 +15,7 @@ final class OpenTunnels {
         long number();
 
         /**
-         * Returns what there is to be seen of it.
+         * Returns what the admin listener shows of it.
          *
          * @param now by the loop's clock
          */

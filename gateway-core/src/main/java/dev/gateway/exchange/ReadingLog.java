@@ -36,8 +36,9 @@ final class ReadingLog {
             told = true;
             toldNanos = now;
             log.info(
-                    "listener {}: {} takes a request for {}, though {} matches the path as it is written; a server may"
-                            + " decode it, or drop what follows a semicolon, and read a path that {} refuses or protects",
+                    "listener {}: {} takes a request for {}, though {} matches the path as it is written. A server may"
+                            + " decode it, or drop what follows a semicolon. It would then read a path that {} refuses or"
+                            + " protects",
                     record.connection.listenerName(),
                     taken.name(),
                     head.path().subSequence(0, Math.min(SHOWN, head.queryStart())),

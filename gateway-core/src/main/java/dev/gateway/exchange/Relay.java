@@ -23,7 +23,7 @@ final class Relay {
         this.state = state;
     }
 
-    /** Begins, or begins anew with the stream of another attempt. */
+    /** Begins, or begins again with the stream of another attempt. */
     void join(Stream source, Stream sink) {
         this.source = source;
         this.sink = sink;

@@ -89,7 +89,7 @@ final class Response {
         return !continued && exchange.head.fields().hasElement(FieldName.EXPECT, CONTINUE_TOKEN);
     }
 
-    /** Interim heads have no credit that would stop their sender, and but for one are only hints. */
+    /** Interim heads have no credit that would stop their sender, and except for one are only hints. */
     private boolean isForwarded(ResponseHead head, boolean sending) {
         if (head.status() == CONTINUE && sending) {
             return false; // the client sends its body already (RFC 9110, section 10.1.1)

@@ -115,7 +115,7 @@ final class SentBody {
         return pieces.get(index).retainedSlice();
     }
 
-    /** No other attempt will be made: lets go of what was kept. */
+    /** No other attempt will be made: releases what was kept. */
     void forget() {
         incomplete = true;
         List<ByteBuf> all = pieces;

@@ -106,7 +106,7 @@ final class TunnelExchange implements OpenTunnels.Member {
         }
     }
 
-    /** It is to end, but there is time: whoever closes its connection ends it in the end. */
+    /** It is to end, but there is time: closing its connection ends it in the end. */
     void onDraining() {
         requestClose(Failure.of(Cause.DRAIN, "the listener was drained"));
     }

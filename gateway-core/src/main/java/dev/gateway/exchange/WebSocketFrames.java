@@ -46,7 +46,7 @@ final class WebSocketFrames {
         return -1;
     }
 
-    /** Takes a byte of a header, or what there is of the payload. */
+    /** Takes a byte of a header, or the part of the payload that is here. */
     private int step(ByteBuf data, int at) {
         int next = at;
         if (headerSeen < headerLength) {

@@ -18,7 +18,7 @@ public enum FilterOrder {
     TUNNEL_LIMITS,
     /** Looks at bytes, not at the head, so its place matters least. */
     SNI_CHECK,
-    /** First of those on routes: its Location is made of the request as the client sent it, and nothing after it is of use. */
+    /** First of those on routes: its Location is made of the request as the client sent it, and nothing after it matters. */
     REQUEST_REDIRECT,
     /** Before all edits, for they would be lost on a request that is answered here. */
     DIRECT_RESPONSE,

@@ -14,7 +14,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to an endpoint, until its answer has come whole or there will be none. Its owner
+ * One question to an endpoint, until its answer is complete or has failed. Its owner
  * is told how it ended unless it gives it up before. Confined to its event loop.
  */
 final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {

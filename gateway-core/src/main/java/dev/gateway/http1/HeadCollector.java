@@ -45,7 +45,7 @@ final class HeadCollector {
         TRAILERS
     }
 
-    /** Forgets what was collected; the array stays with whoever has taken it. */
+    /** Forgets what was collected; the array belongs to the code that has taken it. */
     void reset() {
         bytes = EMPTY;
         end = lineStart = fieldsStart = emptyLines = lines = 0;

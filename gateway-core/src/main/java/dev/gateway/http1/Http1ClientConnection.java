@@ -20,7 +20,7 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An upstream HTTP/1 connection: one exchange at a time, kept in between by whoever made it, who is its {@link
+ * An upstream HTTP/1 connection: one exchange at a time, kept in between by its creator, which is its {@link
  * Listener}. The last handler of its channel, confined to its event loop.
  */
 public final class Http1ClientConnection extends Http1ClientStream.Carrier {
@@ -126,7 +126,7 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
 
     @Override
     boolean outlivesOutput() {
-        outputEnded = true; // whoever sends waits for room, until what there is of an answer was read
+        outputEnded = true; // the sender waits for room, until the answer so far was read
         return stream != null;
     }
 
@@ -176,7 +176,8 @@ public final class Http1ClientConnection extends Http1ClientStream.Carrier {
         }
         RetrySafety retry = unsent ? RetrySafety.ALWAYS : RetrySafety.IF_IDEMPOTENT;
         Cause cause = Cause.UPSTREAM_RESET_BEFORE_HEADERS;
-        boolean stale = kept && (unsent || !input.isBegun()); // whoever has begun to answer did want the request
+        boolean stale =
+                kept && (unsent || !input.isBegun()); // an upstream that began to answer has accepted the request
         if (stale) {
             listener.onStale(this);
         }

@@ -76,7 +76,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         return awaitsTunnel;
     }
 
-    /** The upstream ignores the upgrade; returns whether its response is of use all the same. */
+    /** The upstream ignores the upgrade; returns whether its response can be used all the same. */
     boolean refuseUpgrade() {
         return request != null && request.refuseUpgrade();
     }

@@ -38,7 +38,7 @@ enum Violation {
     CHUNK_EXTENSIONS_TOO_LARGE(400, "chunk extensions are too large"),
     BAD_CHUNK_END(400, "no CRLF after a chunk"),
     UNEXPECTED_UPGRADE(400, "101 without an upgrade"),
-    BAD_UPGRADE(400, "101 for another upgrade than was asked for"),
+    BAD_UPGRADE(400, "101 for another upgrade than the requested one"),
     TOO_MANY_INTERIM_RESPONSES(400, "too many interim responses"),
     UNSOLICITED_RESPONSE(400, "bytes without a request");
 

@@ -164,7 +164,7 @@ final class FloodGuard {
         return sofar + 1;
     }
 
-    /** Begins to count anew if the window of time is over. The clock is asked only where something free is used up. */
+    /** Begins to count again if the window of time is over. The clock is asked only where something free is used up. */
     private boolean beginsWindow() {
         long now = timers.nanoTime();
         if (now - windowStart < WINDOW_NANOS) {

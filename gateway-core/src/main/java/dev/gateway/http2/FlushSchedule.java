@@ -30,7 +30,7 @@ final class FlushSchedule {
         context = ctx;
     }
 
-    /** Bytes are read: whoever reads flushes when the batch ends. */
+    /** Bytes are read: the reading code flushes when the batch ends. */
     void onRead() {
         reading = true;
     }

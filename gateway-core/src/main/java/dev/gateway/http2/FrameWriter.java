@@ -17,7 +17,7 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
 
 /**
- * Netty's frame writer, except that heads, data, PING and WINDOW_UPDATE leave as one buffer between two flushes, but for
+ * Netty's frame writer, except that heads, data, PING and WINDOW_UPDATE leave as one buffer between two flushes, except for
  * long payloads, that nobody is told when these were written, and that every frame is counted. HPACK uses Huffman coding and
  * the dynamic table; credentials are never indexed (RFC 7541, section 7.1.3). Owns what waits for {@link #emit}, until it is
  * closed.

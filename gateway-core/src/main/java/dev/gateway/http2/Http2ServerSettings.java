@@ -67,7 +67,7 @@ public record Http2ServerSettings(Streams streams, Heads heads, Timeouts timeout
 
     /**
      * Returns the window of all streams together: twice what they can fill, because it is given back only when half of it
-     * is used up. So streams whose bytes nobody takes cannot stop others, whoever's they are.
+     * is used up. So streams whose bytes nobody takes cannot stop others, of whatever client.
      */
     int connectionWindow() {
         long all = (long) streams.maxConcurrent * streams.window

@@ -313,7 +313,7 @@ abstract class MultiplexedConnection extends Http2ConnectionHandler
         }
     }
 
-    /** Sees to it that no response that was handed over whole waits for ever for a window that was full only later. */
+    /** Ensures that no response that was handed over whole waits for ever for a window that was full only later. */
     final void watchUnsent() {
         streams.forEach(MultiplexedStream::watchUnsent);
     }

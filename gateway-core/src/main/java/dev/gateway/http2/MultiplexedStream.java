@@ -85,7 +85,7 @@ abstract class MultiplexedStream extends SendingStream implements TouchedStreams
 
     @Override
     final void letGo() {
-        untaken = 0; // whoever has it lets go of it
+        untaken = 0; // its new owner releases it
         settle();
     }
 

@@ -12,7 +12,7 @@ final class PendingData implements FlowControlled {
     /** The stream whose body it is. */
     interface Owner {
         /**
-         * Writes what there is a window for.
+         * Writes what fits the window.
          *
          * @param data owned from here on
          */

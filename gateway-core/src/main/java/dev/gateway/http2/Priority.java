@@ -7,7 +7,7 @@ import io.netty.util.AsciiString;
  * members are known. Immutable; there are few of them.
  *
  * @param urgency 0 for the most urgent to 7, or {@link #UNSAID}
- * @param incremental 1 if a part of the response is of use before the rest, 0 if not, or {@link #UNSAID}
+ * @param incremental 1 if a part of the response is useful before the rest, 0 if not, or {@link #UNSAID}
  */
 record Priority(int urgency, int incremental) {
     static final int UNSAID = -1;

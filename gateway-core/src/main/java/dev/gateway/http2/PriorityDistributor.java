@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Shares what a connection may send among its streams: the most urgent first, by {@link UrgencyLevel}. So that nothing starves,
- * a chunk for each {@link #PATIENCE} bytes goes to whoever has waited longest, whatever its urgency. Netty's flow
+ * a chunk for each {@link #PATIENCE} bytes goes to the stream that has waited longest, whatever its urgency. Netty's flow
  * controller calls it on the event loop; no call costs more than the logarithm of the number of streams.
  */
 final class PriorityDistributor implements StreamByteDistributor {

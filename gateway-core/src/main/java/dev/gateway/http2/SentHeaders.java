@@ -96,7 +96,7 @@ final class SentHeaders extends HeadersAdapter {
         pseudo[pseudoEnd++] = value;
     }
 
-    /** Lets go of what was sent, so that an idle connection keeps no head. */
+    /** Releases what was sent, so that an idle connection keeps no head. */
     void forget() {
         fields = NONE;
         pseudoEnd = 0;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * First in the pipeline of a listening socket. Stops accepting while clients have all file descriptors that are for them,
  * so that those who come wait in the kernel, and for a moment where the kernel has none left. Confined to the socket's
- * event loop but for {@link #emptied}.
+ * event loop except for {@link #emptied}.
  */
 final class AcceptGate extends ChannelInboundHandlerAdapter {
     private static final long RETRY_MILLIS = 20;

@@ -16,7 +16,7 @@ sealed interface Admission permits ConnectionLimit, FairShares {
     /** Other settings hold from now on; connections that are open stay. */
     void change(ListenerSettings settings);
 
-    /** Lets a connection in, or not; whoever is let in is to be released. */
+    /** Admits a connection, or not; an admitted one is to be released. */
     boolean tryAcquire(Candidate connection);
 
     /** Whether everybody is refused who comes now; who asks need not have a connection to let in. */

@@ -21,7 +21,7 @@ final class CleartextReply {
 
     private CleartextReply() {}
 
-    /** Sends the reply if the channel is open, on its event loop. The channel is closed by whoever has found the failure. */
+    /** Sends the reply if the channel is open, on its event loop. The code that found the failure closes the channel. */
     static void send(Channel channel, ConnectionObserver observer) {
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (first != null && channel.isActive()) {

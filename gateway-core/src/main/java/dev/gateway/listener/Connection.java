@@ -305,7 +305,7 @@ final class Connection
         }
     }
 
-    /** Returns what there is to be seen of it. */
+    /** Returns what the admin listener shows of it. */
     OpenConnection view(long now) {
         return new OpenConnection(
                 number,

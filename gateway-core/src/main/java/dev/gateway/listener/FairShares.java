@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
  * Shares few connections fairly among the addresses that they come from, for a listener that everybody must be able to
  * reach at any time, such as that of probes. Where there is no room, a connection makes room by closing another one: of
  * the address that holds most, the oldest that has not asked for anything, else its oldest. Nobody makes room for
- * whoever holds as many itself, so an address that holds none is always let in, unless as many addresses as there may be
- * connections hold one each and have asked for something. What is being closed is bounded, too: by the share of its
- * address, and by a total of which the last part is for addresses that hold nothing. So whoever connects again faster than
- * its event loop closes keeps nobody else out. Used by few connections, so a lock does.
+ * an address that holds as many itself. So an address that holds none is always admitted, unless other addresses hold one
+ * connection each, fill all places, and have asked for something. What is being closed is bounded, too: by the share of its
+ * address, and by a total of which the last part is for addresses that hold nothing. So an address that connects faster
+ * than its event loop closes keeps nobody else out. Used by few connections, so a lock does.
  */
 final class FairShares implements Admission {
     private static final Logger log = LoggerFactory.getLogger(FairShares.class);

@@ -34,7 +34,7 @@ public record ListenerSettings(
         return new ListenerSettings(index, name, bound, sharing, limits, other, proxyProtocol, protocols);
     }
 
-    /** Whether it is for whoever looks after the gateway, and so has file descriptors of its own. */
+    /** Whether it is for operators of the gateway, and so has file descriptors of its own. */
     boolean isAdmin() {
         return index < 0;
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The connections of one listener on one event loop. Confined to the loop but for its constant parts. */
+/** The connections of one listener on one event loop. Confined to the loop except for its constant parts. */
 final class LoopConnections implements Connection.Owner {
     private static final Failure CUT_OFF = Failure.of(Cause.DRAIN, "it did not end in time");
 

@@ -64,10 +64,10 @@ final class SocketFile {
             return;
         } catch (IOException e) {
             if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-                return; // whoever it was has just removed it
+                return; // another process has just removed it
             }
-            BindException unknown = new BindException(
-                    "it cannot be told whether another process listens on it (" + e.getMessage() + ")");
+            BindException unknown =
+                    new BindException("cannot find out whether another process listens on it (" + e.getMessage() + ")");
             unknown.initCause(e);
             throw unknown;
         }

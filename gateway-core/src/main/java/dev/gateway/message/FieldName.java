@@ -116,7 +116,7 @@ public final class FieldName {
         return KNOWN[id];
     }
 
-    /** Of the length and three bytes, in whatever case: enough to tell the known names apart, and soon made. */
+    /** Of the length and three bytes, in upper or lower case: enough to tell the known names apart, and soon made. */
     private static int hash(byte[] bytes, int start, int length) {
         int first = bytes[start] | 0x20;
         int middle = bytes[start + length / 2] | 0x20;

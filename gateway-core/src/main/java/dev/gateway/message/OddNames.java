@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Non-token header names (headersWithUnderscores): names of fields with other characters than letters, digits and hyphens,
  * or that do not begin with a letter. They are legal (RFC 9110, section 5.1), but what runs behind CGI, WSGI and the like
- * sees {@code X_User} or {@code X.User} under the same name as {@code X-User}. So whoever may write such names can say what
+ * sees {@code X_User} or {@code X.User} under the same name as {@code X-User}. So a client with such names can say what
  * a rule has taken out, or what only the gateway should say. And some servers find another end of a message where a name
  * that begins with a digit stands before its length.
  */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code %2F} and {@code %5C} are data: they stay as they are and never separate segments. Next to dots, where an
  *       upstream that decodes them would climb ({@code ..%2F}), they are refused, and so are dots with parameters
  *       ({@code ..;}), which servlet containers take for dots;
- *   <li>refused are also {@code %00}, an escape that is none, a raw backslash, {@code #}, white space and control
+ *   <li>refused are also {@code %00}, an invalid escape, a raw backslash, {@code #}, white space and control
  *       bytes, and a path that does not start with a slash;
  *   <li>the query is left as it is, but must not hold {@code #}, white space or control bytes.
  * </ul>

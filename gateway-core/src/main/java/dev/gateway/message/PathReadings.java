@@ -44,7 +44,7 @@ public final class PathReadings {
         return readings;
     }
 
-    /** Returns a path as it is read by whoever decodes it and knows no parameters. */
+    /** Returns a path as a server reads it that decodes it and knows no parameters. */
     public static AsciiString decode(AsciiString path) {
         return read(path, path.length(), Parameters.KEPT);
     }

@@ -128,7 +128,7 @@ public final class RequestHead {
     }
 
     /**
-     * Makes this the GET that it was before {@link #upgradeTo}: whoever is asked to switch protocols may ignore that.
+     * Makes this the GET that it was before {@link #upgradeTo}: a server may ignore the request to switch protocols.
      * Both the core and an adapter that finds the upstream to ignore it do so before the response's head goes
      * downstream. The request is then complete: it has no body, and its response is an ordinary one.
      *

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Byte stream half. One half of a tunnel: a channel's bytes as they come, each direction ending by itself. FIN, or TLS's
- * close_notify, is the last of a direction; a reset is one. Whoever opened the tunnel makes this the last handler of the
+ * close_notify, is the last of a direction; a reset is one. Its creator makes this the last handler of the
  * channel, to whose event loop it is confined.
  */
 public final class ByteStreamHalf extends ChannelInboundHandlerAdapter implements Stream {

@@ -14,7 +14,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
  * them. The last handler of its channel until they are known, confined to its event loop.
  */
 public abstract class FirstBytesHandler extends ChannelInboundHandlerAdapter {
-    /** What has come so far. Whoever takes it leaves an empty buffer. */
+    /** What has come so far. The code that takes it leaves an empty buffer. */
     protected ByteBuf held = Unpooled.EMPTY_BUFFER;
 
     @SuppressWarnings("NullAway.Init")

@@ -130,7 +130,7 @@ public final class HalfClose {
     static void atOnce(Channel channel) {
         if (channel instanceof UnixChannel unix && unix.fd() instanceof Socket socket) {
             try {
-                socket.shutdown(false, true); // the channel would make an exception for whoever writes afterwards
+                socket.shutdown(false, true); // closing the channel would make later writes create an exception
             } catch (IOException | NotYetConnectedException e) {
                 log.debug("the peer is gone", e);
             }

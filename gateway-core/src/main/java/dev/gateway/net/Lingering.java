@@ -25,7 +25,7 @@ public final class Lingering extends Timer {
     }
 
     /**
-     * Closes the channel when its peer has had the time to read what was sent. Whoever closes it earlier cancels this.
+     * Closes the channel when its peer has had the time to read what was sent. Closing it earlier cancels this.
      *
      * @param sent done when FIN has followed what was written
      */

@@ -7,8 +7,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
  * Parent proxy handshake: has a proxy connect a new connection to where it is to lead, in the proxy's own protocol. Added
- * to the channel by whoever dialed it, confined to its event loop; ends in one call of its {@link Outcome}. What the other
- * end has sent ahead goes to whoever is in the pipeline by then.
+ * to the channel by its dialer, confined to its event loop; ends in one call of its {@link Outcome}. What the other
+ * end has sent ahead goes to the next handler in the pipeline.
  */
 public abstract class ParentHandshake extends ChannelInboundHandlerAdapter {
     private final Outcome outcome;
@@ -19,7 +19,7 @@ public abstract class ParentHandshake extends ChannelInboundHandlerAdapter {
         /** From here on the connection's bytes are the destination's. This handler leaves when the call returns. */
         void onAgreed();
 
-        /** There is no way to the destination here; the connection is of no use any more. */
+        /** There is no way to the destination here; the connection is useless now. */
         void onRefused(Cause cause, String detail);
     }
 

@@ -15,7 +15,7 @@ public final class ReadCredit {
     /** Bytes received and not consumed at which reading stops, while memory is ample. */
     public static final int HIGH = 256 * 1024;
 
-    /** The same otherwise: about as soon as whoever takes the bytes has no room. */
+    /** The same otherwise: about as soon as the consumer has no room. */
     static final int SCANT = 16 * 1024;
 
     private static final int LOW = HIGH / 2;
@@ -44,7 +44,7 @@ public final class ReadCredit {
         this.ample = ample;
     }
 
-    /** Bytes were handed on; whoever has them answers by {@link #consumed}. */
+    /** Bytes were handed on; the consumer answers by {@link #consumed}. */
     public void received(int bytes) {
         owed += bytes;
         overhead += PIECE;
@@ -100,7 +100,7 @@ public final class ReadCredit {
         }
     }
 
-    /** Stops reading whatever the credit, and whoever holds it, until told otherwise. */
+    /** Stops reading, whatever the credit, until it is allowed again. */
     public void suspend(boolean wanted) {
         if (suspended != wanted) {
             suspended = wanted;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Observer of sampled exchanges: tells an observer of those exchanges of one event loop whose trace is recorded. Which one
- * that is may change, so that whoever exports spans need not be there, nor be loaded, before spans are to be exported.
+ * that is may change, so that the exporter of spans need not exist, nor be loaded, before it is needed.
  */
 public final class RecordedExchanges implements ExchangeObserver {
     private final Executor loop;

@@ -30,7 +30,7 @@ public record Receiver(
         long timeoutMillis,
         Service service) {
 
-    /** The SDK's own, which tells each failure with its stack trace on standard error; kept, or it would be made anew. */
+    /** The SDK's own, which tells each failure with its stack trace on standard error; kept, or it would be made again. */
     private static final java.util.logging.Logger SDK_LOG = java.util.logging.Logger.getLogger("io.opentelemetry");
 
     static {
@@ -65,7 +65,7 @@ public record Receiver(
                         .build());
     }
 
-    /** Makes what sends spans, once; fails if headers or certificates are none. */
+    /** Makes what sends spans, once; fails if headers or certificates are invalid. */
     SpanExporter spans() {
         OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
                 .setEndpoint(endpoint + "/v1/traces")

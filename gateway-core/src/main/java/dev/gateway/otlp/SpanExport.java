@@ -116,7 +116,7 @@ public final class SpanExport {
         return closing ? queue.poll() : queue.take();
     }
 
-    /** Waits a moment for others, but for the end; not for each by itself, or event loops would wake this thread as often. */
+    /** Waits a moment for others, but not at the end; not for each by itself, or event loops would wake this thread as often. */
     private List<SpanData> gather(SpanData first) {
         List<SpanData> batch = new ArrayList<>(List.of(first));
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(batches.delayMillis());

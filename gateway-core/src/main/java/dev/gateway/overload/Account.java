@@ -3,7 +3,7 @@ package dev.gateway.overload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory account of a connection. What one connection holds of its loop's {@link LoopBudget}: whoever makes it hold bytes
+ * Memory account of a connection. What one connection holds of its loop's {@link LoopBudget}: code that makes it hold bytes
  * charges them here, and releases as many when they are held no more. A connection that holds much gets more only while
  * much is left, so one client, or a few, cannot use up what the others need. Confined to the connection's event loop.
  */
@@ -68,7 +68,7 @@ public final class Account {
     }
 
     /**
-     * Charges bytes of something that is of use only when more of it has come, such as a head: what is complete finds
+     * Charges bytes of something that is useful only when more of it has come, such as a head: what is complete finds
      * room when this does not any more.
      */
     public boolean tryChargeUnfinished(long bytes) {

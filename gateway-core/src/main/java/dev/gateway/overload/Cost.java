@@ -20,7 +20,7 @@ public final class Cost {
     /** A piece of a body that waits until somebody takes it, besides its bytes, which are not on the heap. */
     public static final long PIECE = 160;
 
-    /** What the gateway itself takes, whoever its clients are. */
+    /** What the gateway itself takes, without any client. */
     private static final long OWN = 10L * 1024 * 1024;
 
     private static final long LEAST = 2L * 1024 * 1024;

@@ -111,7 +111,7 @@ public final class DirectMemory {
 
     /**
      * Tells whether an exception means that memory could not be had. If so it is counted, and logged as one line now and
-     * then: whoever asked is ended, and there may be many.
+     * then: the connection that asked is ended, and there may be many.
      */
     public static boolean isShortage(Throwable cause) {
         if (!(cause instanceof OutOfMemoryError)) {

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Load shedding for direct memory: keeps direct memory for those who take what they ask for. When buffers hold more than
  * three quarters of it, it has those cut who hold most for peers that take nothing, a little more with each review, until
- * there is room. What it says of the pressure is for whoever refuses new work. Reviewed by one thread, several times a
+ * there is room. What it says of the pressure is for the code that refuses new work. Reviewed by one thread, several times a
  * second.
  */
 public final class DirectMemoryGuard implements Pressure {

@@ -34,7 +34,7 @@ public final class Holding {
     }
 
     /**
-     * Charges what has come of something that is of use only when all of it has; returns false if that is too much.
+     * Charges what has come of something that is useful only when all of it has; returns false if that is too much.
      *
      * @param all how many bytes are held now, with those charged before
      */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Admission control of one event loop. Where new work of one event loop is let in or refused: connections while there is
- * much room, requests of connections that are there as long as there is any. Confined to its loop but for {@link Overload},
+ * much room, requests of connections that are there as long as there is any. Confined to its loop, except {@link Overload},
  * which loops share.
  */
 public final class LoopGate {
@@ -70,7 +70,7 @@ public final class LoopGate {
 
     /**
      * Lets a connection in, and returns its account, charged with itself; null if it is refused. Where there is no room, it
-     * takes the place of another that is of no use to its client now.
+     * takes the place of another that its client does not use now.
      */
     public @Nullable Account admitConnection() {
         if (overload.refusesConnections()) {
@@ -88,7 +88,7 @@ public final class LoopGate {
         return account;
     }
 
-    /** A quarter is for requests: whoever is connected should be served. */
+    /** A quarter is for requests: connected clients should be served. */
     private static boolean isCrowded(LoopBudget charged) {
         return charged.left() < charged.capacity() / 4;
     }

@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Overload manager. Whether the process has so little left of something that it refuses new work: connections first, then
- * requests. One thread {@link #review reviews} what there is; event loops ask, which is one read. What was refused may come
+ * requests. One thread {@link #review reviews} the pressure; event loops ask, which is one read. What was refused may come
  * again as soon as there is some room more than when refusing began.
  */
 public final class Overload {

@@ -46,7 +46,7 @@ public final class StalledPeers {
         /** Returns whose doing it is: the same object for all that one connection of a client holds. */
         protected abstract Object culprit();
 
-        /** Ends what it is for, and with that lets go of what it holds; it removes itself. */
+        /** Ends what it is for, and with that releases what it holds; it removes itself. */
         protected abstract void cut();
 
         /** Its peer has no room. Being called again changes nothing. */

@@ -24,7 +24,7 @@ final class CheckOpening implements StreamOpener.Opening, PendingConnection.Call
         /** The endpoint has told, by a connection, what it speaks. */
         void onKnown(HttpVersion version);
 
-        /** A connection is being made for a check within the limit: whoever waits here gets it afterwards. */
+        /** A connection is being made for a check within the limit: a waiting request gets it afterwards. */
         void onCheckDialing();
 
         void onCheckDialEnded();

@@ -80,7 +80,7 @@ final class ConnectionOpener {
 
     /**
      * Whether the limit does not count. Requests of this loop could wait for ever for a connection of another to become
-     * idle, and that one's room for further streams is of no use here.
+     * idle, and that one's room for further streams is useless here.
      */
     private boolean mayExceedLimit() {
         return servesNone() && multiplexes();

@@ -65,10 +65,10 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
     };
 
-    /** Whoever wants the connection. Told the outcome, maybe before {@link Dial#start} returns. */
+    /** The code that wants the connection. Gets the outcome, maybe before {@link Dial#start} returns. */
     interface Callback {
         /**
-         * The connection is there. Whoever takes it adds a handler at once; nothing else is in the pipeline but what
+         * The connection is there. The callback adds a handler at once; nothing else is in the pipeline but what
          * counts bytes and TLS.
          *
          * @param protocol what was agreed on by ALPN
@@ -141,7 +141,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
         try {
             connect();
-        } catch (Throwable e) { // or whoever waits would never hear of it
+        } catch (Throwable e) { // or the waiting caller would never get an answer
             fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
@@ -211,7 +211,7 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         }
         try {
             establish(connected);
-        } catch (Throwable e) { // or whoever waits would never hear of it
+        } catch (Throwable e) { // or the waiting caller would never get an answer
             fail(Cause.CONNECT_FAILED, DialFailure.describe(e));
         }
     }
@@ -293,7 +293,8 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
             context.observer.onConnected(connectedNanos - startNanos, tlsNanos);
             try {
                 callback.onDialed(connected, protocol);
-            } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
+            } catch (
+                    Throwable e) { // Netty would tell it to a handler, and the waiting caller would never get an answer
                 connected.close();
                 callback.onDialFailed(DialFailure.of(Cause.CONNECT_FAILED, target + ": " + DialFailure.describe(e)));
             }

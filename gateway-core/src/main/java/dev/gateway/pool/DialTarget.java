@@ -34,7 +34,7 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return new DialTarget(endpoint, parent, parent != null && parent.isHttp() && kind != StreamKind.TUNNEL);
     }
 
-    /** Whether the parent has to connect on before the connection is of use. */
+    /** Whether the parent has to connect on before the connection is usable. */
     boolean isThrough() {
         return parent != null && !forwards;
     }

@@ -274,7 +274,7 @@ final class EndpointPool
             recordDialFailure(failure);
         }
         if (servesNone()) {
-            // Nothing works here: whoever waits had better try elsewhere now than one timeout after the other.
+            // Nothing works here: waiting requests had better try elsewhere now than one timeout after the other.
             pending.failAll(failure);
         } else {
             pending.failFirst(failure);

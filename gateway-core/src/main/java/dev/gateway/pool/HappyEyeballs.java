@@ -249,7 +249,8 @@ final class HappyEyeballs {
             ctx.pipeline().remove(this);
             try {
                 callback.onConnected(ctx.channel(), startNanos);
-            } catch (Throwable e) { // Netty would tell it to a handler, and whoever waits would never hear of it
+            } catch (
+                    Throwable e) { // Netty would tell it to a handler, and the waiting caller would never get an answer
                 ctx.channel().close();
                 callback.onFailed(Cause.CONNECT_FAILED, DialFailure.describe(e));
             }

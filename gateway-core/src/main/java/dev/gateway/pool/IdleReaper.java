@@ -45,7 +45,7 @@ final class IdleReaper extends Timer {
         return millis >= NEVER / 1_000_000 ? NEVER : millis * 1_000_000;
     }
 
-    /** Sees to it that an idle connection is closed in time. */
+    /** Ensures that an idle connection is closed in time. */
     void watch(PooledConnection connection, long now) {
         long deadline = connection.expiresAtNanos - connection.idleUntilNanos < 0
                 ? connection.expiresAtNanos

@@ -38,7 +38,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
          */
         boolean yieldsToOthers();
 
-        /** One of them takes no new stream: whoever waited for room on it needs another. */
+        /** One of them takes no new stream: requests that waited for room on it need another. */
         void onRoomLost();
 
         void onClosed();
@@ -109,7 +109,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return stream;
     }
 
-    /** A connection was made, for whomever, and is one of these from now on. */
+    /** A connection was made, for any request, and is one of these from now on. */
     void admit(PooledConnection connection) {
         shared.upstream.health().onTried(endpoint.target.endpoint(), true);
         reaper.begin(connection);
@@ -223,7 +223,7 @@ final class KeptConnections implements PooledConnection.Owner, AddressWatch.Owne
         return mustGiveUp() && giveUpIdle();
     }
 
-    /** Closes the connection that has been idle for longest, for whomever; returns whether there was one. */
+    /** Closes the connection that has been idle for longest, for any waiter; returns whether there was one. */
     boolean giveUpIdle() {
         PooledConnection idle = connections.longestIdle();
         if (idle != null) {

@@ -98,7 +98,7 @@ final class LearnedIdleTimeout {
     private synchronized void forget(long now) {
         long millis = shownMillis;
         if (millis == NEVER || now - shownAtNanos <= VALID_NANOS) {
-            return; // another loop was here first, or the endpoint has just shown it anew
+            return; // another loop was here first, or the endpoint has just shown it again
         }
         shownMillis = NEVER;
         idleNanos = TimeUnit.MILLISECONDS.toNanos(millis); // whatever else has been closed meanwhile

@@ -130,7 +130,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
         }
     }
 
-    /** Returns what there is to be seen of it. */
+    /** Returns what the admin listener shows of it. */
     LoopView view() {
         Map<Endpoint, LoopView.EndpointView> own = new LinkedHashMap<>();
         PoolCounts others = PoolCounts.NONE;

@@ -81,7 +81,7 @@ final class PendingRequests implements Waiter.Owner {
         return waiter.queued ? waiter : StreamOpener.Opening.DONE;
     }
 
-    /** Whether whoever waits here had better look for room elsewhere. */
+    /** Whether waiting requests had better look for room elsewhere. */
     private boolean isWorseThanOthers() {
         return opener.waitsForPermit()
                 || (endpoint.host.isUnreached() && opener.dialing() > 0)

@@ -4,7 +4,7 @@ import dev.gateway.upstream.Host;
 
 /**
  * A permit waiter: somebody who makes connections of an upstream on one event loop, each of which takes one of the
- * upstream's limit, and who gets in line for a permit if there is none. Confined to its loop, but for what {@link Permits}
+ * upstream's limit, and who gets in line for a permit if there is none. Confined to its loop, except for what {@link Permits}
  * reads of those in line.
  */
 final class PermitWaiter {
@@ -81,7 +81,7 @@ final class PermitWaiter {
         return !flexible || host.isChosen();
     }
 
-    /** Whether a permit for that endpoint is of use here. */
+    /** Whether a permit for that endpoint is useful here. */
     boolean canUse(Host other) {
         return flexible ? other.isChosen() : other == host;
     }

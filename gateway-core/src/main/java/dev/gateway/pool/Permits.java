@@ -63,7 +63,7 @@ final class Permits {
         return !isAwaited(host) && host.connections().tryAcquire();
     }
 
-    /** Whether the right to one more connection to an endpoint is there for whoever comes now. */
+    /** Whether the right to one more connection to an endpoint is free now. */
     boolean isAvailable(Host host) {
         return !isAwaited(host) && host.connections().hasRoom();
     }
@@ -123,7 +123,7 @@ final class Permits {
             askNext(loops.iterator(), wanted);
         } else {
             askAgain = true;
-            askAgain(); // whoever was asking may have ended without seeing this
+            askAgain(); // the thread that was asking may have ended without seeing this
         }
     }
 

@@ -148,7 +148,7 @@ final class Siblings implements EndpointPool.Others {
     }
 
     /**
-     * Other endpoints are chosen than before: whoever waits for one that is not had better wait elsewhere, and what is free
+     * Other endpoints are chosen than before: requests for one that is not had better wait elsewhere, and what is free
      * at one that is again had better be used.
      */
     void onChoice() {

@@ -107,7 +107,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         }
     }
 
-    /** Answers that there will be none. */
+    /** Answers that there will be no connection. */
     void fail(Failure failure) {
         answered = true;
         if (dial != null) {
@@ -132,7 +132,7 @@ final class TunnelOpening implements StreamOpener.Opening, Dial.Callback, TcpCli
         owner.onOver();
     }
 
-    /** Closes the connection at once; whoever uses it is told why. */
+    /** Closes the connection at once; its user gets the reason. */
     void end(Failure failure) {
         if (stream != null) {
             stream.end(failure);

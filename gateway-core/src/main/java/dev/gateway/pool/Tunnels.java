@@ -89,7 +89,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         tunnel.dial(turn++);
     }
 
-    /** There is a permit for another endpoint: whoever has waited for longest goes there. */
+    /** There is a permit for another endpoint: the tunnel that has waited for longest goes there. */
     private void moveNext(Tunnels to) {
         TunnelOpening tunnel = waiting.iterator().next();
         stopWaiting(tunnel);
@@ -108,7 +108,7 @@ final class Tunnels implements TunnelOpening.Owner, PermitWaiter.Owner {
         }
     }
 
-    /** Answers a tunnel that there will be none. */
+    /** Answers a tunnel that it will get no connection. */
     private void fail(TunnelOpening tunnel, Failure failure) {
         leave(tunnel);
         tunnel.fail(failure);

@@ -125,7 +125,7 @@ public final class Systemd {
             try {
                 socket.send("WATCHDOG=1\n");
             } catch (IOException e) {
-                log.debug("The watchdog cannot be told: {}", e.toString());
+                log.debug("Cannot notify the watchdog: {}", e.toString());
             }
         }
     }

@@ -56,7 +56,7 @@ final class ByteTable<V> {
         return find(hash, bytes, start, length, false);
     }
 
-    /** Returns the value of the lower-case key that these bytes are, in whatever case, or null. */
+    /** Returns the value of the lower-case key that these bytes are, in upper or lower case, or null. */
     @Nullable
     V getIgnoringCase(int hash, byte[] bytes, int start, int length) {
         return find(hash, bytes, start, length, true);

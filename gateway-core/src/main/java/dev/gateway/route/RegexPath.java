@@ -15,7 +15,7 @@ final class RegexPath {
     private final byte[] literal;
     final Candidate candidate;
 
-    /** Compiles an expression; {@code com.google.re2j.PatternSyntaxException} if it is none. */
+    /** Compiles an expression; {@code com.google.re2j.PatternSyntaxException} if it is invalid. */
     RegexPath(String expression, Candidate candidate) {
         this.pattern = Pattern.compile(expression);
         this.literal = literalPrefix(expression).getBytes(StandardCharsets.UTF_8);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The compiled routes of a listener. One pass over the host, from its end, finds the exact name and every wildcard that
- * covers it; one pass over the path finds the rest. Makes no object, but for regular expressions. Immutable.
+ * covers it; one pass over the path finds the rest. Makes no object, except for regular expressions. Immutable.
  */
 final class RouteTable implements Router {
     private final ByteTable<HostRoutes> exactHosts;

@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Configuration file: the file that a gateway's configuration comes from. A change is noticed from the last time on that it
- * was loaded. Used by one thread at a time: whoever starts the gateway, then the gateway.
+ * was loaded. Used by one thread at a time: first the one that starts the gateway, then the gateway's.
  */
 public final class ConfigFile {
     private final Path path;

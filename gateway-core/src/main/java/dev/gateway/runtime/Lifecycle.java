@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lifecycle. From start to end: a gateway drains once and stops once, whoever asks. Safe from any thread but event loops.
+ * Lifecycle. A gateway drains once and stops once, however often it is requested. Safe from any thread but event loops.
  */
 public final class Lifecycle {
     private static final Logger log = LoggerFactory.getLogger(Lifecycle.class);
@@ -82,7 +82,7 @@ public final class Lifecycle {
             }
             TimeUnit.NANOSECONDS.sleep(acceptFor);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end: go on at once
         }
         long spent = System.nanoTime() - start;
         listeners.drain(timeout - spent, spent);

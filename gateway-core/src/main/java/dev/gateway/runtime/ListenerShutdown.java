@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Graceful shutdown of listeners, when the process is to end: nobody new is accepted, what runs may finish for some time,
- * and what is left is closed. Blocks whoever asks for it; not for event loops.
+ * and what is left is closed. Blocks its caller; not for event loops.
  */
 final class ListenerShutdown {
     /** How long a client may take for its next request on a connection that it keeps, to be told that it is the last. */
@@ -88,7 +88,7 @@ final class ListenerShutdown {
         while (connections() > 0 && System.nanoTime() - deadline < 0) {
             pause(LOOK_NANOS);
             if (Thread.currentThread().isInterrupted()) {
-                return; // whoever interrupts wants an end
+                return; // the interrupting thread wants an end
             }
         }
     }
@@ -97,13 +97,13 @@ final class ListenerShutdown {
         try {
             TimeUnit.NANOSECONDS.sleep(nanos);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // whoever interrupts wants an end: go on at once
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end: go on at once
         }
     }
 
     private void stopAccepting() {
         listeners.forEach(Listener::stopAccepting);
-        inherited.close(); // whoever does not get in here should not wait, unless for a successor
+        inherited.close(); // clients that do not get in here should not wait, unless for a successor
     }
 
     private CompletableFuture<Void> drained() {

@@ -160,7 +160,7 @@ public final class Loops {
         return position + ": warning: " + key + " has changed: the gateway keeps the former value until it restarts";
     }
 
-    /** Opens the file of the access log anew, for who rotates it. */
+    /** Opens the file of the access log again, for who rotates it. */
     public void reopenLog() {
         accessLog.reopen();
     }

@@ -107,7 +107,7 @@ public final class ReloadThread {
         try {
             executor.submit(() -> finished = true).get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // whoever interrupts wants an end
+            Thread.currentThread().interrupt(); // the interrupting thread wants an end
         } catch (CancellationException | ExecutionException e) {
             throw new IllegalStateException(e); // it only sets a field, and the thread lives
         }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Configuration reload. Reads the configuration again when its file has changed or somebody asks, and tells what came of
- * it: in the log, the metrics, to systemd, and to whoever asked. All of it happens on the reload thread; any thread may
+ * it: in the log, the metrics, to systemd, and to its caller. All of it happens on the reload thread; any thread may
  * ask.
  */
 public final class Reloads {

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Upstream statistics: what there is of upstreams, for statistics. Event loops are asked for their pools each second, so
+ * Upstream statistics: connections and requests of upstreams. Event loops are asked for their pools each second, so
  * that any thread gets an answer at once, also when a loop is slow to give one.
  */
 public final class UpstreamWatch {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What there is to be seen of the certificates that listeners show; never of keys. */
+/** What the admin listener shows of the certificates that listeners show; never of keys. */
 final class CertificateView {
     private static final Set<Integer> DNS_NAME_OR_ADDRESS = Set.of(2, 7); // GeneralName, RFC 5280, section 4.2.1.6
 

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What there is to be seen of listeners: those that serve, then those that finish what they have, then the admin one. */
+/** What the admin listener shows of listeners: those that serve, those that drain, then the admin listener. */
 final class ListenerView {
     private final GatewayConfig config;
     private final Listeners listeners;

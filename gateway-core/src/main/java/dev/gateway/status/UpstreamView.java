@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** What there is to be seen of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
+/** What the admin listener shows of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
 final class UpstreamView {
     private final ActiveConfig current;
     private final Loops loops;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Downstream connection info: what is known of a downstream connection once it carries requests; made once per connection,
- * immutable but for its account.
+ * immutable except for its account.
  *
  * @param listener the position of the listener in its generation, an index into per-listener tables
  * @param listenerName the listener's name

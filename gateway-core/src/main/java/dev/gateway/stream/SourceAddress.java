@@ -36,7 +36,7 @@ public record SourceAddress(@Nullable InetAddress ip, int port, AsciiString text
     /**
      * Reads an address as forwarding fields write it, with or without a port.
      *
-     * @return null if it is none, such as {@code unknown}
+     * @return null if it is not one, such as {@code unknown}
      */
     public static @Nullable SourceAddress parse(String text) {
         int close = text.startsWith("[") ? text.indexOf(']') : -1;

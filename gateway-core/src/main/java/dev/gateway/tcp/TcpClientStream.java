@@ -16,7 +16,7 @@ import io.netty.channel.Channel;
 
 /**
  * TCP client stream. A tunnel to an upstream, which is a connection of its own: there is nobody who would answer a CONNECT,
- * so this does, and what follows are the connection's bytes. Made for an established connection by whoever dialed it,
+ * so this does, and what follows are the connection's bytes. Made for an established connection by the code that dialed it,
  * confined to its event loop.
  */
 public final class TcpClientStream implements ClientStream {

@@ -7,7 +7,7 @@ import java.security.SecureRandom;
 /**
  * Random numbers that nobody can tell from those before them, at the price of a few nanoseconds: the key stream of
  * ChaCha20 (RFC 8439, section 2.4) under a key that is forgotten with the process. Ids made of them reach strangers, and
- * whoever knows one must not know the next. In code of our own, because loading the JDK's ciphers takes longer than the
+ * a client that knows one must not know the next. In code of our own, because loading the JDK's ciphers takes longer than the
  * start of everything else. Of one event loop.
  */
 public final class KeyStream {

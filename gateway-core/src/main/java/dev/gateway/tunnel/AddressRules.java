@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Address policy of an entry: judges the addresses that tunnels of an entry would lead to, after names are resolved. IPv6
- * addresses that stand for IPv4 ones are judged as those too. Shared by all event loops; immutable but for what it is told
+ * addresses that stand for IPv4 ones are judged as those too. Shared by all event loops; immutable except for what it is told
  * to count.
  */
 public final class AddressRules implements AddressPolicy {

@@ -13,7 +13,7 @@ import java.util.function.Function;
 /**
  * CONNECT policy filter. Lets a request to another host pass if the client's policy allows its target, and has it dialed as
  * it was judged: the head's authority is brought into the form that was looked at. In audit mode what is refused is let
- * through too, but for targets that cannot be read in one way only, and addresses that are not public.
+ * through too, except for targets that cannot be read in one way only, and addresses that are not public.
  */
 public final class ConnectRules implements Filter {
     private final Policies policies;

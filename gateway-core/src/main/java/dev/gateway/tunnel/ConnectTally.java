@@ -26,7 +26,7 @@ public final class ConnectTally {
         void read(Denial labels, long count);
     }
 
-    /** Reads how often what was refused, or would have been but for audit mode. */
+    /** Reads how often what was refused, or would have been without audit mode. */
     public void forEachDenial(Reader reader) {
         for (Map.Entry<Denial, LongAdder> entry : denied.entrySet()) {
             reader.read(entry.getKey(), entry.getValue().sum());

@@ -138,7 +138,7 @@ public final class HostRules {
         return otherwise;
     }
 
-    /** Returns the block of a line as {@code [[words], prefix]}, null if it is none. */
+    /** Returns the block of a line as {@code [[words], prefix]}, null if it is not one. */
     static @Nullable String blockAsScript(String text) {
         Cidr block = Cidr.parse(text);
         if (block == null) {

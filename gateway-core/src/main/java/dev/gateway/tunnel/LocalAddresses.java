@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Local addresses: the addresses of this machine's interfaces. Asked by any event loop, which never waits for the system:
- * what is known is at most some seconds old once it is being asked for, and is read anew elsewhere.
+ * what is known is at most some seconds old once it is being asked for, and is read again elsewhere.
  */
 public final class LocalAddresses {
     private static final Logger log = LoggerFactory.getLogger(LocalAddresses.class);

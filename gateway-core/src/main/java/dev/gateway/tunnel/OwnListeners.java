@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Self-connection check. Where this gateway listens, the admin listener included: tunnels to it would go in circles, or
- * reach what only this machine may. Told of the addresses by whoever binds them; asked by any event loop.
+ * reach what only this machine may. Gets the addresses from the code that binds them; asked by any event loop.
  */
 public final class OwnListeners {
     private final LocalAddresses local;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parent proxy rules. Says through which proxy hosts are reached: the first rule with a line that matches. A proxy may be
- * anywhere, having been configured, but for where this gateway listens itself. Immutable.
+ * anywhere, having been configured, except for where this gateway listens itself. Immutable.
  */
 public final class ParentRules implements ParentProxies, AddressPolicy {
     private final List<Rule> rules;

@@ -242,7 +242,7 @@ public final class ProxyAutoConfig {
               return true;
             }
 
-            // Returns the 16-bit words of an address, null for what is none.
+            // Returns the 16-bit words of an address, null if it is not an address.
             function address(host) {
               var four = /^(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})$/.exec(host);
               if (four !== null) {

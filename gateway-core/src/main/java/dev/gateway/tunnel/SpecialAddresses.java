@@ -72,7 +72,7 @@ final class SpecialAddresses {
         return new Block4(word(address.getAddress(), 0), prefix, what);
     }
 
-    /** Returns the blocks of addresses that are not public, but for those of IPv6 outside of 2000::/3, as text. */
+    /** Returns the blocks of addresses that are not public, except for those of IPv6 outside of 2000::/3, as text. */
     static List<String> blocks() {
         List<String> blocks = new ArrayList<>();
         for (Block4 block : IPV4) {

@@ -14,8 +14,7 @@ import dev.gateway.stream.Identity;
  * requests for other reasons, so that only what goes upstream is counted.
  */
 public final class TunnelLimits implements Filter {
-    private static final Verdict OVERLOAD =
-            new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "as many tunnels are open as may be"));
+    private static final Verdict OVERLOAD = new Verdict.Refuse(Failure.of(Cause.OVERLOAD, "too many tunnels are open"));
 
     private final Settings settings;
     private final Policies policies;
@@ -75,6 +74,6 @@ public final class TunnelLimits implements Filter {
     }
 
     private static Verdict limited(String whose) {
-        return new Verdict.Refuse(Failure.of(Cause.RATE_LIMITED, "as many tunnels are open as may be for " + whose));
+        return new Verdict.Refuse(Failure.of(Cause.RATE_LIMITED, "too many tunnels are open for " + whose));
     }
 }

@@ -95,7 +95,7 @@ public final class Health {
         return hosts;
     }
 
-    /** Returns the live state of an endpoint, null if it is none of these. */
+    /** Returns the live state of an endpoint, null if it is not one of these. */
     @Nullable
     Host host(Endpoint endpoint) {
         int index = endpoint.index();
@@ -120,7 +120,7 @@ public final class Health {
         return chosen.size() > 1 || (chosen.size() == 1 && !chosen.get(0).equals(endpoint));
     }
 
-    /** Lets somebody be told of ejections from now on, instead of whoever was before. */
+    /** Sets the listener of ejections, in place of the former one. */
     public void tell(HealthListener next) {
         listener = next;
     }
@@ -312,7 +312,7 @@ public final class Health {
         return those(Host::isInService).size();
     }
 
-    /** Counts those that could be reached: whoever sends requests to the others gains nothing. */
+    /** Counts those that could be reached: requests to the others would gain nothing. */
     private int ejected() {
         return those(host -> host.ejection.isLasting() && !host.isUnreached()).size();
     }

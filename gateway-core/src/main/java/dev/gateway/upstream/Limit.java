@@ -41,7 +41,7 @@ public final class Limit {
         return taken.get() < max;
     }
 
-    /** Allows so many from now on, 0 for none at all; whoever has more keeps them. */
+    /** Allows so many from now on, 0 for none at all; a holder of more keeps them. */
     void allow(int most) {
         max = most;
     }

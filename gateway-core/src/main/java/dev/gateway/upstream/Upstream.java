@@ -4,7 +4,7 @@ import dev.gateway.overload.PendingRequestMemory;
 import java.util.List;
 
 /**
- * Upstream: a named group of endpoints with one policy. Immutable but for what its balancer and limits count, and how
+ * Upstream: a named group of endpoints with one policy. Immutable except for what its balancer and limits count, and how
  * endpoints are; shared by all event loops.
  */
 public final class Upstream {

@@ -90,8 +90,8 @@ class AllowListTest {
                           - ".example.org"
                           - "192.0.2.1"
                           - "2001:db8::1"
-                        # WARNING: these lead to addresses that are not public, and were refused. A client may have been made to ask for
-                        # them: the metadata service of a cloud, for one, gives credentials to whoever asks. Find out who needs each
+                        # WARNING: these lead to addresses that are not public, and were refused. An attacker may have made a client ask
+                        # for them. A cloud's metadata service, for one, gives credentials to every client. Find out who needs each
                         # before you add it, to allow as well.
                         #trustedDestinations:
                         #  - "registry.internal"

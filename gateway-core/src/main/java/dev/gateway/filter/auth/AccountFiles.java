@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of one authentication filter. A change holds a second later at most: whoever comes and finds that nobody has
+ * The files of one authentication filter. A change holds a second later at most: a request that finds that nobody has
  * looked for longer, waits for a look.
  */
 final class AccountFiles {

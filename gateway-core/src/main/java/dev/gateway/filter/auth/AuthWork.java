@@ -32,7 +32,7 @@ public final class AuthWork {
     /** Makes it with as many threads for hashing; they never keep more processors busy than that. */
     public AuthWork(int threads) {
         hashing = pool("auth-hash-", threads, threads * WAITING_PER_THREAD);
-        // Apart, so that whoever tries passwords does not keep a change of the files from being noticed.
+        // Apart, so that password guessing does not keep a change of the files from being noticed.
         files = pool("auth-file-", 1, WAITING_FILES);
         failures = new FailureCounts(System::nanoTime);
     }
@@ -80,7 +80,7 @@ public final class AuthWork {
         } catch (RejectedExecutionException e) {
             HashingTask evicted = suspected ? null : queue.evict();
             if (evicted != null) {
-                evicted.evicted(); // whoever was to take it takes the new one
+                evicted.evicted(); // its taker gets the new one
                 return true;
             }
             queue.takeBack(client, suspected);

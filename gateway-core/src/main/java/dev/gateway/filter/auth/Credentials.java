@@ -19,7 +19,7 @@ final class Credentials {
         this.secret = secret;
     }
 
-    /** What there is. */
+    /** The kinds of credentials. */
     enum Scheme {
         BASIC,
         BEARER,

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passwords that wait to be hashed. Clients take turns, whatever number of passwords each has shown; those with failed logins
- * of late come after all others. Bounded by whoever adds. Safe from any thread, none of which it holds up.
+ * of late come after all others. The adding code bounds it. Safe from any thread, none of which it holds up.
  */
 final class HashingQueue {
     private final Map<Object, Deque<HashingTask>> waiting = new LinkedHashMap<>(); // in order of their turns

@@ -118,7 +118,7 @@ final class PasswordChecks {
             requesters.add(first);
         }
 
-        @SuppressWarnings("ReferenceEquality") // what is read anew is another state, whatever it says
+        @SuppressWarnings("ReferenceEquality") // what is read again is another state, whatever it says
         private boolean isAgainst(State current) {
             return state == current;
         }

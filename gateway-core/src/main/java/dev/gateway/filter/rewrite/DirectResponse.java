@@ -22,7 +22,7 @@ public final class DirectResponse implements Filter {
      * @param status 200 to 599
      * @param headers such as {@code Content-Type}
      * @param body not to be changed afterwards
-     * @throws IllegalArgumentException if the status is none, or has no body but one is given
+     * @throws IllegalArgumentException if the status is invalid, or has no body but one is given
      */
     public DirectResponse(int status, List<FieldEdits.Field> headers, byte[] body) {
         if (status < 200 || status > 599) {

@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * What a header modifier does, in this order: remove, set (replace all of that name by one), add (keep what is there).
- * Immutable but for values that change.
+ * Immutable except for values that change.
  */
 public record FieldEdits(List<Field> set, List<Field> add, List<FieldName> remove) {
     /** Frames the message or belongs to one connection: the gateway writes these itself. */

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as it is of use to who relays it
+ * ClientHello parser: reads what a TLS client says first (RFC 8446, section 4.1.2), as far as a relay needs it
  * without taking part. Called with all bytes so far on the event loop of their connection; keeps nothing.
  */
 public final class ClientHello {

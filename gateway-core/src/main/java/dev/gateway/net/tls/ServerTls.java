@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Downstream TLS context. A listener's side of TLS: certificates chosen by server name, resumption, client certificates.
- * Shared by event loops. Freed when whoever made it and all that have retained it have closed it; connections that it has
+ * Shared by event loops. Freed when its creator and all that have retained it have closed it; connections that it has
  * secured outlive that.
  */
 public final class ServerTls implements AutoCloseable {
@@ -163,7 +163,7 @@ public final class ServerTls implements AutoCloseable {
         return Arrays.equals(policy, other.policy);
     }
 
-    /** Sees to it that tickets are made, and taken, with the keys of now. */
+    /** Ensures that tickets are made, and taken, with the keys of now. */
     private void renewTicketKeys() {
         if (tickets && keyedPeriod != secrets.current().number()) {
             synchronized (this) {

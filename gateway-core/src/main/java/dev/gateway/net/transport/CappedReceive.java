@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection's receive on io_uring, which goes on by itself until it is cancelled. The kernel does not cancel what has
  * data all the time, and Netty asks it once. This asks again, and has the kernel end each receive after so many bytes:
- * then it begins anew, or was cancelled, as far as the channel sees. Confined to the event loop.
+ * then it begins again, or was cancelled, as far as the channel sees. Confined to the event loop.
  */
 final class CappedReceive {
     /** What is still received at most once the channel wants no more; the last buffer may go beyond it. */

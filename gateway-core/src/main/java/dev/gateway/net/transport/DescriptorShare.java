@@ -53,7 +53,7 @@ public final class DescriptorShare {
     /**
      * Has something done once when one may be left, maybe before this returns.
      *
-     * @param task quick; run by whoever gives one back
+     * @param task quick; run by the thread that gives one back
      */
     public void whenFree(Runnable task) {
         waiting.add(task);

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 /**
  * File descriptor limits: who may have how many of the file descriptors that the process may open. What is neither used by
  * the process itself, nor kept back for the admin listener and for surprises, is for clients by one half and for upstreams
- * by the other: so neither can leave the other, or whoever looks after the gateway, without any. Safe from any thread.
+ * by the other: so neither can leave the other, or the operator, without any. Safe from any thread.
  */
 public final class Descriptors {
     private static final int SMALLEST_SHARE = 4;
@@ -32,7 +32,7 @@ public final class Descriptors {
                 : new Descriptors(0, () -> 0);
     }
 
-    /** Counts anew what the process itself has open: to be called when that has changed, as by another configuration. */
+    /** Counts again what the process itself has open: to be called when that has changed, as by another configuration. */
     public void settle() {
         if (limit <= 0) {
             return;

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Inherited sockets (socket activation): listening sockets that whoever started the process had made before, as systemd
+ * Inherited sockets (socket activation): listening sockets that the parent process had made before, as systemd
  * does ({@code sd_listen_fds(3)}). They stay open until {@link #close}; listeners get duplicates. Used by the threads that
  * start, change and stop the gateway.
  */
@@ -143,7 +143,7 @@ public final class InheritedSockets {
 
     /**
      * Duplicates a descriptor by sending it to ourselves, which is the one way that Netty has, and also makes the socket
-     * one that does not block: whoever made it may have left that out. The receiver is connected before it has a name:
+     * one that does not block: its creator may have left that out. The receiver is connected before it has a name:
      * every process of this network could send to the name, but the kernel then takes messages of the sender only.
      */
     private static int duplicate(Socket socket) throws IOException {
@@ -178,7 +178,7 @@ public final class InheritedSockets {
         }
     }
 
-    /** Closes them; they live on where whoever made them has kept them. */
+    /** Closes them; they live on where their creator has kept them. */
     public void close() {
         for (Inherited each : sockets) {
             try {

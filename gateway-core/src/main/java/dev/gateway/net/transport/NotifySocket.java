@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * sd_notify socket: the datagram socket at which whoever started the process hears how it is, as of {@code sd_notify(3)}.
+ * sd_notify socket: the datagram socket of the service manager, for the state of the process ({@code sd_notify(3)}).
  * The JDK has no such sockets, so this needs Netty's native code, but no event loop. Safe from any thread.
  */
 public final class NotifySocket {

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /**
  * How much is read from a connection at once: what its last reads suggest. A bulk transfer gets buffers in which a system
- * call, and the waking of whoever waits at the other end, are worth their cost; but only while there is memory to spare, for
+ * call, and the waking of the other end, are worth their cost; but only while there is memory to spare, for
  * a reader that stalls keeps what was read for it. The less is left, the less is read. Safe from any thread; what it makes belongs to one connection's loop.
  */
 final class ReadSizes extends DefaultMaxMessagesRecvByteBufAllocator {

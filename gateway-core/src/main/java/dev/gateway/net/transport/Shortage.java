@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Local resource exhaustion. Tells which failures to connect are this machine's own: it has no file descriptor, port or
- * buffer left. They say nothing about whoever was to be connected to.
+ * buffer left. They say nothing about the peer.
  */
 public final class Shortage {
     private static final Set<Integer> ALWAYS_OURS = Set.of(

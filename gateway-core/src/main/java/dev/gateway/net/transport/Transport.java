@@ -149,12 +149,12 @@ public final class Transport {
         return allocator.pinnedDirectMemory();
     }
 
-    /** Lets go of buffers that the calling event loop keeps ready and has not used since the last call. */
+    /** Releases buffers that the calling event loop keeps ready and has not used since the last call. */
     public void trimMemory() {
         allocator.trimCurrentThreadCache();
     }
 
-    /** Lets go of memory that the calling event loop keeps because empty pages lie all over it. */
+    /** Releases memory that the calling event loop keeps because empty pages lie all over it. */
     public void gatherMemory() {
         EmptyPages.gather(allocator);
     }

@@ -106,7 +106,7 @@ public final class AccessLog implements AutoCloseable {
         return dropped.get();
     }
 
-    /** Opens the file anew, after it was moved by who rotates logs. */
+    /** Opens the file again, after it was moved by who rotates logs. */
     public void reopen() {
         LogWriter current = writer;
         if (current != null) {

@@ -15,6 +15,6 @@ interface LogDestination extends Closeable {
      */
     int write(byte[] lines, int length) throws IOException;
 
-    /** Begins anew, after somebody moved what was written. */
+    /** Begins again, after somebody moved what was written. */
     default void reopen() throws IOException {}
 }

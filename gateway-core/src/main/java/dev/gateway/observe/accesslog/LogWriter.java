@@ -105,7 +105,7 @@ final class LogWriter implements AutoCloseable {
         }
     }
 
-    /** Has a file opened anew: when what was handed over is written, or before that if the queue is full. */
+    /** Has a file opened again: when what was handed over is written, or before that if the queue is full. */
     void reopen() {
         if (!queue.offer(new Batch(Order.REOPEN))) {
             reopens = true;
@@ -178,7 +178,7 @@ final class LogWriter implements AutoCloseable {
             }
             if (thread.isAlive()) {
                 log.warn("Cannot write the access log; {} batches are lost", queue.size());
-                thread.interrupt(); // lets go of a socket
+                thread.interrupt(); // it may block on a socket
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -113,7 +113,7 @@ final class LoopAccessLog extends Timer implements ExchangeObserver {
         handOver();
     }
 
-    /** Hands over what there is; on the event loop, or when it has ended. */
+    /** Hands over the lines so far; on the event loop, or when it has ended. */
     void handOver() {
         if (lines > 0 && writer != null) {
             int length = buffer.length();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A message of RFC 5424 for each line: a datagram (RFC 5426), or a part of a connection whose octets are counted (RFC
- * 6587), which is made anew when it breaks. What a receiver had not read when a connection broke is lost unseen.
+ * 6587), which is made again when it breaks. What a receiver had not read when a connection broke is lost unseen.
  */
 final class SyslogDestination implements LogDestination {
     private static final int NOTICE = 5;

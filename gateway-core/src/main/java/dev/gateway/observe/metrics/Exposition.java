@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scrape: sums of all event loops, in families, under the names of the metrics. Made anew for each scrape, so
+ * One scrape: sums of all event loops, in families, under the names of the metrics. Made again for each scrape, so
  * readers never disturb each other.
  */
 final class Exposition {

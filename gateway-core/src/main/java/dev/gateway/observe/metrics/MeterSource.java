@@ -135,7 +135,7 @@ final class MeterSource implements Exposition.Source {
     private static void tunnels(Exposition out, String listener, TunnelMeters meters) {
         meters.forEachEnded((denied, cause, count) -> out.counter(
                 "gateway_tunnels",
-                "Tunnels that have ended, or were asked for and not opened.",
+                "Tunnels that have ended, or were requested and not opened.",
                 count,
                 "listener",
                 listener,

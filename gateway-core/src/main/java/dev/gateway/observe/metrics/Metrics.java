@@ -196,7 +196,7 @@ public final class Metrics implements AutoCloseable {
     }
 
     /**
-     * Tells all metrics in the format that suits: OpenMetrics, which has exemplars, to whoever takes it, else Prometheus'
+     * Writes all metrics in the format that suits: OpenMetrics, with exemplars, to clients that accept it, else Prometheus'
      * text format.
      *
      * @param accept the request's Accept field, empty if it has none

@@ -185,7 +185,7 @@ final class ProcessMeters implements Exposition.Source {
         for (Pressure source : watched.sources()) {
             out.gauge(
                     "gateway_overload_pressure",
-                    "Which part of a resource was in use when it was looked at last.",
+                    "Which part of a resource was in use at the last look.",
                     watched.level(source),
                     "resource",
                     source.name());

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Writes the process's own log in a thread of its own, so that nobody who logs waits for whoever reads it. Lines that
+ * Writes the process's own log in a thread of its own, so that logging threads never wait for the log's reader. Lines that
  * find the queue full are dropped and counted, and the log says how many once it can be written again. Any thread may
  * log. Logback's AsyncAppender does not count what it drops, and bounds the number of lines but not their size.
  */
@@ -82,7 +82,7 @@ final class ProcessLog extends UnsynchronizedAppenderBase<ILoggingEvent> {
             if (left > 0) {
                 line = concat(line, more(left));
             }
-        } catch (OutOfMemoryError e) { // whoever logs goes on
+        } catch (OutOfMemoryError e) { // the logging thread goes on
             dropped.incrementAndGet();
             return;
         }

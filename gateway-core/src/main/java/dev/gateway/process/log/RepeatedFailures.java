@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Which stack traces the log shows: of the same failure at the same place one in a minute. Whoever can provoke a failure by a
+ * Which stack traces the log shows: of the same failure at the same place one in a minute. A client that provokes a failure by a
  * request could else fill the log, and hide in it. Bounded; safe from any thread.
  */
 final class RepeatedFailures {

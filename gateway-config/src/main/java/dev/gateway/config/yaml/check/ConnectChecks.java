@@ -143,7 +143,7 @@ final class ConnectChecks {
         }
     }
 
-    /** A tunnel to a listener of ours is a way around whoever may reach that; to admin, it is a way to stop us. */
+    /** A tunnel to a listener of ours bypasses that listener's rules; one to admin could stop the gateway. */
     private void ownListeners(GatewayConfig config) {
         AdminConfig admin = config.admin();
         for (Destination each : entry.rules().addresses().trustedDestinations()) {

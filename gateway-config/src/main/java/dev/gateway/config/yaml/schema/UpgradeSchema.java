@@ -85,7 +85,7 @@ final class UpgradeSchema {
 
     private UpgradeSchema() {}
 
-    /** Returns an origin as browsers write it, empty if it is none. */
+    /** Returns an origin as browsers write it, empty if it is not one. */
     private static String origin(String text) {
         try {
             URI uri = new URI(text);
