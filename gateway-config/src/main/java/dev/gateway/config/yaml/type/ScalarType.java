@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.type;
 
 import dev.gateway.config.Concealed;
 import dev.gateway.config.Position;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -142,7 +143,10 @@ public final class ScalarType<T> extends Type<T> {
             return Map.of("anyOf", choice);
         }
         String key = definitionName(name.text());
-        definitions.put(key, Types.ordered(Map.entry("description", name.description()), Map.entry("anyOf", choice)));
+        Map<String, Object> definition = new LinkedHashMap<>();
+        definition.put("description", name.description());
+        definition.put("anyOf", choice);
+        definitions.put(key, definition);
         return Map.of("$ref", "#/$defs/" + key);
     }
 
