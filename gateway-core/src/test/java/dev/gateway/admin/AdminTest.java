@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -104,12 +105,14 @@ class AdminTest {
     void thePageOfPagesLinksToAllOfThem() throws Exception {
         String index = get("/").body();
         int[] links = {0};
+        // The question is missing; the log is the application's.
+        Map<String, Integer> unless = Map.of("/explain", 400, "/log-level", 422);
         Pattern.compile("href=\"([^\"]+)\"").matcher(index).results().forEach(link -> {
             links[0]++;
             try {
                 assertThat(get(link.group(1)).statusCode())
                         .as(link.group(1))
-                        .isEqualTo(link.group(1).equals("/explain") ? 400 : 200);
+                        .isEqualTo(unless.getOrDefault(link.group(1), 200));
             } catch (IOException | InterruptedException e) {
                 throw new AssertionError(e);
             }
