@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gateway.Gateway;
+import dev.gateway.GatewayOptions;
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.LoadResult;
 import dev.gateway.config.yaml.ConfigLoader;
@@ -225,7 +226,9 @@ class ReloadEffectTest {
         Path file = directory.resolve("gateway.yaml");
         Files.writeString(file, listener("port: 0") + ANSWER + "workers: 1\ntransport: nio\nadmin: {port: 0}\n");
         ConfigFile source = new ConfigFile(file);
-        gateway = Gateway.start(((LoadResult.Valid) source.load()).config(), source);
+        gateway = Gateway.start(
+                ((LoadResult.Valid) source.load()).config(),
+                GatewayOptions.defaults().withFile(source));
         Files.writeString(
                 file,
                 listener("port: 0, reusePort: true") + ANSWER + "workers: 2\ntransport: auto\n"

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -86,7 +87,7 @@ final class ConfigReference {
     }
 
     private void object(String definition) {
-        Found found = objects.get(definition);
+        Found found = found(definition);
         JsonNode object = schema.at("/$defs/" + definition);
         boolean top = found.paths().size() == 1
                 && schema.get("properties").has(found.paths().iterator().next().replace("[]", ""));
@@ -143,8 +144,12 @@ final class ConfigReference {
         }
     }
 
+    private Found found(String definition) {
+        return Objects.requireNonNull(objects.get(definition), definition);
+    }
+
     private boolean isShared(String definition) {
-        return objects.get(definition).paths().stream()
+        return found(definition).paths().stream()
                         .map(path -> path.replaceFirst("\\W.*", ""))
                         .distinct()
                         .count()
@@ -162,12 +167,12 @@ final class ConfigReference {
 
     private static Map<String, JsonNode> properties(JsonNode object) {
         Map<String, JsonNode> properties = new LinkedHashMap<>();
-        object.get("properties").fields().forEachRemaining(each -> properties.put(each.getKey(), each.getValue()));
+        object.get("properties").properties().forEach(each -> properties.put(each.getKey(), each.getValue()));
         return properties;
     }
 
     private String title(String definition) {
-        Set<String> paths = objects.get(definition).paths();
+        Set<String> paths = found(definition).paths();
         return paths.size() > 1 ? words(definition) : "`" + paths.iterator().next() + "`";
     }
 
@@ -176,7 +181,7 @@ final class ConfigReference {
             return "list of " + type(property.get("items"));
         } else if (isObject(property)) {
             String definition = definition(property);
-            return "[" + (objects.get(definition).paths().size() > 1 ? words(definition) : "object") + "](#"
+            return "[" + (found(definition).paths().size() > 1 ? words(definition) : "object") + "](#"
                     + slug(title(definition)) + ")";
         } else if (property.has("$ref")) {
             return "[" + words(definition(property)) + "](#" + slug(words(definition(property))) + ")";

@@ -32,7 +32,7 @@ final class OtlpSchema {
                         "caFile",
                         Types.PATH,
                         OtlpConfig::caFile,
-                        "PEM file of the CA certificates for an https receiver, instead of the platform's. "
+                        "PEM file of the CA certificates for an HTTPS receiver, instead of the platform's. "
                                 + "The gateway reads it again when it changes.");
                 var serviceName = o.defaulted(
                         "serviceName",

@@ -29,7 +29,7 @@ final class TracingSchema {
                         Types.FRACTION,
                         1.0,
                         Sampler::ratio,
-                        "Share of all other traces to sample, selected by trace id.");
+                        "Share of all other traces to sample, selected by trace ID.");
                 return v -> new Sampler(v.position(), v.get(parentBased), v.get(ratio));
             });
 

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** A key that was renamed works under its former name for a while, with a warning. */
@@ -115,7 +116,8 @@ class RenamedKeysTest {
     @SuppressWarnings("unchecked")
     void editorsSeeTheFormerNameAsDeprecated() {
         Map<String, Object> schema = INNER.definition(new LinkedHashMap<>());
-        Map<String, Map<String, Object>> properties = (Map<String, Map<String, Object>>) schema.get("properties");
+        Map<String, Map<String, Object>> properties =
+                (Map<String, Map<String, Object>>) Objects.requireNonNull(schema.get("properties"));
         assertThat(properties.get("count")).doesNotContainKey("deprecated");
         assertThat(properties.get("number"))
                 .containsEntry("deprecated", true)
