@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -69,14 +70,23 @@ final class ThirdParty {
         }
         for (String element : classPath.split(File.pathSeparator)) {
             Path jar = Path.of(element);
-            jars.put(jar.getFileName().toString(), jar);
+            String name = jar.getFileName().toString();
+            if (name.endsWith(".jar") && !name.startsWith("gateway-")) { // our own modules
+                jars.put(name, jar);
+            }
         }
     }
 
     public static void main(String[] arguments) throws Exception {
+        Path sbom = Path.of(arguments[0]);
         Path directory = Path.of(arguments[1]);
-        List<Component> components = components(Path.of(arguments[0]));
+        if (!Files.exists(sbom)) { // the plugin that makes it does not run with --offline
+            System.out.println("gateway.jar gets no bill of materials and no licences: build it once without --offline");
+            return;
+        }
+        List<Component> components = components(sbom);
         ThirdParty thirdParty = new ThirdParty(arguments[2]);
+        thirdParty.compare(sbom, components);
         Map<String, StringBuilder> groups = new TreeMap<>();
         for (Component component : components) {
             groups.computeIfAbsent(thirdParty.terms(component), StringBuilder::new)
@@ -86,6 +96,19 @@ final class ThirdParty {
         }
         String list = "The libraries in gateway.jar by their licences.\n\n" + String.join("\n", groups.values());
         thirdParty.write(directory, list);
+    }
+
+    /** With --offline the bill of materials may be that of an earlier build. */
+    private void compare(Path sbom, List<Component> components) {
+        Set<String> listed = new TreeSet<>();
+        components.forEach(component -> listed.add(component.file()));
+        Set<String> missing = new TreeSet<>(jars.keySet());
+        missing.removeAll(listed);
+        listed.removeAll(jars.keySet());
+        if (!missing.isEmpty() || !listed.isEmpty()) {
+            throw new IllegalStateException(sbom + " lacks " + missing + " and lists " + listed
+                    + ", which is no library of this build: build once without --offline");
+        }
     }
 
     private static Row row(String line) {

@@ -53,6 +53,9 @@ class BillOfMaterialsIT {
             Tools.missing(jar + " is not built: mvn package makes it");
         }
         try (ZipFile zip = new ZipFile(jar.toFile())) {
+            if (zip.getEntry(SBOM) == null) {
+                Tools.missing(jar + " was built with --offline: it has no bill of materials");
+            }
             code = code(zip);
             texts = new HashMap<>();
             for (String name : List.of(SBOM, "META-INF/THIRD-PARTY.txt", "META-INF/NOTICE", "META-INF/LICENSE")) {
