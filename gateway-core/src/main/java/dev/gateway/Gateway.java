@@ -13,6 +13,7 @@ import dev.gateway.process.OwnLog;
 import dev.gateway.process.Signals;
 import dev.gateway.process.StartException;
 import dev.gateway.process.Systemd;
+import dev.gateway.runtime.ApplicationMeters;
 import dev.gateway.runtime.Certificates;
 import dev.gateway.runtime.EndpointDrain;
 import dev.gateway.runtime.Generations;
@@ -63,7 +64,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Gateway implements Operations, AutoCloseable {
     private final Metrics metrics = new Metrics(BuildInfo.version());
-    private final GatewayMeters meters;
+    private final ApplicationMeters meters;
     private final ReloadThread thread = new ReloadThread();
     private final Loops loops;
     private final Listeners listeners;
@@ -76,13 +77,13 @@ public final class Gateway implements Operations, AutoCloseable {
 
     private Gateway(GatewayConfig config, GatewayOptions options) {
         this.systemd = options.environment().systemd();
-        this.meters = new GatewayMeters(metrics.collector(), this::configuredNames, options.buckets());
         OwnLog log = options.environment().log();
         if (log != null) {
             metrics.addDroppedLog(log::dropped);
         }
         metrics.addFaultyAccountFiles(logins::faultyFiles);
         this.loops = new Loops(config, metrics, options.environment());
+        this.meters = new ApplicationMeters(metrics, this::configuredNames, options.buckets(), loops);
         AdminPages pages = new AdminPages(
                 new Health(), metrics, new TunnelPages(this::activeConfig, this::port), loops.adminWork());
         this.listeners = new Listeners(loops, pages, thread.executor());
@@ -139,11 +140,11 @@ public final class Gateway implements Operations, AutoCloseable {
         systemd.sockets().reportUnwanted();
         UpstreamWatch upstreams = new UpstreamWatch(loops.pools(), this::activeConfig);
         metrics.watchUpstreams(upstreams::states);
-        loops.keepHouse(upstreams, generations.health(), meters);
+        loops.keepHouse(upstreams, generations.health());
         lifecycle.onStarted();
         metrics.watch(certificates::expiries);
         if (registry != null) {
-            meters.bindTo(registry);
+            meters.get().bindTo(registry);
         }
         thread.look(certificates::look);
         thread.look(logins::look);
@@ -215,7 +216,7 @@ public final class Gateway implements Operations, AutoCloseable {
 
     /** Returns what shows the counters in meter registries of the application, and can be bound to more of them. */
     public GatewayMeters meters() {
-        return meters;
+        return meters.get();
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.gateway.runtime;
 
 import dev.gateway.config.DrainConfig;
-import dev.gateway.observe.meters.GatewayMeters;
 import dev.gateway.observe.metrics.Metrics;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +19,7 @@ public final class Lifecycle {
     private final Listeners listeners;
     private final Generations generations;
     private final ReloadThread thread;
-    private final GatewayMeters meters;
+    private final ApplicationMeters meters;
     private final Metrics metrics;
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.STARTING);
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
@@ -43,7 +42,7 @@ public final class Lifecycle {
             Listeners listeners,
             Generations generations,
             ReloadThread thread,
-            GatewayMeters meters,
+            ApplicationMeters meters,
             Metrics metrics) {
         this.loops = loops;
         this.listeners = listeners;
@@ -113,9 +112,9 @@ public final class Lifecycle {
             return;
         }
         listeners.stop();
+        meters.close();
         loops.stop();
         thread.stop();
-        meters.close();
         metrics.close();
         log.info("Stopped");
         drained.complete(null); // also if it never started

@@ -273,14 +273,18 @@ public final class Loops {
     }
 
     /** Begins what is done again and again. */
-    public void keepHouse(UpstreamWatch upstreams, HealthWatch health, GatewayMeters meters) {
+    public void keepHouse(UpstreamWatch upstreams, HealthWatch health) {
         metrics.sampleOn(housekeeping);
-        meters.refreshOn(housekeeping);
         housekeeping.scheduleWithFixedDelay(overload::review, REVIEW_MILLIS, REVIEW_MILLIS, TimeUnit.MILLISECONDS);
         upstreams.start(housekeeping);
         housekeeping.scheduleWithFixedDelay(health::review, 1, 1, TimeUnit.SECONDS);
         housekeeping.scheduleWithFixedDelay(directMemory::review, 100, 100, TimeUnit.MILLISECONDS);
         housekeeping.scheduleWithFixedDelay(this::tidyMemory, 1, 1, TimeUnit.SECONDS);
+    }
+
+    /** Refreshes meters again and again until this stops. */
+    void refresh(GatewayMeters meters) {
+        meters.refreshOn(housekeeping);
     }
 
     private void tidyMemory() {
