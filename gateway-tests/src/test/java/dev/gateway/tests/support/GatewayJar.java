@@ -210,9 +210,26 @@ public final class GatewayJar implements AutoCloseable {
         }
     }
 
-    /** Sends a signal, such as {@code STOP}. */
+    /** Sends a signal. When this returns, {@code STOP} has stopped every thread: the kernel stops one after the other. */
     public void signal(String name) throws IOException, InterruptedException {
         Tools.run("kill", "-" + name, Long.toString(pid()));
+        if (name.equals("STOP")) {
+            await("all threads are stopped", this::isStopped);
+        }
+    }
+
+    private boolean isStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid() + "/task"))) {
+            for (Path thread : threads.toList()) {
+                String stat = Files.readString(thread.resolve("stat")); // number (name) state …
+                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            return false; // a thread has just ended
+        }
     }
 
     /** Waits for the end of the process, and returns the exit code; of one that was killed, 128 and the signal. */
