@@ -216,7 +216,7 @@ public final class ConnectAssembly {
             AddressRules addresses = new AddressRules(addressSettings(access), state.own(), tally);
             way = new Way(
                     addresses,
-                    new Upstream(config.name(), List.of(), new NamedByRequest(), upstreamSettings(addresses)));
+                    new Upstream(config.name(), List.of(), NamedByRequest.POLICY, upstreamSettings(addresses)));
             byDenied.put(blocks, way);
         }
         return way;

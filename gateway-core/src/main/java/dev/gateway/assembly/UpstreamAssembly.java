@@ -50,15 +50,15 @@ public final class UpstreamAssembly {
                 .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
                 .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
-        Balancer balancer =
+        Balancer.Policy balancing =
                 switch (config.loadBalancer()) {
-                    case ROUND_ROBIN -> new RoundRobin(endpoints);
+                    case ROUND_ROBIN -> RoundRobin::new;
                 };
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
         return new Upstream(
-                config.name(), new Health(endpoints, balancer, outliers, active, System::nanoTime), settings);
+                config.name(), new Health(endpoints, balancing, outliers, active, System::nanoTime), settings);
     }
 
     private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {

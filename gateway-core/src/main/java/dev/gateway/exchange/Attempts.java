@@ -15,6 +15,8 @@ import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.DialedPeer;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
+import dev.gateway.stream.SourceAddress;
+import dev.gateway.upstream.BalancerContext;
 import dev.gateway.upstream.ClientPreamble;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointAuthority;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * The upstream side of an exchange: one {@link Attempt} after another, as {@link Retries} allows, until a response is
  * forwarded or the last failure is the exchange's. Made when every filter has proceeded.
  */
-final class Attempts implements Attempt.Owner {
+final class Attempts implements Attempt.Owner, BalancerContext {
     private static final int MAX_CHOICES = 8;
 
     /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
@@ -91,7 +93,7 @@ final class Attempts implements Attempt.Owner {
     void open() {
         RequestHead head = exchange.head;
         ExchangeRecord record = exchange.record;
-        Endpoint chosen = choose(head);
+        Endpoint chosen = choose();
         if (chosen == null) {
             owner.fail(
                     lastFailure != null
@@ -141,15 +143,35 @@ final class Attempts implements Attempt.Owner {
     }
 
     /** Chooses an endpoint that no attempt has tried, if the balancer comes to one soon. */
-    private @Nullable Endpoint choose(RequestHead head) {
+    private @Nullable Endpoint choose() {
         if (stale >= MAX_STALE && endpoint != null && upstream.host(endpoint).isChosen()) {
             return endpoint;
         }
-        Endpoint chosen = upstream.balancer().choose(head, endpoint);
-        for (int i = 0; chosen != null && (tried & bit(chosen)) != 0 && i < MAX_CHOICES; i++) {
-            chosen = upstream.balancer().choose(head, endpoint);
+        Endpoint chosen = upstream.balancer().choose(this);
+        for (int i = 0; chosen != null && isTried(chosen) && i < MAX_CHOICES; i++) {
+            chosen = upstream.balancer().choose(this);
         }
         return chosen;
+    }
+
+    @Override
+    public RequestHead head() {
+        return exchange.head;
+    }
+
+    @Override
+    public SourceAddress client() {
+        return exchange.record.client;
+    }
+
+    @Override
+    public @Nullable Endpoint previous() {
+        return endpoint;
+    }
+
+    @Override
+    public boolean isTried(Endpoint asked) {
+        return (tried & bit(asked)) != 0;
     }
 
     private static long bit(Endpoint endpoint) {

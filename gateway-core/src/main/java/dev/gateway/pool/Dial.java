@@ -228,10 +228,12 @@ final class Dial implements HappyEyeballs.Callback, ParentHandshake.Outcome {
         if (tls == null) {
             onSecured();
         } else {
-            String name = target.isSocketFile() ? "localhost" : target.host();
             handshaking = true;
             addBeforeSteps(tls.newHandler(
-                    connected.alloc(), name, target.port(), target.parent() == null ? alpn : Alpn.HTTP1));
+                    connected.alloc(),
+                    target.serverName(),
+                    target.port(),
+                    target.parent() == null ? alpn : Alpn.HTTP1));
         }
     }
 

@@ -62,6 +62,11 @@ record DialTarget(Endpoint endpoint, @Nullable ParentProxy parent, boolean forwa
         return parent == null ? endpoint.host() : parent.host();
     }
 
+    /** Returns the name that TLS verifies. */
+    String serverName() {
+        return isSocketFile() ? "localhost" : parent == null ? endpoint.name() : parent.host();
+    }
+
     int port() {
         return parent == null ? endpoint.port() : parent.port();
     }

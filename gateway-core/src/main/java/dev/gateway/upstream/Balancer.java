@@ -1,6 +1,5 @@
 package dev.gateway.upstream;
 
-import dev.gateway.message.RequestHead;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,15 +8,19 @@ public interface Balancer {
     /**
      * Chooses an endpoint.
      *
-     * @param head the request, for balancers that hash some of it
-     * @param previous the endpoint of the attempt that failed, to be avoided where there is another, or null
+     * @param request what is to be sent, and what was tried before; of use during the call only
      * @return null if no endpoint may be used now
      */
     @Nullable
-    Endpoint choose(RequestHead head, @Nullable Endpoint previous);
+    Endpoint choose(BalancerContext request);
 
-    /** Returns what balances, the same way, over these endpoints only; itself if it has none of its own. */
-    default Balancer over(List<Endpoint> endpoints) {
-        return this;
+    /**
+     * Makes a balancer of one upstream, off the event loops, each time that other endpoints may be chosen. What must
+     * outlive that is kept in the hosts.
+     */
+    @FunctionalInterface
+    interface Policy {
+        /** Returns what balances over exactly these, of which there may be none. */
+        Balancer over(List<Host> hosts);
     }
 }

@@ -1,6 +1,7 @@
 package dev.gateway.upstream;
 
 import dev.gateway.stream.EndpointName;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Endpoint: one address of an upstream. A host that is a name is resolved when a connection is made, by the pool.
@@ -9,8 +10,16 @@ import dev.gateway.stream.EndpointName;
  * @param host a name, an IPv4 or IPv6 literal without brackets, or {@code unix:/path} with port 0
  * @param port 1 to 65535, 0 for a Unix-domain socket
  * @param weight its share of requests relative to its siblings, at least 1
+ * @param name what TLS verifies and requests name as their host; differs from the host if that is an address of the name
+ * @param zone where it is, null if nobody has said so
  */
-public record Endpoint(int index, String host, int port, int weight) implements EndpointName {
+public record Endpoint(int index, String host, int port, int weight, String name, @Nullable String zone)
+        implements EndpointName {
+    /** Makes an endpoint that is called as it is reached, in no zone. */
+    public Endpoint(int index, String host, int port, int weight) {
+        this(index, host, port, weight, host, null);
+    }
+
     /** Where endpoints are reached, of whichever upstream or generation. */
     public record Address(String host, int port) {}
 

@@ -14,7 +14,7 @@ public final class EndpointAuthority {
             return LOCALHOST; // a socket file has no name that would do
         }
         int usual = settings.tls() == null ? 80 : 443;
-        String host = endpoint.host();
+        String host = endpoint.name();
         if (host.indexOf(':') >= 0) {
             host = "[" + host + "]";
         }

@@ -56,7 +56,7 @@ public final class Health {
 
     private final List<Endpoint> endpoints;
     private final List<Host> hosts; // in the same order
-    private final Balancer all;
+    private final Balancer.Policy policy;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
@@ -67,24 +67,24 @@ public final class Health {
     /**
      * Makes it, with all endpoints in service.
      *
-     * @param balancer chooses among exactly these endpoints
+     * @param policy makes what chooses among those that may be chosen
      * @param outliers when endpoints are ejected, null for never
      * @param check how they are asked whether they are well, null for not at all
      * @param clock nanoseconds since some time
      */
     public Health(
             List<Endpoint> endpoints,
-            Balancer balancer,
+            Balancer.Policy policy,
             @Nullable OutlierDetection outliers,
             @Nullable ActiveCheck check,
             LongSupplier clock) {
         this.endpoints = List.copyOf(endpoints);
         this.hosts = this.endpoints.stream().map(Host::new).toList();
-        this.all = balancer;
+        this.policy = policy;
         this.outliers = outliers;
         this.check = check;
         this.clock = clock;
-        this.choice = new Choice(balancer, this.endpoints);
+        this.choice = new Choice(policy.over(hosts), this.endpoints);
     }
 
     List<Endpoint> endpoints() {
@@ -329,7 +329,7 @@ public final class Health {
         if (chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
-        choice = new Choice(chosen.size() == endpoints.size() ? all : all.over(chosen), chosen);
+        choice = new Choice(policy.over(hostsNow), chosen);
         for (Host host : hosts) {
             host.setChosen(hostsNow.contains(host));
         }

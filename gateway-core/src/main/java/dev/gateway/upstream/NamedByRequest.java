@@ -13,10 +13,14 @@ public final class NamedByRequest implements Balancer {
     /** The index of an endpoint that is none of its upstream's own. */
     public static final int INDEX = -1;
 
+    /** Balances so, whatever endpoints there are. */
+    public static final Policy POLICY = hosts -> new NamedByRequest();
+
     private static final int HTTP_PORT = 80;
 
     @Override
-    public @Nullable Endpoint choose(RequestHead head, @Nullable Endpoint previous) {
+    public @Nullable Endpoint choose(BalancerContext request) {
+        RequestHead head = request.head();
         AsciiString authority = head.authority();
         int port = Authority.port(authority, head.isConnect() ? 0 : HTTP_PORT);
         if (authority.isEmpty() || port == 0) {

@@ -1,6 +1,5 @@
 package dev.gateway.upstream;
 
-import dev.gateway.message.RequestHead;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +14,17 @@ public final class RoundRobin implements Balancer {
     private final Endpoint[] turn;
     private final AtomicInteger next = new AtomicInteger();
 
-    /** Makes a balancer for the endpoints of one upstream. */
-    public RoundRobin(List<Endpoint> endpoints) {
-        this.turn = turn(endpoints);
+    /** Makes a balancer over these. */
+    public RoundRobin(List<Host> hosts) {
+        this.turn = turn(hosts);
     }
 
-    private static Endpoint[] turn(List<Endpoint> endpoints) {
-        int[] weights = new int[endpoints.size()];
+    private static Endpoint[] turn(List<Host> hosts) {
+        int[] weights = new int[hosts.size()];
         long divisor = 0;
         long total = 0;
         for (int i = 0; i < weights.length; i++) {
-            weights[i] = Math.max(1, endpoints.get(i).weight());
+            weights[i] = Math.max(1, hosts.get(i).endpoint().weight());
             divisor = greatestCommonDivisor(weights[i], divisor);
             total += weights[i];
         }
@@ -47,7 +46,7 @@ public final class RoundRobin implements Balancer {
                 }
             }
             credit[best] -= length;
-            turn[t] = endpoints.get(best);
+            turn[t] = hosts.get(best).endpoint();
         }
         return turn;
     }
@@ -57,20 +56,16 @@ public final class RoundRobin implements Balancer {
     }
 
     @Override
-    public @Nullable Endpoint choose(RequestHead head, @Nullable Endpoint previous) {
+    public @Nullable Endpoint choose(BalancerContext request) {
         if (turn.length == 0) {
             return null;
         }
         int start = (next.getAndIncrement() & Integer.MAX_VALUE) % turn.length;
         Endpoint chosen = turn[start];
+        Endpoint previous = request.previous();
         for (int i = 1; previous != null && chosen.equals(previous) && i < turn.length; i++) {
             chosen = turn[(start + i) % turn.length];
         }
         return chosen;
-    }
-
-    @Override
-    public Balancer over(List<Endpoint> endpoints) {
-        return new RoundRobin(endpoints);
     }
 }

@@ -17,9 +17,9 @@ public final class Upstream {
     private final PendingRequestMemory waiting = new PendingRequestMemory();
     private final Host named;
 
-    /** Makes an upstream that never takes an endpoint out of service; the balancer chooses among exactly these. */
-    public Upstream(String name, List<Endpoint> endpoints, Balancer balancer, UpstreamSettings settings) {
-        this(name, new Health(endpoints, balancer, null, null, System::nanoTime), settings);
+    /** Makes an upstream that never takes an endpoint out of service. */
+    public Upstream(String name, List<Endpoint> endpoints, Balancer.Policy balancing, UpstreamSettings settings) {
+        this(name, new Health(endpoints, balancing, null, null, System::nanoTime), settings);
     }
 
     /** Makes an upstream of the endpoints that the other knows. */

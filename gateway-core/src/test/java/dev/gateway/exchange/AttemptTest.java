@@ -30,7 +30,7 @@ class AttemptTest extends PartRig {
                 .maxPendingRequests(1)
                 .maxRequests(1)
                 .build();
-        Upstream app = new Upstream("app", List.of(), new NamedByRequest(), limits);
+        Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
         attempt.open(opener, app, ExchangeRig.FIRST, StreamKind.EXCHANGE, null);
         return opener.last();
     }

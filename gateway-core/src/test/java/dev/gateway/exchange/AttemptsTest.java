@@ -14,6 +14,7 @@ import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
 import dev.gateway.stream.RetrySafety;
 import dev.gateway.stream.StreamEvents;
+import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
@@ -173,7 +174,7 @@ class AttemptsTest extends ExchangeRig {
     @Test
     void afterTwoConnectionsJustClosedTheNextAttemptStaysWhereAllOthersHaveBeenDropped() {
         endpoints = List.of(FIRST, SECOND, new Endpoint(2, "c.test", 80, 1));
-        balancer = new RoundRobin(endpoints);
+        balancer = turns(endpoints);
         get();
         for (int i = 0; i < 2; i++) {
             opener.last().succeed();
@@ -202,7 +203,7 @@ class AttemptsTest extends ExchangeRig {
     void refusedConnectionsGoThroughTheOtherEndpoints() {
         Endpoint third = new Endpoint(2, "c.test", 80, 1);
         endpoints = List.of(FIRST, SECOND, third);
-        balancer = new RoundRobin(List.of(FIRST, SECOND, FIRST, third)); // as other requests may take their turns
+        balancer = turns(List.of(FIRST, SECOND, FIRST, third)); // as other requests may take their turns
         get();
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
         opener.last().fail(failure(Cause.CONNECT_FAILED, RetrySafety.ALWAYS));
@@ -327,8 +328,8 @@ class AttemptsTest extends ExchangeRig {
         Upstream upstream = new Upstream(
                 "app",
                 endpoints,
-                (head, previous) -> {
-                    if (previous != null) {
+                hosts -> request -> {
+                    if (request.previous() != null) {
                         throw new IllegalStateException("a defect");
                     }
                     return FIRST;
@@ -343,5 +344,9 @@ class AttemptsTest extends ExchangeRig {
         opener.last().fail(Failure.of(Cause.CONNECT_FAILED, RetrySafety.ALWAYS, "refused"));
         pass(100);
         assertAnswered(500, Cause.UNKNOWN);
+    }
+
+    private Balancer turns(List<Endpoint> order) {
+        return new RoundRobin(new Upstream("turns", order, RoundRobin::new, policy()).hosts());
     }
 }

@@ -137,8 +137,9 @@ abstract class ExchangeRig {
     void route() {
         Balancer used = balancer != null
                 ? balancer
-                : (head, previous) -> !healthy ? null : FIRST.equals(previous) && endpoints.size() > 1 ? SECOND : FIRST;
-        health = new Health(endpoints, used, outliers, null, () -> now);
+                : request ->
+                        !healthy ? null : FIRST.equals(request.previous()) && endpoints.size() > 1 ? SECOND : FIRST;
+        health = new Health(endpoints, hosts -> used, outliers, null, () -> now);
         settings.route(filters, new Upstream("app", health, policy()), timeouts, retry);
     }
 
@@ -158,7 +159,7 @@ abstract class ExchangeRig {
 
     /** Offers what clients of a forward proxy want. */
     void offerTunnels() {
-        Upstream named = new Upstream("egress", List.of(), new NamedByRequest(), policy());
+        Upstream named = new Upstream("egress", List.of(), NamedByRequest.POLICY, policy());
         Route route = new Route(
                 "egress", filters, new Route.Forwarding(client -> named, retry, true), timeouts, Route.Upgrades.NONE);
         settings.tunnels = head -> new Router.Match(route, 0);

@@ -48,7 +48,7 @@ class GenerationRefTest {
                 .build();
         settings.route(
                 List.of(),
-                new Upstream(upstream, List.of(ENDPOINT), (head, previous) -> ENDPOINT, policy),
+                new Upstream(upstream, List.of(ENDPOINT), hosts -> request -> ENDPOINT, policy),
                 Route.Timeouts.NONE,
                 Route.Retry.NONE);
         handler.use(settings, () -> ended.add(upstream));

@@ -36,7 +36,7 @@ class RequestRoutingTest extends PartRig {
                 .maxPendingRequests(1)
                 .maxRequests(1)
                 .build();
-        Upstream app = new Upstream("app", List.of(), new NamedByRequest(), limits);
+        Upstream app = new Upstream("app", List.of(), NamedByRequest.POLICY, limits);
         settings.route(
                 filters, app, new Route.Timeouts(requestMillis, 0, 0, Route.TunnelTimeouts.NONE), Route.Retry.NONE);
         owner.routing().enter();

@@ -326,7 +326,7 @@ class ExplainerTest {
     void anExplanationComesToWhatTheRouterDoes() throws Exception {
         Map<String, Upstream> upstreams = new HashMap<>();
         for (String name : List.of("api", "spare")) {
-            upstreams.put(name, new Upstream(name, List.of(), new RoundRobin(List.of()), ANY_SETTINGS));
+            upstreams.put(name, new Upstream(name, List.of(), RoundRobin::new, ANY_SETTINGS));
         }
         Router router = RouteAssembly.routers(
                         config,

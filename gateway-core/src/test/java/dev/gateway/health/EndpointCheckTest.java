@@ -286,7 +286,7 @@ class EndpointCheckTest {
                 new ActiveCheck("/healthz", null, INTERVAL, TIMEOUT, 2, 3, List.of(new ActiveCheck.Statuses(200, 299)));
         return new Upstream(
                 "app",
-                new Health(endpoints, new RoundRobin(endpoints), null, policy, System::nanoTime),
+                new Health(endpoints, RoundRobin::new, null, policy, System::nanoTime),
                 UpstreamSettings.builder().maxConnections(1).build());
     }
 

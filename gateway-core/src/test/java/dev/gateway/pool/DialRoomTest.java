@@ -113,7 +113,7 @@ class DialRoomTest extends PoolFixture {
         FakeUpstream other = http1();
         List<Endpoint> endpoints =
                 List.of(new Endpoint(0, "127.0.0.1", busy.port(), 1), new Endpoint(1, "127.0.0.1", other.port(), 1));
-        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
         Reply held = getFrom(endpoints.get(0), "/hold");
         Runnable answer = heldBy(busy);
         takeAll();

@@ -71,8 +71,7 @@ abstract class PartsFixture {
         List<Endpoint> endpoints = IntStream.range(0, count)
                 .mapToObj(i -> new Endpoint(i, "127.0.0." + (i + 1), 9000, 1))
                 .toList();
-        shared = new SharedUpstream(
-                new Upstream("app", endpoints, new RoundRobin(endpoints), settings.build()), List.of());
+        shared = new SharedUpstream(new Upstream("app", endpoints, RoundRobin::new, settings.build()), List.of());
         loop.freezeTime();
         resources = new LoopResources(
                 transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop(), () -> nanos), () -> false);

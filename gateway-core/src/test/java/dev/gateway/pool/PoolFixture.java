@@ -180,14 +180,14 @@ abstract class PoolFixture {
 
     void to(String host, int port) throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, host, port, 1));
-        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
     }
 
-    void upstreamOf(List<Endpoint> endpoints, Balancer balancer, DialSettings dialSettings) throws Exception {
+    void upstreamOf(List<Endpoint> endpoints, Balancer.Policy balancing, DialSettings dialSettings) throws Exception {
         upstream = new Upstream(
                 "app",
                 endpoints,
-                balancer,
+                balancing,
                 UpstreamSettings.builder()
                         .protocol(settings.protocol)
                         .tls(settings.tls)

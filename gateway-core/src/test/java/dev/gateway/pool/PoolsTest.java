@@ -771,7 +771,7 @@ class PoolsTest extends PoolFixture {
         FakeUpstream origin = http1();
         dns.answers("origin.test", "127.0.0.1");
         dns.answers("other.test", "127.0.0.1");
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         assertThat(getFrom(named("origin.test", origin), "/").connection()).isEqualTo(1);
         assertThat(getFrom(named("origin.test", origin), "/").connection()).isEqualTo(1);
         assertThat(getFrom(named("other.test", origin), "/").connection()).isEqualTo(2);
@@ -782,7 +782,7 @@ class PoolsTest extends PoolFixture {
     void aNamedEndpointIsForgottenWithItsLastConnection() throws Exception {
         settings.idleMillis = 1000;
         FakeUpstream origin = http1();
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
         assertThat(namedEndpoints()).isEqualTo(1);
         ahead.addAndGet(TimeUnit.SECONDS.toNanos(2));
@@ -799,7 +799,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void onlySoManyNamedEndpointsAreKept() throws Exception {
         FakeUpstream origin = anywhere();
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         for (int i = 0; i < LoopUpstream.MAX_NAMED; i++) {
             getFrom(named("127.0.1." + i, origin), "/").connection();
         }
@@ -818,7 +818,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aNamedEndpointMadeRoomForInUseKeepsWhatRuns() throws Exception {
         FakeUpstream origin = anywhere();
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         Reply held = getFrom(named("127.0.1.255", origin), "/hold");
         Runnable answer = heldBy(origin);
         for (int i = 0; i < LoopUpstream.MAX_NAMED; i++) {
@@ -882,7 +882,7 @@ class PoolsTest extends PoolFixture {
     @Test
     void aRetiredUpstreamKeepsNoConnectionToWhatIsNamedAfterwards() throws Exception {
         FakeUpstream origin = http1();
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         pools.retire(upstream);
         assertThat(getFrom(named("127.0.0.1", origin), "/").connection()).isEqualTo(1);
         awaitEvent("closed");

@@ -195,7 +195,7 @@ class SiblingsTest extends PoolFixture {
         first = new Endpoint(0, "127.0.0.1", ports[0], 1);
         second = new Endpoint(1, "127.0.0.1", ports[1], 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
     }
 
     /** Returns a port whose queue of connections is full, so that the kernel drops each SYN. */

@@ -251,7 +251,7 @@ class TunnelsTest extends PoolFixture {
 
     @Test
     void theEndpointIsTheOneThatTheRequestNames() throws Exception {
-        upstreamOf(List.of(), new NamedByRequest(), DialSettings.DIRECT);
+        upstreamOf(List.of(), NamedByRequest.POLICY, DialSettings.DIRECT);
         dns.answers("origin.test", "127.0.0.1");
         TunnelClient client = TunnelClient.open(
                 pools.opener(0),
@@ -296,7 +296,7 @@ class TunnelsTest extends PoolFixture {
     private void tellsOfClients(ProxyHeader header) throws Exception {
         List<Endpoint> endpoints = List.of(new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1));
         DialSettings dialSettings = new DialSettings(null, ParentProxies.NONE, header);
-        upstreamOf(endpoints, new RoundRobin(endpoints), dialSettings);
+        upstreamOf(endpoints, RoundRobin::new, dialSettings);
     }
 
     // Limits and failures
@@ -344,7 +344,7 @@ class TunnelsTest extends PoolFixture {
         Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
         Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
         TunnelClient toFirst = tunnelTo(first).established();
         TunnelClient toSecond = tunnelTo(second).established();
         TunnelClient waits = tunnelTo(first);
@@ -370,7 +370,7 @@ class TunnelsTest extends PoolFixture {
         Endpoint first = new Endpoint(0, "127.0.0.1", server.getLocalPort(), 1);
         Endpoint second = new Endpoint(1, "127.0.0.1", other.getLocalPort(), 1);
         List<Endpoint> endpoints = List.of(first, second);
-        upstreamOf(endpoints, new RoundRobin(endpoints), DialSettings.DIRECT);
+        upstreamOf(endpoints, RoundRobin::new, DialSettings.DIRECT);
         TunnelClient toFirst = tunnelTo(first).established();
         TunnelClient toSecond = TunnelClient.open(
                         pools.opener(1), transport.loops().get(1), upstream, second)
@@ -480,7 +480,7 @@ class TunnelsTest extends PoolFixture {
         AddressPolicy policy = (host, address, port) -> host + " is private";
         DialSettings dialSettings =
                 new DialSettings(policy, DialSettings.DIRECT.parents(), DialSettings.DIRECT.proxyHeader());
-        upstreamOf(List.of(), new NamedByRequest(), dialSettings);
+        upstreamOf(List.of(), NamedByRequest.POLICY, dialSettings);
         TunnelClient client = TunnelClient.open(
                 pools.opener(0),
                 transport.loops().get(0),

@@ -25,7 +25,7 @@ class WeightedTargetTest {
                 .maxPendingRequests(1)
                 .maxRequests(1)
                 .build();
-        return new Weighted(new Upstream(name, List.of(), (head, previous) -> null, settings), weight);
+        return new Weighted(new Upstream(name, List.of(), hosts -> request -> null, settings), weight);
     }
 
     private static Map<String, Integer> choose(Route.Target target, int times) {

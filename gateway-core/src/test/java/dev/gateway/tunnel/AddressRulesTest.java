@@ -7,6 +7,7 @@ import dev.gateway.filter.Verdict;
 import dev.gateway.format.PortRange;
 import dev.gateway.message.Heads;
 import dev.gateway.message.RequestHead;
+import dev.gateway.upstream.BalancedRequest;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.NamedByRequest;
 import io.netty.util.NetUtil;
@@ -83,7 +84,7 @@ class AddressRulesTest {
         if (verdict != Verdict.PROCEED) {
             return List.of();
         }
-        Endpoint endpoint = Objects.requireNonNull(new NamedByRequest().choose(head, null));
+        Endpoint endpoint = Objects.requireNonNull(new NamedByRequest().choose(BalancedRequest.of(head)));
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(endpoint.host());
         List<InetAddress> found = new ArrayList<>();
         try {

@@ -314,7 +314,7 @@ class HealthTest {
         assertThat(states(health)).containsExactly(State.EJECTED, State.DRAINING);
         assertThat(chosen(health)).containsExactly(0);
         health.drain(endpoint(0).toString(), true);
-        assertThat(health.balancer().choose(HEAD, null)).isNull();
+        assertThat(health.balancer().choose(BalancedRequest.after())).isNull();
         assertThat(health.drain("192.0.2.77:80", true)).isFalse();
     }
 
@@ -372,7 +372,7 @@ class HealthTest {
         for (int i : new int[] {3, 7, 2, 1}) {
             turned.add(new Endpoint(turned.size(), endpoint(i).host(), 80, 1));
         }
-        Health next = new Health(turned, new RoundRobin(turned), POLICY, null, () -> nanos);
+        Health next = new Health(turned, RoundRobin::new, POLICY, null, () -> nanos);
         next.inherit(before);
         assertThat(turned.stream().map(each -> next.report(each).state()))
                 .containsExactly(State.EJECTED, State.HEALTHY, State.HEALTHY, State.UNREACHABLE);
@@ -384,12 +384,12 @@ class HealthTest {
         assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
 
         ActiveCheck check = new ActiveCheck("/", null, 1000, 1000, 1, 1, List.of());
-        Health checked = new Health(turned, new RoundRobin(turned), null, check, () -> nanos);
+        Health checked = new Health(turned, RoundRobin::new, null, check, () -> nanos);
         next.onChecked(turned.get(3), "refused");
         checked.inherit(next);
         assertThat(checked.report(turned.get(3)).state()).isEqualTo(State.UNHEALTHY);
 
-        Health without = new Health(turned, new RoundRobin(turned), null, null, () -> nanos);
+        Health without = new Health(turned, RoundRobin::new, null, null, () -> nanos);
         without.inherit(before);
         without.inherit(checked);
         assertThat(turned.stream().map(each -> without.report(each).state()))
@@ -444,7 +444,7 @@ class HealthTest {
         for (int i = 0; i < count; i++) {
             endpoints.add(endpoint(i));
         }
-        Health health = new Health(endpoints, new RoundRobin(endpoints), policy, null, () -> nanos);
+        Health health = new Health(endpoints, RoundRobin::new, policy, null, () -> nanos);
         health.tell(new HealthListener() {
             @Override
             public void onEjected(Endpoint endpoint, long millis, int inService) {
@@ -487,8 +487,8 @@ class HealthTest {
     private static Set<Integer> chosen(Health health) {
         Set<Integer> chosen = new TreeSet<>();
         for (int i = 0; i < 3 * health.endpoints().size(); i++) {
-            chosen.add(
-                    Objects.requireNonNull(health.balancer().choose(HEAD, null)).index());
+            chosen.add(Objects.requireNonNull(health.balancer().choose(BalancedRequest.after()))
+                    .index());
         }
         return chosen;
     }

@@ -3,6 +3,7 @@ package dev.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gateway.message.Heads;
+import dev.gateway.stream.SourceAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,25 +24,22 @@ class NamedByRequestTest {
         "GET, [::1]:81, ::1, 81",
     })
     void theEndpointIsWhatTheRequestNames(String method, String authority, String host, int port) {
-        assertThat(balancer.choose(Heads.request(method, authority, ""), null))
+        assertThat(balancer.choose(BalancedRequest.of(Heads.request(method, authority, ""))))
                 .isEqualTo(new Endpoint(NamedByRequest.INDEX, host, port, 1));
     }
 
     @ParameterizedTest
     @CsvSource({"CONNECT, app.example", "CONNECT, app.example:", "CONNECT, [::1]", "CONNECT, ''", "GET, ''"})
     void aRequestThatNamesNoHostOrNoPortHasNoEndpoint(String method, String authority) {
-        assertThat(balancer.choose(Heads.request(method, authority, ""), null)).isNull();
+        assertThat(balancer.choose(BalancedRequest.of(Heads.request(method, authority, ""))))
+                .isNull();
     }
 
     @Test
     void anAttemptThatFailedIsRepeatedAtTheSameHost() {
         Endpoint failed = new Endpoint(NamedByRequest.INDEX, "app.example", 443, 1);
-        assertThat(balancer.choose(Heads.request("CONNECT", "app.example:443", ""), failed))
+        assertThat(balancer.choose(new BalancedRequest(
+                        Heads.request("CONNECT", "app.example:443", ""), SourceAddress.UNIX, List.of(failed))))
                 .isEqualTo(failed);
-    }
-
-    @Test
-    void whichEndpointsAreInServiceChangesNothing() {
-        assertThat(balancer.over(List.of())).isSameAs(balancer);
     }
 }

@@ -2,10 +2,6 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
-import dev.gateway.message.RequestHead;
-import io.netty.util.AsciiString;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RoundRobinTest {
-    private static final RequestHead HEAD = new RequestHead(
-            Method.GET, new AsciiString("http"), new AsciiString("a.test"), new AsciiString("/"), new Fields(), 0);
-
     @Test
     void endpointsTakeTurns() {
         assertThat(chosen(balancer(1, 1, 1), 7)).containsExactly(0, 1, 2, 0, 1, 2, 0);
@@ -40,15 +33,15 @@ class RoundRobinTest {
         RoundRobin balancer = balancer(3, 1);
         Endpoint failed = new Endpoint(0, "10.0.0.0", 80, 3);
         for (int i = 0; i < 8; i++) {
-            assertThat(index(balancer.choose(HEAD, failed))).isEqualTo(1);
+            assertThat(index(balancer.choose(BalancedRequest.after(failed)))).isEqualTo(1);
         }
         Endpoint only = new Endpoint(0, "10.0.0.0", 80, 1);
-        assertThat(index(balancer(1).choose(HEAD, only))).isZero();
+        assertThat(index(balancer(1).choose(BalancedRequest.after(only)))).isZero();
     }
 
     @Test
     void anUpstreamWithoutEndpointsHasNone() {
-        assertThat(new RoundRobin(List.of()).choose(HEAD, null)).isNull();
+        assertThat(new RoundRobin(List.of()).choose(BalancedRequest.after())).isNull();
     }
 
     @Test
@@ -69,7 +62,7 @@ class RoundRobinTest {
         Endpoint failed = new Endpoint(1, "10.0.0.1", 80, 1);
         List<Integer> chosen = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            chosen.add(index(balancer.choose(HEAD, failed)));
+            chosen.add(index(balancer.choose(BalancedRequest.after(failed))));
         }
         assertThat(chosen).containsExactly(0, 2, 2, 0, 2, 2);
     }
@@ -86,7 +79,11 @@ class RoundRobinTest {
     @Test
     void ofFewerEndpointsEachGetsItsTurn() {
         Endpoint only = new Endpoint(1, "10.0.0.1", 80, 1);
-        assertThat(balancer(1, 1, 1).over(List.of(only)).choose(HEAD, only)).isEqualTo(only);
+        assertThat(over(List.of(only)).choose(BalancedRequest.after(only))).isEqualTo(only);
+    }
+
+    private static RoundRobin over(List<Endpoint> endpoints) {
+        return new RoundRobin(endpoints.stream().map(Host::new).toList());
     }
 
     private static RoundRobin balancer(int... weights) {
@@ -94,13 +91,13 @@ class RoundRobinTest {
         for (int i = 0; i < weights.length; i++) {
             endpoints.add(new Endpoint(i, "10.0.0." + i, 80, weights[i]));
         }
-        return new RoundRobin(endpoints);
+        return over(endpoints);
     }
 
     private static List<Integer> chosen(RoundRobin balancer, int count) {
         List<Integer> chosen = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            chosen.add(index(balancer.choose(HEAD, null)));
+            chosen.add(index(balancer.choose(BalancedRequest.after())));
         }
         return chosen;
     }

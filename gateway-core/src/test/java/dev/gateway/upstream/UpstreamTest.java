@@ -18,7 +18,7 @@ class UpstreamTest {
             .build();
     private final Health health = new Health(
             ENDPOINTS,
-            new RoundRobin(ENDPOINTS),
+            RoundRobin::new,
             new OutlierDetection(Counts.ABSENCE, 1, 1000, 1000, 50),
             null,
             System::nanoTime);
@@ -64,7 +64,7 @@ class UpstreamTest {
     @Test
     void endpointsThatRequestsNameCountTogether() {
         UpstreamSettings few = UpstreamSettings.builder().maxConnections(2).build();
-        Upstream dialed = new Upstream("egress", List.of(), new NamedByRequest(), few);
+        Upstream dialed = new Upstream("egress", List.of(), NamedByRequest.POLICY, few);
         Host host = dialed.host(NAMED);
         assertThat(dialed.host(new Endpoint(NamedByRequest.INDEX, "b.example", 80, 1)))
                 .isSameAs(host);
@@ -101,7 +101,7 @@ class UpstreamTest {
 
     @Test
     void withoutAPolicyForItsHealthEveryEndpointStays() {
-        Upstream plain = new Upstream("app", ENDPOINTS, new RoundRobin(ENDPOINTS), settings);
+        Upstream plain = new Upstream("app", ENDPOINTS, RoundRobin::new, settings);
         for (int i = 0; i < 10; i++) {
             plain.health().onUnanswered(ENDPOINTS.get(0));
         }

@@ -71,7 +71,7 @@ public class LeaseBenchmark {
                 .maxLifetimeMillis(60 * MINUTE)
                 .build();
         SharedUpstream shared =
-                new SharedUpstream(new Upstream("app", endpoints, new RoundRobin(endpoints), settings), List.of());
+                new SharedUpstream(new Upstream("app", endpoints, RoundRobin::new, settings), List.of());
         LoopPools pools = new LoopPools(transport, null, loop.eventLoop(), new TimerWheel(loop.eventLoop()));
         UpstreamContext context = new UpstreamContext(pools.resources, shared, UpstreamObserver.NONE);
         LoopUpstream owner = new LoopUpstream(context);

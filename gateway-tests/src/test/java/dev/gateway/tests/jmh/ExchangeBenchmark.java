@@ -102,7 +102,7 @@ public class ExchangeBenchmark {
                 .maxRequests(65536)
                 .responseHeadersMillis(60_000)
                 .build();
-        Upstream upstream = new Upstream("app", endpoints, new RoundRobin(endpoints), settings);
+        Upstream upstream = new Upstream("app", endpoints, RoundRobin::new, settings);
         Route route = new Route(
                 "app",
                 all.subList(0, filters),

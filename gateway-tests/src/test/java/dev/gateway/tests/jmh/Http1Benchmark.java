@@ -206,7 +206,7 @@ public class Http1Benchmark {
         Upstream upstream = new Upstream(
                 "app",
                 endpoints,
-                new RoundRobin(endpoints),
+                RoundRobin::new,
                 UpstreamSettings.builder()
                         .protocol(UpstreamSettings.Protocol.HTTP1)
                         .maxConnections(1024)
