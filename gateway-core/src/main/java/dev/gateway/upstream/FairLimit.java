@@ -38,8 +38,7 @@ public final class FairLimit {
             return;
         }
         int count = among.size();
-        long weights =
-                among.stream().mapToLong(each -> each.endpoint().weight()).sum();
+        double weights = among.stream().mapToDouble(Host::weight).sum();
         int left = max;
         for (Host host : all) {
             if (!among.contains(host)) {
@@ -47,7 +46,7 @@ public final class FairLimit {
             } else if (max < count) {
                 part.apply(host).keep(0, 1); // not enough for all, but nobody has two
             } else {
-                int kept = 1 + (int) ((long) (max - count) * host.endpoint().weight() / weights);
+                int kept = 1 + (int) ((max - count) * host.weight() / weights);
                 left -= kept;
                 part.apply(host).keep(kept, Integer.MAX_VALUE);
             }

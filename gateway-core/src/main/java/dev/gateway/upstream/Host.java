@@ -52,6 +52,11 @@ public final class Host {
         return endpoint;
     }
 
+    /** Returns its share of requests at present, relative to that of its siblings; more than 0. */
+    public double weight() {
+        return endpoint.weight();
+    }
+
     /** Returns its share of the limit of connections, which the pools keep. */
     public Share connections() {
         return connections;
