@@ -2,6 +2,7 @@ package dev.gateway.tests.proxying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.gateway.tests.peer.Head;
 import dev.gateway.tests.peer.Origin;
 import dev.gateway.tests.peer.Peer;
@@ -11,6 +12,7 @@ import dev.gateway.tests.support.Pairing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +50,8 @@ class AnswerThenResetIT {
                     try (Peer client = pairing.client.connect(gateway.port("web"))) {
                         statuses.add(upload(client, size));
                     }
+                    // The next upload must not share a connection of HTTP/2 that is about to be reset.
+                    gateway.await("no upstream connection", () -> !hasConnections(gateway));
                 }
                 assertThat(statuses).as("uploads of %s bytes", size).containsOnly(413);
             }
@@ -62,6 +66,17 @@ class AnswerThenResetIT {
             stream.send("too much", true);
             stream.peer().abort();
         });
+    }
+
+    private static boolean hasConnections(GatewayJar gateway) {
+        try {
+            JsonNode upstreams = gateway.json("/upstreams");
+            return Stream.of("inUse", "idle", "connecting")
+                    .flatMap(state -> upstreams.findValuesAsText(state).stream())
+                    .anyMatch(count -> !count.equals("0"));
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static int upload(Peer client, int size) throws Exception {
