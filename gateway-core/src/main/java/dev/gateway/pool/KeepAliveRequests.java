@@ -3,7 +3,7 @@ package dev.gateway.pool;
 import java.util.concurrent.TimeUnit;
 
 /**
- * After how many requests an endpoint closes a connection of HTTP/1.1 without saying so, as it shows by doing it again and
+ * After how many requests an endpoint closes a connection of HTTP/1.1 without announcing it, as it shows by doing it again and
  * again right after a response. A request that is sent meanwhile is lost, so such a connection is closed here before; and
  * as long as one close may have been chance, a connection of that age is used again only after a moment. Shared by event
  * loops, safe from any thread.

@@ -384,6 +384,7 @@ class ManifestsIT {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             value = {
                 "config.admin=null | probes need config.admin: write {address: 0.0.0.0}",
                 "config=null | missing property 'config'",

@@ -265,7 +265,7 @@ class KeptConnectionIT {
                 failed += status(request(client, "POST", "/")) == 200 ? 0 : 1;
             }
             assertThat(failed).isLessThan(REQUESTS / 4); // every second one if nothing is learned
-            gateway.awaitLog("closes connections after 1 requests without saying so");
+            gateway.awaitLog("closes connections after 1 requests without announcing it");
         }
     }
 }
