@@ -89,9 +89,9 @@ public final class Reloads {
             log.error("A bug made a reload fail", e);
             lines.add("an error in the gateway itself: " + e);
         }
-        metrics.onReload(change != null);
-        history.add(time, reason, generations.number(), change, lines);
         Outcome outcome = change != null ? succeeded(change, lines) : failed(lines);
+        metrics.onReload(change != null); // last: a reader of the metric may rely on the outcome
+        history.add(time, reason, generations.number(), change, lines);
         systemd.ready(status());
         return outcome;
     }

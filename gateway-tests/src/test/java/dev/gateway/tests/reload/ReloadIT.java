@@ -233,6 +233,7 @@ class ReloadIT {
             assertThat(get(rig)).isEqualTo("one");
             Files.writeString(rig.file(), answering("two"));
             awaitBody(rig, "two");
+            rig.awaitMetric(1, "gateway_config_reloads_total", "success");
             assertThat(rig.admin("/ready")).isEqualTo("ready\n");
             assertThat(rig.metric("gateway_config_reloads_total", "failure")).isEqualTo(1);
             assertThat(rig.metric("gateway_config_generation")).isEqualTo(2);
