@@ -235,21 +235,24 @@ class ContainerIT {
         int clients = 32;
         ExecutorService threads = Executors.newFixedThreadPool(clients);
         try {
-            List<Future<Integer>> done = new ArrayList<>();
+            List<Future<List<Integer>>> done = new ArrayList<>();
             for (int i = 0; i < clients; i++) {
                 Pairing pairing = i % 2 == 0 ? Pairing.H1_TO_H1 : Pairing.H2_TO_H1;
                 done.add(threads.submit(() -> {
-                    int served = 0;
+                    List<Integer> statuses = new ArrayList<>();
                     try (Peer client = connect(pairing)) {
                         for (int r = 0; r < 1_000; r++) {
-                            served += get(client, r % 100 == 0 ? "/large" : "/whoami") == 200 ? 1 : 0;
+                            statuses.add(get(client, r % 100 == 0 ? "/large" : "/whoami"));
                         }
                     }
-                    return served;
+                    return statuses;
                 }));
             }
-            for (Future<Integer> each : done) {
-                assertThat(each.get()).isEqualTo(1_000);
+            for (Future<List<Integer>> each : done) {
+                assertThat(each.get())
+                        .as(() -> gateway.getLogs())
+                        .hasSize(1_000)
+                        .containsOnly(200);
             }
         } finally {
             threads.shutdownNow();
