@@ -16,7 +16,7 @@ public record UpstreamConfig(
         String name,
         List<EndpointConfig> endpoints,
         Protocols protocols,
-        LoadBalancer loadBalancer,
+        LoadBalancerConfig loadBalancer,
         CircuitBreaker circuitBreaker,
         Timeouts timeouts,
         @Nullable HealthChecks healthChecks) {
@@ -49,11 +49,6 @@ public record UpstreamConfig(
         NONE,
         V1,
         V2
-    }
-
-    /** How an endpoint is chosen. */
-    public enum LoadBalancer {
-        ROUND_ROBIN
     }
 
     /**

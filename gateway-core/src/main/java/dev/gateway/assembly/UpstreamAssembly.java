@@ -9,7 +9,6 @@ import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.ParentProxies;
-import dev.gateway.upstream.RoundRobin;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
@@ -50,10 +49,7 @@ public final class UpstreamAssembly {
                 .maxLifetimeMillis(Conversions.millis(timeouts.maxLifetime()))
                 .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
-        Balancer.Policy balancing =
-                switch (config.loadBalancer()) {
-                    case ROUND_ROBIN -> RoundRobin::new;
-                };
+        Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());

@@ -35,6 +35,8 @@ final class Attempts implements Attempt.Owner, BalancerContext {
     /** After so many attempts in a row on connections just closed, the next is at the same endpoint: its pool has no more of them. */
     private static final int MAX_STALE = 2;
 
+    private static final long MAX_TIMED_BODY = 64 << 10;
+
     private final ExchangeContext exchange;
     private final Owner owner;
     private final Route route;
@@ -228,7 +230,17 @@ final class Attempts implements Attempt.Owner, BalancerContext {
         }
     }
 
+    /** Tells the host how long the answer has taken, if its balancer asks; not what the client has taken to send much. */
+    private void timeAnswer() {
+        boolean small = exchange.head.contentLength() < MAX_TIMED_BODY && exchange.state.isRequestEnded();
+        if (small && endpoint != null && upstream.balancer().timesAnswers()) {
+            long now = exchange.loop.wheel.nanoTime();
+            upstream.host(endpoint).latency().add(now - exchange.record.requestedNanos, now);
+        }
+    }
+
     private void onAnswered(ResponseHead head, boolean last) {
+        timeAnswer();
         boolean call = upstream.health().detectsOutliers() && GrpcStatus.isCall(head);
         awaitsGrpcStatus = call && !last && !GrpcStatus.isTold(head.fields());
         if (!awaitsGrpcStatus) {

@@ -31,8 +31,10 @@ final class UpstreamView {
 
     CompletableFuture<Map<String, Object>> all() {
         Map<String, String> places = new LinkedHashMap<>();
+        Map<String, String> policies = new LinkedHashMap<>();
         for (UpstreamConfig each : current.config.upstreams()) {
             places.put(each.name(), each.position().toString());
+            policies.put(each.name(), each.loadBalancer().policy().word());
         }
         current.config
                 .connect()
@@ -43,27 +45,36 @@ final class UpstreamView {
         }
         return CompletableFuture.allOf(
                         parts.values().stream().flatMap(List::stream).toArray(CompletableFuture<?>[]::new))
-                .thenApplyAsync(done -> json(parts, places), loops.adminWork().pages());
+                .thenApplyAsync(
+                        done -> json(parts, places, policies), loops.adminWork().pages());
     }
 
     private Map<String, Object> json(
-            Map<Upstream, List<CompletableFuture<LoopView>>> parts, Map<String, String> places) {
+            Map<Upstream, List<CompletableFuture<LoopView>>> parts,
+            Map<String, String> places,
+            Map<String, String> policies) {
         List<Map<String, Object>> upstreams = new ArrayList<>();
-        parts.forEach((upstream, views) -> upstreams.add(view(
-                loops.metrics(),
-                upstream,
-                places.getOrDefault(upstream.name(), ""),
-                views.stream().map(CompletableFuture::join).toList())));
+        parts.forEach((upstream, views) -> {
+            Map<String, Object> view = new LinkedHashMap<>();
+            view.put("name", upstream.name());
+            view.put("at", places.getOrDefault(upstream.name(), ""));
+            if (policies.containsKey(upstream.name())) {
+                view.put("loadBalancer", policies.get(upstream.name()));
+            }
+            view.putAll(view(
+                    loops.metrics(),
+                    upstream,
+                    views.stream().map(CompletableFuture::join).toList()));
+            upstreams.add(view);
+        });
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("generation", current.snapshot.generation());
         json.put("upstreams", upstreams);
         return json;
     }
 
-    private static Map<String, Object> view(Metrics metrics, Upstream upstream, String at, List<LoopView> views) {
+    private static Map<String, Object> view(Metrics metrics, Upstream upstream, List<LoopView> views) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("name", upstream.name());
-        json.put("at", at);
         json.put("protocol", upstream.settings().protocol().name().toLowerCase(Locale.ROOT));
         json.put("tls", upstream.settings().tls() != null);
         Map<String, Object> limits = new LinkedHashMap<>();

@@ -14,6 +14,11 @@ public interface Balancer {
     @Nullable
     Endpoint choose(BalancerContext request);
 
+    /** Whether it is of use to tell hosts how long answers take. */
+    default boolean timesAnswers() {
+        return false;
+    }
+
     /**
      * Makes a balancer of one upstream, off the event loops, each time that other endpoints may be chosen. What must
      * outlive that is kept in the hosts.

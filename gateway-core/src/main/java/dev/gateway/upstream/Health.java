@@ -192,6 +192,7 @@ public final class Health {
     }
 
     private void onFailed(Host host) {
+        host.latency().addFailure(clock.getAsLong());
         if (outliers != null && host.failures.incrementAndGet() % outliers.consecutive5xx() == 0) {
             eject(host, outliers); // if it must not be now, maybe after as many more
         }

@@ -15,6 +15,7 @@ public final class Host {
     private final Endpoint endpoint;
     private Share connections = Share.unlimited();
     private Share requests = Share.unlimited();
+    private final Latency latency = new Latency();
 
     /** Failures in a row. */
     final AtomicInteger failures = new AtomicInteger();
@@ -67,6 +68,11 @@ public final class Host {
         return requests;
     }
 
+    /** Returns how long its answers take, as far as its balancer asks for that. */
+    public Latency latency() {
+        return latency;
+    }
+
     /** Whether the last connection tried could not be made. */
     public boolean isUnreached() {
         return unreached;
@@ -77,8 +83,9 @@ public final class Host {
         return unreached && nanos - unreachedNanos < LATELY_NANOS;
     }
 
-    /** Takes over whether a connection could be made. */
+    /** Takes over whether a connection could be made, and how long answers take. */
     void inheritReach(Host before) {
+        latency.inherit(before.latency);
         if (before.unreached) {
             setReached(false, before.unreachedNanos);
         }

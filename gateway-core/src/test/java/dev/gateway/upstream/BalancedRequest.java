@@ -27,6 +27,18 @@ public record BalancedRequest(RequestHead head, SourceAddress client, List<Endpo
         return new BalancedRequest(head, SourceAddress.UNIX, List.of());
     }
 
+    /** The first attempt of a GET of a path. */
+    public static BalancedRequest to(String path) {
+        return to(path, List.of());
+    }
+
+    /** A GET of a path, after attempts at these. */
+    public static BalancedRequest to(String path, List<Endpoint> tried) {
+        RequestHead head =
+                new RequestHead(Method.GET, HEAD.scheme(), HEAD.authority(), new AsciiString(path), new Fields(), 0);
+        return new BalancedRequest(head, SourceAddress.UNIX, tried);
+    }
+
     @Override
     public @Nullable Endpoint previous() {
         return tried.isEmpty() ? null : tried.get(tried.size() - 1);

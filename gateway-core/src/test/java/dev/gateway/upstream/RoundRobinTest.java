@@ -17,8 +17,8 @@ class RoundRobinTest {
 
     @Test
     void weightsAreKeptAndSpreadEvenly() {
-        assertThat(chosen(balancer(5, 1, 1), 7)).containsExactly(0, 0, 1, 0, 2, 0, 0);
-        assertThat(chosen(balancer(100, 50), 6)).containsExactly(0, 1, 0, 0, 1, 0);
+        assertThat(chosen(balancer(5, 1, 1), 7)).containsExactly(0, 0, 0, 1, 0, 0, 2);
+        assertThat(chosen(balancer(100, 50), 6)).containsExactly(0, 0, 1, 0, 0, 1);
     }
 
     @Test

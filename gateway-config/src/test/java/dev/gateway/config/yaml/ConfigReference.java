@@ -141,7 +141,14 @@ final class ConfigReference {
             found.effects().add(effect);
             properties(schema.at("/$defs/" + definition))
                     .forEach((key, inner) -> find(inner, path + "." + key, effect));
+        } else if (isWordOrObject(property)) {
+            find(property.get("anyOf").get(1), path, effect);
         }
+    }
+
+    /** Whether a word says it, or an object. */
+    private boolean isWordOrObject(JsonNode property) {
+        return property.has("anyOf") && isObject(property.get("anyOf").get(1));
     }
 
     private Found found(String definition) {
@@ -187,6 +194,9 @@ final class ConfigReference {
             return "[" + words(definition(property)) + "](#" + slug(words(definition(property))) + ")";
         }
         JsonNode scalar = property.get("anyOf").get(0);
+        if (isWordOrObject(property)) {
+            return type(scalar) + ", or " + type(property.get("anyOf").get(1));
+        }
         if (scalar.has("enum")) {
             List<String> words = new ArrayList<>();
             scalar.get("enum").forEach(word -> words.add("`" + word.asText() + "`"));
@@ -197,6 +207,8 @@ final class ConfigReference {
             return "integer from " + scalar.get("minimum") + " to " + scalar.get("maximum");
         } else if (scalar.path("type").asText().equals("boolean")) {
             return "`true`, `false`";
+        } else if (scalar.has("const")) {
+            return "`" + scalar.get("const") + "`";
         }
         throw new IllegalStateException("a type without a name: " + scalar);
     }

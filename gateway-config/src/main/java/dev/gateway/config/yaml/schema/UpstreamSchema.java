@@ -6,7 +6,6 @@ import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.config.UpstreamConfig.CircuitBreaker;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
-import dev.gateway.config.UpstreamConfig.LoadBalancer;
 import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
 import dev.gateway.config.UpstreamConfig.Timeouts;
@@ -35,16 +34,6 @@ final class UpstreamSchema {
             entry("none", SendProxyProtocol.NONE),
             entry("v1", SendProxyProtocol.V1),
             entry("v2", SendProxyProtocol.V2));
-
-    private static final ScalarType<LoadBalancer> LOAD_BALANCER = Types.words(
-            Types.ordered(entry("RoundRobin", LoadBalancer.ROUND_ROBIN)),
-            Map.of(
-                    "LeastRequest", "a load balancer",
-                    "Random", "a load balancer",
-                    "RingHash", "a load balancer",
-                    "Maglev", "a load balancer",
-                    "ConsistentHash", "a load balancer",
-                    "PeakEwma", "a load balancer"));
 
     private static final ObjectType<EndpointConfig> ENDPOINT =
             ObjectType.of("endpoint", "One address of an upstream.", o -> {
@@ -223,10 +212,11 @@ final class UpstreamSchema {
                         "TLS to endpoints. {} verifies them with the CAs of the platform.");
                 var balancer = o.defaulted(
                         "loadBalancer",
-                        LOAD_BALANCER,
-                        LoadBalancer.ROUND_ROBIN,
+                        LoadBalancerSchema.LOAD_BALANCER,
+                        LoadBalancerSchema.DEFAULT,
                         UpstreamConfig::loadBalancer,
-                        "How the gateway selects an endpoint. RoundRobin respects weights.");
+                        "How the gateway selects an endpoint: a policy, or a mapping with its settings. All policies "
+                                + "respect weights.");
                 var breaker = o.section(
                         "circuitBreaker",
                         CIRCUIT_BREAKER,

@@ -151,6 +151,12 @@ public final class Suggestions {
             Map.entry("upgradetypes", "upgrades"),
             Map.entry("origins", "allowedOrigins"),
             Map.entry("checkorigin", "allowedOrigins"),
+            Map.entry("lbmethod", "loadBalancer"),
+            Map.entry("hashpolicy", "hash"),
+            Map.entry("hashkey", "hash"),
+            Map.entry("sourceip", "client"),
+            Map.entry("clientip", "client"),
+            Map.entry("queryparam", "queryParameter queryParams"),
             Map.entry("sendproxy", "sendProxyProtocol"),
             Map.entry("sendproxyv2", "sendProxyProtocol"),
             Map.entry("proxyprotocol", "sendProxyProtocol"),
@@ -163,6 +169,12 @@ public final class Suggestions {
     /** Returns the key that was probably meant, null if there is none. */
     static @Nullable String key(String written, Collection<String> known) {
         String ours = foreign(written, known);
+        return ours != null ? ours : nearest(written, known);
+    }
+
+    /** Returns the word that was probably meant, null if there is none. */
+    static @Nullable String word(String written, Collection<String> known, Map<String, String> foreign) {
+        String ours = foreign.get(plain(written));
         return ours != null ? ours : nearest(written, known);
     }
 

@@ -273,6 +273,12 @@ public final class Types {
 
     /** One of some words. */
     public static <E> ScalarType<E> words(Map<String, E> words, Map<String, String> reserved) {
+        return words(words, reserved, Map.of());
+    }
+
+    /** One of some words, which others call otherwise: in lower case and without dashes, for hints only. */
+    public static <E> ScalarType<E> words(
+            Map<String, E> words, Map<String, String> reserved, Map<String, String> foreign) {
         Map<E, String> names = new LinkedHashMap<>();
         words.forEach((word, value) -> names.put(value, word));
         return new ScalarType<>(
@@ -289,7 +295,7 @@ public final class Types {
                         throw new InvalidException("'" + text + "' (" + later + ") is not available yet: use one of "
                                 + String.join(", ", words.keySet()));
                     }
-                    String near = Suggestions.nearest(text, words.keySet());
+                    String near = Suggestions.word(text, words.keySet(), foreign);
                     throw new InvalidException("unknown value " + MessageText.quote(text)
                             + (near != null
                                     ? ": did you mean '" + near + "'?"

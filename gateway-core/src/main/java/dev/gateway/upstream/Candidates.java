@@ -1,0 +1,123 @@
+package dev.gateway.upstream;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * The endpoints that a balancer chooses from, with their weights of this moment. Draws one by weight in constant time (alias
+ * method), and finds another for one that a request has tried. Immutable.
+ */
+final class Candidates {
+    private final Host[] hosts;
+    private final Endpoint[] endpoints;
+    private final double[] weights;
+    private final boolean uniform;
+    private final int[] alias; // of each slot, who has the part that its owner leaves
+    private final int[] kept; // of each slot, the owner's part, of 2^31
+
+    Candidates(List<Host> hosts) {
+        this.hosts = hosts.toArray(Host[]::new);
+        int size = this.hosts.length;
+        endpoints = new Endpoint[size];
+        weights = new double[size];
+        for (int i = 0; i < size; i++) {
+            endpoints[i] = this.hosts[i].endpoint();
+            double weight = this.hosts[i].weight();
+            weights[i] = weight > 0 ? weight : 1;
+        }
+        uniform = Arrays.stream(weights).distinct().count() <= 1;
+        alias = new int[size];
+        kept = new int[size];
+        fill();
+    }
+
+    private void fill() {
+        double mean = Arrays.stream(weights).average().orElse(1);
+        double[] parts = new double[weights.length];
+        Deque<Integer> small = new ArrayDeque<>();
+        Deque<Integer> large = new ArrayDeque<>();
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = weights[i] / mean;
+            alias[i] = i;
+            kept[i] = Integer.MAX_VALUE;
+            (parts[i] < 1 ? small : large).add(i);
+        }
+        while (!small.isEmpty() && !large.isEmpty()) {
+            int less = small.remove();
+            int more = large.remove();
+            kept[less] = (int) (parts[less] * Integer.MAX_VALUE);
+            alias[less] = more;
+            parts[more] -= 1 - parts[less];
+            (parts[more] < 1 ? small : large).add(more);
+        }
+    }
+
+    int size() {
+        return hosts.length;
+    }
+
+    Host host(int i) {
+        return hosts[i];
+    }
+
+    Endpoint endpoint(int i) {
+        return endpoints[i];
+    }
+
+    double weight(int i) {
+        return weights[i];
+    }
+
+    /** Returns a copy of all weights. */
+    double[] weights() {
+        return weights.clone();
+    }
+
+    /** Whether all weights are the same. */
+    boolean isUniform() {
+        return uniform;
+    }
+
+    /** Returns one by weight. There must be some. */
+    int draw(long random) {
+        int slot = below(random, hosts.length);
+        return (random & Integer.MAX_VALUE) < kept[slot] ? slot : alias[slot];
+    }
+
+    /** Returns another one, each as likely, whatever its weight. There must be at least two. */
+    int other(int than, long random) {
+        int i = than + 1 + below(random, hosts.length - 1);
+        return i < hosts.length ? i : i - hosts.length;
+    }
+
+    private static int below(long random, int bound) {
+        return (int) (((random >>> Integer.SIZE) * bound) >>> Integer.SIZE);
+    }
+
+    /** Whether a request had better go elsewhere: it was there before. */
+    boolean isTried(int i, BalancerContext request) {
+        Endpoint previous = request.previous();
+        return previous != null && (endpoints[i].equals(previous) || request.isTried(endpoints[i]));
+    }
+
+    /** Returns this one, or if a request has tried it the next that it has not; if it has tried all, not the last one. */
+    int untried(int i, BalancerContext request) {
+        Endpoint previous = request.previous();
+        if (previous == null || !isTried(i, request)) {
+            return i;
+        }
+        int best = i;
+        for (int k = 1; k < hosts.length; k++) {
+            int next = (i + k) % hosts.length;
+            if (!isTried(next, request)) {
+                return next;
+            }
+            if (endpoints[best].equals(previous) && !endpoints[next].equals(previous)) {
+                best = next;
+            }
+        }
+        return best;
+    }
+}

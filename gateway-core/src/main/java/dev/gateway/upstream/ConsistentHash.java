@@ -1,0 +1,112 @@
+package dev.gateway.upstream;
+
+import dev.gateway.message.KeyHash;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hash balancer (Maglev, with bounded load): requests of the same key go to the same endpoint, as long as it has not many
+ * more requests in flight than its share. Beyond that the key's next endpoints take them. Requests without a key go to
+ * where there are few requests.
+ */
+public final class ConsistentHash implements Balancer {
+    /** An endpoint with fewer requests in flight is not overloaded, whatever the others have. */
+    static final int ALWAYS_TAKES = 16;
+
+    private static final int PROBES = 8;
+    private static final double PERCENT = 100;
+
+    private final Candidates candidates;
+    private final MaglevTable table;
+    private final List<HashKey> keys;
+    private final int balanceFactor;
+    private final double totalWeight;
+    private final Balancer withoutKey;
+
+    // Not exact: event loops may overwrite what others write, which makes one of them count a little earlier or later.
+    private int untilCount;
+    private double mean = Double.MAX_VALUE; // requests in flight for a weight of one
+
+    /**
+     * Makes a balancer over these.
+     *
+     * @param balanceFactor how many percent of its share an endpoint may have in flight, 0 for any number
+     */
+    public ConsistentHash(List<Host> hosts, List<HashKey> keys, int balanceFactor) {
+        this.candidates = new Candidates(hosts);
+        this.table = new MaglevTable(candidates);
+        this.keys = List.copyOf(keys);
+        this.balanceFactor = balanceFactor;
+        this.withoutKey = new LeastRequest(hosts);
+        double weights = 0;
+        for (double weight : candidates.weights()) {
+            weights += weight;
+        }
+        this.totalWeight = weights;
+    }
+
+    @Override
+    public @Nullable Endpoint choose(BalancerContext request) {
+        if (candidates.size() == 0) {
+            return null;
+        }
+        long hash = hash(request);
+        if (hash == KeyHash.NONE) {
+            return withoutKey.choose(request);
+        }
+        if (balanceFactor != 0) {
+            count();
+        }
+        long probe = hash;
+        int fallback = -1;
+        for (int i = 0; i < PROBES; i++) {
+            int index = table.find(probe);
+            probe = KeyHash.next(probe);
+            if (candidates.isTried(index, request)) {
+                continue;
+            }
+            if (!isOverloaded(index)) {
+                return candidates.endpoint(index);
+            }
+            if (fallback < 0 || inFlight(index) < inFlight(fallback)) {
+                fallback = index;
+            }
+        }
+        return candidates.endpoint(fallback >= 0 ? fallback : candidates.untried(table.find(hash), request));
+    }
+
+    private long hash(BalancerContext request) {
+        long hash = KeyHash.NONE;
+        for (int i = 0; i < keys.size(); i++) { // no iterator is made
+            long part = keys.get(i).of(request);
+            if (part != KeyHash.NONE) {
+                hash = hash == KeyHash.NONE ? part : KeyHash.next(hash) ^ part;
+                if (keys.get(i).terminal()) {
+                    return hash;
+                }
+            }
+        }
+        return hash;
+    }
+
+    private int inFlight(int index) {
+        return candidates.host(index).requests().taken();
+    }
+
+    private boolean isOverloaded(int index) {
+        int inFlight = balanceFactor == 0 ? 0 : inFlight(index);
+        return inFlight >= ALWAYS_TAKES && inFlight >= balanceFactor / PERCENT * mean * candidates.weight(index);
+    }
+
+    /** Counts all requests in flight, once in as many choices as there are endpoints: so a choice costs the same for any number. */
+    private void count() {
+        if (--untilCount < 0) {
+            untilCount = candidates.size();
+            long inFlight = 0;
+            for (int i = 0; i < candidates.size(); i++) {
+                inFlight += inFlight(i);
+            }
+            mean = (inFlight + candidates.size()) / totalWeight; // with those that come until the next count
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.gateway.upstream;
+
+import dev.gateway.message.FieldName;
+import dev.gateway.message.KeyHash;
+import io.netty.util.AsciiString;
+
+/**
+ * Hash policy: which part of a request a balancer hashes.
+ *
+ * @param name of the part, empty for what has none
+ * @param terminal whether keys after this one do not count if the request has this one
+ */
+public record HashKey(Source source, AsciiString name, FieldName field, boolean terminal) {
+    /** Parts of a request. */
+    public enum Source {
+        HEADER,
+        COOKIE,
+        QUERY_PARAMETER,
+        /** Without the query. */
+        PATH,
+        /** The client's address, without its port. */
+        CLIENT
+    }
+
+    /** Makes a key. */
+    public HashKey(Source source, String name, boolean terminal) {
+        this(source, new AsciiString(name), FieldName.of(source == Source.HEADER ? name : "-"), terminal);
+    }
+
+    /** Returns the hash of that part of a request, {@link KeyHash#NONE} if it has none. */
+    long of(BalancerContext request) {
+        return switch (source) {
+            case HEADER ->
+                field.equals(FieldName.HOST)
+                        ? KeyHash.ofAuthority(request.head())
+                        : KeyHash.ofHeader(request.head().fields(), field);
+            case COOKIE -> KeyHash.ofCookie(request.head().fields(), name);
+            case QUERY_PARAMETER -> KeyHash.ofQueryParameter(request.head(), name);
+            case PATH -> KeyHash.ofPath(request.head());
+            case CLIENT ->
+                request.client().ip() == null
+                        ? KeyHash.NONE
+                        : KeyHash.of(request.client().text());
+        };
+    }
+}

@@ -1,0 +1,51 @@
+package dev.gateway.upstream;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Least request balancer (power of two choices): draws one endpoint by weight, and takes another one instead if that has
+ * fewer requests in flight for its weight. So slow endpoints get fewer requests, at the cost of looking at two endpoints,
+ * however many there are. Counts the requests of all event loops.
+ */
+public final class LeastRequest implements Balancer {
+    private final Candidates candidates;
+    private final LongSupplier random;
+
+    /** Makes a balancer over these. */
+    public LeastRequest(List<Host> hosts) {
+        this(hosts, () -> ThreadLocalRandom.current().nextLong());
+    }
+
+    LeastRequest(List<Host> hosts, LongSupplier random) {
+        this.candidates = new Candidates(hosts);
+        this.random = random;
+    }
+
+    @Override
+    public @Nullable Endpoint choose(BalancerContext request) {
+        int size = candidates.size();
+        if (size <= 1) {
+            return size == 0 ? null : candidates.endpoint(0);
+        }
+        int one = candidates.untried(candidates.draw(random.getAsLong()), request);
+        int other = candidates.other(one, random.getAsLong());
+        boolean better = isLessLoaded(other, one) && !candidates.isTried(other, request);
+        return candidates.endpoint(better ? other : one);
+    }
+
+    /**
+     * Whether one endpoint has clearly fewer requests for its weight than another. The draw has respected weights already:
+     * what counts is a difference that is more than one request makes, or a light endpoint would seem idle until its first
+     * request and busy with it.
+     */
+    private boolean isLessLoaded(int one, int than) {
+        double weight = candidates.weight(one);
+        double others = candidates.weight(than);
+        return candidates.host(than).requests().taken() * weight
+                        - candidates.host(one).requests().taken() * others
+                > Math.abs(weight - others);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.gateway.upstream;
+
+import dev.gateway.message.KeyHash;
+import java.util.Arrays;
+
+/**
+ * Maglev table (consistent hashing): who gets the requests of which keys. Depends on addresses and weights only, so that all
+ * replicas have the same one. If an endpoint goes, few keys of the others move. Immutable.
+ */
+final class MaglevTable {
+    /** Slots, a prime. It is the same for almost any number of endpoints, because another one moves all keys. */
+    private static final int SIZE = 65_537;
+
+    private static final int LARGE = 1_048_573;
+
+    /** Slots of an endpoint, on average, below which shares would differ too much. */
+    private static final int SLOTS = 10;
+
+    private final int[] slots;
+
+    MaglevTable(Candidates candidates) {
+        double[] weights = candidates.weights();
+        slots = new int[weights.length * SLOTS <= SIZE ? SIZE : LARGE];
+        Arrays.fill(slots, -1);
+        long[] offset = new long[weights.length];
+        long[] step = new long[weights.length];
+        for (int i = 0; i < weights.length; i++) {
+            long hash = KeyHash.of(candidates.endpoint(i).toString());
+            offset[i] = Long.remainderUnsigned(hash, slots.length);
+            step[i] = 1 + Long.remainderUnsigned(KeyHash.next(hash), slots.length - 1);
+        }
+        for (int i : Turns.of(weights, slots.length)) {
+            while (slots[(int) offset[i]] >= 0) {
+                offset[i] = (offset[i] + step[i]) % slots.length;
+            }
+            slots[(int) offset[i]] = i;
+        }
+    }
+
+    /** Returns whose the requests of a key are. There must be somebody. */
+    int find(long hash) {
+        return slots[(int) Long.remainderUnsigned(hash, slots.length)];
+    }
+}
