@@ -2,12 +2,8 @@ package dev.gateway.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gateway.message.Fields;
-import dev.gateway.message.Method;
-import dev.gateway.message.RequestHead;
 import dev.gateway.observe.metrics.UpstreamState;
 import dev.gateway.upstream.Health.State;
-import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,9 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class HealthTest {
-    private static final RequestHead HEAD = new RequestHead(
-            Method.GET, new AsciiString("http"), new AsciiString("a.test"), new AsciiString("/"), new Fields(), 0);
-
     /** Three failures; 10 s, 40 s at most; half of the endpoints. */
     private static final OutlierDetection POLICY =
             new OutlierDetection(OutlierDetection.Counts.ANY_FAILURE, 3, 10_000, 40_000, 50);
