@@ -2,6 +2,7 @@ package dev.gateway.config.yaml;
 
 import dev.gateway.config.GatewayConfig;
 import dev.gateway.config.yaml.schema.RootSchema;
+import dev.gateway.format.JsonString;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -51,7 +52,7 @@ public final class ConfigPrinter {
             out.append("[]");
         } else if (value instanceof String text
                 && !(PLAIN.matcher(text).matches() && !RESERVED.matcher(text).matches())) {
-            Json.string(out, text);
+            JsonString.append(out, text);
         } else {
             out.append(value);
         }
