@@ -1,10 +1,11 @@
 package dev.gateway.socks;
 
+import dev.gateway.format.IpLiteral;
 import dev.gateway.net.ParentHandshake;
 import dev.gateway.stream.Cause;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -121,10 +122,11 @@ public final class SocksHandshake extends ParentHandshake {
 
     private void ask(ChannelHandlerContext ctx) {
         ByteBuf out = ctx.alloc().buffer().writeByte(VERSION).writeByte(CONNECT).writeByte(0);
-        byte[] address = NetUtil.createByteArrayFromIpAddressString(destination.host());
-        if (address == null) {
+        InetAddress literal = IpLiteral.parse(destination.host());
+        if (literal == null) {
             writeText(out.writeByte(NAME), destination.host());
         } else {
+            byte[] address = literal.getAddress();
             out.writeByte(address.length == 4 ? IPV4 : IPV6).writeBytes(address);
         }
         out.writeShort(destination.port());
