@@ -368,4 +368,4 @@ PEERS = (Nginx, Haproxy, Envoy, Squid, Tinyproxy)
 def default_gateway():
     if os.path.exists(f"{machines.ROOT}/gateway-core/target/gateway.jar"):
         return f"{machines.ROOT}/bin/gateway run --config {{config}}"
-    sys.exit("the gateway is not built: mvn -q package -DskipTests -pl gateway-core -am")
+    sys.exit("the gateway is not built: mvn -q -DskipTests package")
