@@ -101,7 +101,7 @@ public record UpstreamConfig(
     /**
      * Endpoints are asked again and again whether they are well.
      *
-     * @param path what is asked for, with GET
+     * @param path the path that the check requests, with GET
      * @param host that the request names, null for the endpoint's own
      * @param interval from an answer to the next question; not zero
      * @param timeout of an answer, connecting included; not zero

@@ -68,7 +68,7 @@ public final class ActiveConfig {
                 : null;
     }
 
-    /** Lets upstreams that were made again go on with how endpoints of their name's former one are at this moment. */
+    /** Gives upstreams that were made again the endpoint states of their predecessors with the same name. */
     public void inherit(ActiveConfig before) {
         upstreams.forEach((name, upstream) -> {
             Upstream former = before.upstream(name);

@@ -31,10 +31,10 @@ public final class Assembly {
 
     /**
      * Makes a generation. It shares upstreams that mean the same with the generation before, so that their connections,
-     * limits and balancers go on.
+     * limits and balancers stay.
      *
      * @param indexes of listeners, by their names
-     * @param before what is in force, null for the first
+     * @param before the active generation, null for the first
      * @param tunnels what its tunnels share with those of other generations
      * @param values of header fields that files have
      */

@@ -40,7 +40,7 @@ public record Generation(
      *
      * @param tunnels the routes of CONNECT, null if there is none
      * @param trust which fields are believed, and from whom
-     * @param forwarded what upstreams are told of clients
+     * @param forwarded which fields tell upstreams about clients
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
      */

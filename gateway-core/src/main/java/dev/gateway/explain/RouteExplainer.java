@@ -147,7 +147,8 @@ public final class RouteExplainer {
         if (upgrade != null) {
             boolean offered = of.upgrades().tokens().contains(upgrade.toString().toLowerCase(Locale.ROOT));
             reasons.add(new Reason(
-                    "upgrade to " + upgrade + (offered ? " is offered" : " is not offered, so the wish is ignored"),
+                    "upgrade to " + upgrade
+                            + (offered ? " is listed in upgrades" : " is not listed in upgrades, so it is ignored"),
                     of.position()));
         }
         FilterConfig answer = FilterAssembly.inOrder(of.filters()).stream()

@@ -22,7 +22,7 @@ final class CloseAnnouncement extends Timer {
         OLD,
         /** Takes no further request: something was wrong with the one that has come. */
         LAST_REQUEST,
-        /** Takes no further request, and what runs was told so. */
+        /** Takes no further request; running exchanges know it. */
         DRAINING
     }
 

@@ -29,7 +29,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         boolean widen(Http2Stream h2);
     }
 
-    /** What is asked for. */
+    /** The kind of request. */
     private enum Kind {
         PLAIN,
         /** A tunnel to a destination by TCP. */
@@ -168,7 +168,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         }
     }
 
-    /** The request goes on after its response: what is left of it may still be in this batch of reads. */
+    /** The request continues after its response: what is left of it may still be in this batch of reads. */
     @Override
     void onLocalHalfClosed() {
         if (isOver()) {
@@ -273,7 +273,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     Failure stalled() {
-        return Failure.of(Cause.CLIENT_TIMEOUT, "the client took nothing of the response in time");
+        return Failure.of(Cause.CLIENT_TIMEOUT, "the client did not read the response in time");
     }
 
     private static String name(long errorCode) {

@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reload of generations: brings one generation after the other into force, and frees what an earlier one had for itself
- * when its last exchange has ended. Used by one thread at a time; any thread may ask what is in force.
+ * Reload of generations: activates one generation after the other. It frees what an earlier one does not share when
+ * its last exchange has ended. Used by one thread at a time; any thread may read the active one.
  */
 public final class Generations {
     private final Loops loops;
@@ -32,7 +32,7 @@ public final class Generations {
     private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
     private final ScheduledExecutorService thread;
-    private final List<Alive> alive = new ArrayList<>(); // the last one is in force
+    private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private volatile @Nullable ActiveConfig activeConfig;
 
     /** What is kept of a generation until its last exchange has ended. */
@@ -73,12 +73,12 @@ public final class Generations {
         return health;
     }
 
-    /** Returns what is in force, once there is a generation. */
+    /** Returns the active configuration, once there is a generation. */
     public ActiveConfig required() {
         return Objects.requireNonNull(activeConfig, "no generation yet");
     }
 
-    /** Returns the number of the generation in force. */
+    /** Returns the number of the active generation. */
     public int number() {
         ActiveConfig current = activeConfig;
         return current == null ? 0 : current.snapshot.generation();

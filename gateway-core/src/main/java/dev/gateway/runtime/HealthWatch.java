@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after the health of endpoints of the generation in force: has them checked, has those that are ejected return when
- * their time is over, and tells operators what becomes of them. Upstreams of earlier generations, which get no new
+ * Watches the health of the active generation's endpoints: runs their checks, ends ejections when their time is over, and
+ * reports changes to operators. Upstreams of earlier generations, which get no new
  * requests, are left alone.
  */
 final class HealthWatch {

@@ -28,7 +28,7 @@ public final class UpstreamWatch {
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
 
-    /** Makes it for the upstreams of whatever configuration is in force. */
+    /** Makes it for the upstreams of the active configuration. */
     public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
         this.activeConfig = activeConfig;
@@ -45,7 +45,7 @@ public final class UpstreamWatch {
         }
     }
 
-    /** Returns the upstreams of the generation in force. */
+    /** Returns the upstreams of the active generation. */
     public List<UpstreamState> states() {
         ActiveConfig current = activeConfig.get();
         return current == null

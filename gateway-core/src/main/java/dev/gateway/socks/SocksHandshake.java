@@ -97,7 +97,7 @@ public final class SocksHandshake extends ParentHandshake {
             } else if (method == 0xff) {
                 refuse(Cause.CONNECT_FAILED, login == null ? "wants a name and a password" : "accepts no password");
             } else {
-                refuse(Cause.UPSTREAM_PROTOCOL_ERROR, "chose a way to log in that it was not offered");
+                refuse(Cause.UPSTREAM_PROTOCOL_ERROR, "chose an authentication method that the gateway did not offer");
             }
         }
     }

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** What the admin listener shows of upstreams: endpoints, and their connections by event loop. The loops tell of theirs. */
+/**
+ * What the admin listener shows of upstreams: endpoints, and their connections by event loop. Each loop reports its
+ * own.
+ */
 final class UpstreamView {
     private final ActiveConfig current;
     private final Loops loops;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Prints what is in force: every default resolved, secrets masked. */
+/** Prints the effective configuration: every default resolved, secrets masked. */
 public final class ConfigPrinter {
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z/][A-Za-z0-9_./+-]*|[0-9][0-9A-Za-z]*[A-Za-z]");
     private static final Pattern RESERVED = Pattern.compile("(?i)true|false|null|yes|no|on|off|y|n|[0-9]+e[0-9]+");

@@ -3,7 +3,7 @@ package dev.gateway.observe.metrics;
 import java.util.List;
 
 /**
- * An upstream of the generation in force, as statistics show it.
+ * An upstream of the active generation, as statistics show it.
  *
  * @param protocol what is spoken to its endpoints, as the configuration says it
  */

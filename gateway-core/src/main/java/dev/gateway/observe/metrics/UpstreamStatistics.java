@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The part of the statistics that is about upstreams of the generation in force: the sums of all event loops. */
+/** Statistics of the active generation's upstreams: the sums of all event loops. */
 final class UpstreamStatistics {
     private final List<LoopMetrics> loops;
     private final List<UpstreamState> states;
