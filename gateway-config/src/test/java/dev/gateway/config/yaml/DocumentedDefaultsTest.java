@@ -10,11 +10,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -33,13 +35,14 @@ class DocumentedDefaultsTest {
     private static final Pattern CODE = Pattern.compile("`([^`]*)`");
 
     /** A comment of the example: "default" alone, or with a value that differs from the one shown. */
-    private static final Pattern COMMENT = Pattern.compile("#\\s+(?:.*; )?default(?: ([\\w.\\[\\]]+))?(?=[.;,]|$| \\()");
+    private static final Pattern COMMENT =
+            Pattern.compile("#\\s+(?:.*; )?default(?: ([\\w.\\[\\]]+))?(?=[.;,]|$| \\()");
 
     private static final Pattern DURATION = Pattern.compile("(?:(\\d+)h)?(?:(\\d+)m)?(?:(\\d+)s)?");
 
     /** What pages write in place of a value. */
-    private static final Map<String, List<String>> WORDS = Map.of(
-            "no limit", List.of("0s", "0"), "none", List.of("[]", "", "\"\""), "required", List.of("required"));
+    private static final Map<String, List<String>> WORDS =
+            Map.of("no limit", List.of("0s", "0"), "none", List.of("[]", "", "\"\""), "required", List.of("required"));
 
     private final Map<String, Set<String>> defaults = new TreeMap<>(); // by path
     private final List<String> wrong = new ArrayList<>();
@@ -97,8 +100,9 @@ class DocumentedDefaultsTest {
     @Test
     void tablesOfPagesHaveTheDefaultsOfTheSchema() throws IOException {
         try (Stream<Path> pages = Files.list(Path.of("../docs"))) {
-            for (Path page :
-                    pages.filter(file -> file.toString().endsWith(".md")).sorted().toList()) {
+            for (Path page : pages.filter(file -> file.toString().endsWith(".md"))
+                    .sorted()
+                    .toList()) {
                 boolean inTable = false;
                 for (String line : Files.readAllLines(page)) {
                     inTable = line.startsWith("| key | default |") || inTable && line.startsWith("|");
@@ -123,7 +127,9 @@ class DocumentedDefaultsTest {
         while (code.find()) {
             values.add(plain(code.group(1)));
         }
-        return values.isEmpty() || cell.startsWith("required") ? List.of(DURATION.matcher(cell).matches() ? plain(cell) : cell) : values;
+        return values.isEmpty() || cell.startsWith("required")
+                ? List.of(DURATION.matcher(cell).matches() ? plain(cell) : cell)
+                : values;
     }
 
     private void compare(String place, String key, List<String> values, int position) {
@@ -164,10 +170,11 @@ class DocumentedDefaultsTest {
             for (NodeTuple entry : mapping.getValue()) {
                 String key = path + "/" + ((ScalarNode) entry.getKeyNode()).getValue();
                 Node value = entry.getValueNode();
-                String shown = shown(value);
-                if (shown != null) {
-                    compare(key, shown, lines.get(value.getStartMark().orElseThrow().getLine()));
-                }
+                shown(value)
+                        .ifPresent(shown -> compare(
+                                key,
+                                shown,
+                                lines.get(value.getStartMark().orElseThrow().getLine())));
                 visit(value, key, lines);
             }
         } else if (node instanceof SequenceNode sequence) {
@@ -175,18 +182,16 @@ class DocumentedDefaultsTest {
         }
     }
 
-    private static String shown(Node value) {
+    private static Optional<String> shown(Node value) {
         if (value instanceof ScalarNode scalar) {
-            return plain(scalar.getValue());
+            return Optional.of(plain(scalar.getValue()));
         }
         if (value instanceof SequenceNode list && list.getValue().stream().allMatch(ScalarNode.class::isInstance)) {
-            return list.getValue().stream()
+            return Optional.of(list.getValue().stream()
                     .map(item -> plain(((ScalarNode) item).getValue()))
-                    .toList()
-                    .toString()
-                    .replace(" ", "");
+                    .collect(Collectors.joining(",", "[", "]")));
         }
-        return null;
+        return Optional.empty();
     }
 
     private void compare(String path, String shown, String line) {

@@ -23,17 +23,19 @@ class RationaleDocumentsTest {
         List<String> wrong = new ArrayList<>();
         int entries = 0;
         for (Path page : pages()) {
-            String[] parts = Files.readString(page).split("(?m)^## ");
+            String[] parts = Files.readString(page).split("(?m)^## ", -1);
             for (String entry : Arrays.asList(parts).subList(1, parts.length)) {
                 entries++;
-                String name = page.getFileName() + ": " + entry.lines().findFirst().orElseThrow();
-                if (!entry.matches("(?s).*\\n- \\*\\*Decision:\\*\\* .*\\n- \\*\\*Alternative:\\*\\* .*\\n- \\*\\*Price:\\*\\* .*")) {
+                String name =
+                        page.getFileName() + ": " + entry.lines().findFirst().orElseThrow();
+                if (!entry.matches(
+                        "(?s).*\\n- \\*\\*Decision:\\*\\* .*\\n- \\*\\*Alternative:\\*\\* .*\\n- \\*\\*Price:\\*\\* .*")) {
                     wrong.add(name + " lacks one of decision, alternative and price, in this order");
                 }
                 long words = entry.lines()
                         .skip(1)
                         .filter(line -> !line.strip().startsWith("|"))
-                        .flatMap(line -> Stream.of(line.strip().split("\\s+")))
+                        .flatMap(line -> Stream.of(line.strip().split("\\s+", -1)))
                         .filter(word -> word.matches(".*\\w.*") && !word.endsWith(":**"))
                         .count();
                 if (words > MAX_WORDS) {
