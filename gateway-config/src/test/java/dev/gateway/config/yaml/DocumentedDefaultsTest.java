@@ -105,7 +105,7 @@ class DocumentedDefaultsTest {
                     .toList()) {
                 boolean inTable = false;
                 for (String line : Files.readAllLines(page)) {
-                    inTable = line.startsWith("| key | default |") || inTable && line.startsWith("|");
+                    inTable = line.startsWith("| key | default |") || (inTable && line.startsWith("|"));
                     Matcher row = ROW.matcher(line);
                     if (inTable && row.matches()) {
                         Matcher key = CODE.matcher(row.group(1));
@@ -145,7 +145,7 @@ class DocumentedDefaultsTest {
             return;
         }
         String value = values.get(Math.min(position, values.size() - 1));
-        boolean isValue = value.matches("[\\w.\\-\\[\\],/]+") && !value.matches("[a-z]+") || known.contains(value);
+        boolean isValue = (value.matches("[\\w.\\-\\[\\],/]+") && !value.matches("[a-z]+")) || known.contains(value);
         List<String> meant = isValue ? List.of(value) : WORDS.get(value);
         if (meant == null) {
             return; // explained in words
