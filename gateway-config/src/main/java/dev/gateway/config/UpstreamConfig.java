@@ -25,6 +25,12 @@ public record UpstreamConfig(
         endpoints = List.copyOf(endpoints);
     }
 
+    /** Returns what it would be with other endpoints. */
+    public UpstreamConfig withEndpoints(List<EndpointConfig> others) {
+        return new UpstreamConfig(
+                position, name, others, protocols, loadBalancer, circuitBreaker, timeouts, healthChecks);
+    }
+
     /**
      * What is spoken to endpoints.
      *

@@ -6,13 +6,13 @@ import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.Health;
 import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +28,6 @@ public final class UpstreamAssembly {
 
     /** Makes an upstream with all its endpoints in service. */
     static Upstream upstream(UpstreamConfig config) {
-        List<Endpoint> endpoints = new ArrayList<>();
-        for (EndpointConfig endpoint : config.endpoints()) {
-            endpoints.add(endpoint(endpoint, endpoints.size()));
-        }
         UpstreamConfig.Protocols protocols = config.protocols();
         UpstreamConfig.Tls tls = protocols.tls();
         UpstreamConfig.Timeouts timeouts = config.timeouts();
@@ -53,8 +49,26 @@ public final class UpstreamAssembly {
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
-        return new Upstream(
-                config.name(), new Health(endpoints, balancing, outliers, active, System::nanoTime), settings);
+        Upstream upstream = new Upstream(
+                config.name(), new Health(List.of(), balancing, outliers, active, System::nanoTime), settings);
+        upstream.update(specs(config));
+        return upstream;
+    }
+
+    /** Returns what is wanted of the endpoints of an upstream. */
+    static List<EndpointSpec> specs(UpstreamConfig config) {
+        return config.endpoints().stream().map(UpstreamAssembly::spec).toList();
+    }
+
+    private static EndpointSpec spec(EndpointConfig config) {
+        Endpoint endpoint = endpoint(config, 0);
+        return new EndpointSpec(
+                endpoint.host(),
+                endpoint.port(),
+                config.weight(),
+                endpoint.name(),
+                endpoint.zone(),
+                EndpointSpec.STATIC);
     }
 
     private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {

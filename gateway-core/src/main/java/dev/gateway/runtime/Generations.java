@@ -31,6 +31,7 @@ public final class Generations {
     private final Metrics metrics;
     private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
+    private final EndpointUpdates endpoints;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private volatile @Nullable ActiveConfig activeConfig;
@@ -54,6 +55,7 @@ public final class Generations {
         this.certificates = certificates;
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, loops.checks());
+        this.endpoints = new EndpointUpdates(loops.pools(), thread);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
     }
@@ -123,19 +125,20 @@ public final class Generations {
             throw e;
         }
         // Nothing fails from here on.
+        long drainNanos = config.drain().timeout().toNanos();
+        ActiveConfig after = new ActiveConfig(config, next);
+        if (before != null) {
+            after.endpointChanges(before).forEach((upstream, wanted) -> endpoints.update(upstream, wanted, drainNanos));
+            after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
+        }
         loops.know(next.upstreams());
         log.commit();
         telemetry.commit();
-        ActiveConfig after = new ActiveConfig(config, next);
-        if (before != null) {
-            after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
-        }
         health.use(next.upstreams());
         Alive kept = new Alive(number, next.upstreams());
         alive.add(kept);
         loops.use(next, () -> thread.execute(() -> onEnded(kept)));
         activeConfig = after;
-        long drainNanos = config.drain().timeout().toNanos();
         loops.transport().descriptors().settle();
         change.commit(drainNanos);
         tunnels.listensOn(listeners.addresses());

@@ -10,6 +10,7 @@ import dev.gateway.runtime.Loops;
 import dev.gateway.stream.HttpVersion;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -93,8 +94,9 @@ final class UpstreamView {
         json.put("limits", limits);
         json.put("waitingBytes", upstream.waiting().held());
         List<Map<String, Object>> endpoints = new ArrayList<>();
-        for (Endpoint endpoint : upstream.endpoints()) {
-            Map<String, Object> view = view(upstream, endpoint, views);
+        for (Host host : upstream.hosts()) {
+            Endpoint endpoint = host.endpoint();
+            Map<String, Object> view = view(upstream, host, views);
             EndpointCounts counts = metrics.endpoint(upstream.name(), endpoint.index(), endpoint.toString());
             if (counts != null) {
                 view.put("requests", counts.requests());
@@ -116,7 +118,8 @@ final class UpstreamView {
         return views.stream().map(part).reduce(PoolCounts.NONE, PoolCounts::plus);
     }
 
-    private static Map<String, Object> view(Upstream upstream, Endpoint endpoint, List<LoopView> views) {
+    private static Map<String, Object> view(Upstream upstream, Host host, List<LoopView> views) {
+        Endpoint endpoint = host.endpoint();
         List<Map<String, Object>> byLoop = new ArrayList<>();
         PoolCounts total = PoolCounts.NONE;
         HttpVersion learned = null;
@@ -135,7 +138,7 @@ final class UpstreamView {
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("endpoint", endpoint.toString());
-        json.put("weight", endpoint.weight());
+        json.put("weight", weight(host.weight()));
         Health.Report health = upstream.health().report(endpoint);
         json.put("state", health.state().label());
         if (upstream.health().detectsOutliers()) {
@@ -157,6 +160,11 @@ final class UpstreamView {
         json.putAll(counts(total));
         json.put("loops", byLoop);
         return json;
+    }
+
+    /** A weight that several endpoints have together need not be whole. */
+    private static Number weight(double weight) {
+        return weight == Math.rint(weight) ? (Number) (long) weight : (Number) (Math.rint(weight * 1000) / 1000);
     }
 
     private static Map<String, Object> json(LoopView.IdleTimeout idleTimeout) {

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -54,8 +54,8 @@ public final class Health {
     private record Legacy(
             boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {}
 
-    private final List<Endpoint> endpoints;
-    private final List<Host> hosts; // in the same order
+    private volatile HostSet set;
+    private Consumer<Host> preparation = host -> {};
     private final Balancer.Policy policy;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
@@ -78,35 +78,45 @@ public final class Health {
             @Nullable OutlierDetection outliers,
             @Nullable ActiveCheck check,
             LongSupplier clock) {
-        this.endpoints = List.copyOf(endpoints);
-        this.hosts = this.endpoints.stream().map(Host::new).toList();
+        this.set = new HostSet(endpoints.stream().map(Host::new).toList());
         this.policy = policy;
         this.outliers = outliers;
         this.check = check;
         this.clock = clock;
-        this.choice = new Choice(policy.over(hosts), this.endpoints);
+        this.choice = new Choice(policy.over(set.hosts), set.endpoints);
+    }
+
+    /** Says what is done to hosts before anybody uses them, to those there are and to those that come. */
+    synchronized void prepareHosts(Consumer<Host> prepared) {
+        preparation = prepared;
+        set.hosts.forEach(prepared);
+    }
+
+    /** Makes these the endpoints; returns those that have gone. */
+    synchronized List<Host> update(List<EndpointSpec> wanted) {
+        HostSet before = set;
+        HostSet next = before.next(wanted, preparation);
+        set = next;
+        Set<Host> stay = Set.copyOf(next.hosts);
+        List<Host> gone =
+                before.hosts.stream().filter(host -> !stay.contains(host)).toList();
+        gone.forEach(Host::leave);
+        choose(true);
+        return gone;
     }
 
     List<Endpoint> endpoints() {
-        return endpoints;
+        return set.endpoints;
     }
 
     List<Host> hosts() {
-        return hosts;
+        return set.hosts;
     }
 
     /** Returns the live state of an endpoint, null if it is not one of these. */
     @Nullable
     Host host(Endpoint endpoint) {
-        int index = endpoint.index();
-        if (index >= 0 && index < hosts.size() && hosts.get(index).endpoint().isSameAddress(endpoint)) {
-            return hosts.get(index);
-        }
-        return null;
-    }
-
-    private Host required(Endpoint endpoint) {
-        return Objects.requireNonNull(host(endpoint));
+        return set.host(endpoint);
     }
 
     /** Returns what chooses among the endpoints that may be chosen. */
@@ -204,7 +214,10 @@ public final class Health {
      * @param failure why it is not well, or null
      */
     public void onChecked(Endpoint endpoint, @Nullable String failure) {
-        Host host = required(endpoint);
+        Host host = host(endpoint);
+        if (host == null) {
+            return; // it has gone meanwhile
+        }
         int inService;
         synchronized (this) {
             boolean changed = (host.failedCheck == null) != (failure == null);
@@ -213,7 +226,7 @@ public final class Health {
                 return;
             }
             host.failures.set(0); // those of the time when it got no requests
-            choose();
+            choose(false);
             inService = inService();
         }
         listener.onChecked(endpoint, failure, inService);
@@ -226,21 +239,21 @@ public final class Health {
         int left;
         synchronized (this) {
             left = inService();
-            boolean allowed = host.isUnreached() || ejected() < policy.most(hosts.size());
+            boolean allowed = host.isUnreached() || ejected() < policy.most(set.hosts.size());
             if (!host.isInService() || left == 1 || !allowed) {
                 return;
             }
             left--;
             host.failures.set(0);
             millis = host.ejection.begin(policy, clock.getAsLong());
-            choose();
+            choose(false);
         }
         listener.onEjected(host.endpoint(), millis, left);
     }
 
     /** Lets ejected endpoints return whose time is over; called again and again. */
     public void review() {
-        for (Host host : hosts) {
+        for (Host host : set.hosts) {
             if (outliers != null && endsNow(host)) {
                 listener.onReturned(host.endpoint());
             }
@@ -254,7 +267,7 @@ public final class Health {
         }
         host.ejection.end(now);
         host.failures.set(0); // whatever was under way when it was ejected does not count
-        choose();
+        choose(false);
         return true;
     }
 
@@ -267,7 +280,7 @@ public final class Health {
         List<Host> known = those(host -> host.toString().equals(address));
         known.forEach(host -> host.draining = drain);
         if (!known.isEmpty()) {
-            choose();
+            choose(false);
         }
         return !known.isEmpty();
     }
@@ -276,20 +289,20 @@ public final class Health {
     public void inherit(Health before) {
         Map<Endpoint.Address, Legacy> legacies = before.legacies();
         synchronized (this) {
-            for (Host host : hosts) {
+            for (Host host : set.hosts) {
                 Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
                     inherit(host, legacy);
                 }
             }
-            choose();
+            choose(false);
         }
     }
 
     /** Returns how endpoints are, by their address. */
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
-        for (Host host : hosts) {
+        for (Host host : set.hosts) {
             Ejection ejection = new Ejection();
             ejection.inherit(host.ejection);
             legacies.putIfAbsent(
@@ -318,7 +331,8 @@ public final class Health {
         return those(host -> host.ejection.isLasting() && !host.isUnreached()).size();
     }
 
-    private void choose() {
+    /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */
+    private void choose(boolean anew) {
         List<Host> hostsNow = those(Host::isInService);
         if (hostsNow.isEmpty()) {
             hostsNow = those(Host::isWell); // who answers its checks may have recovered
@@ -327,27 +341,31 @@ public final class Health {
             hostsNow = those(host -> !host.draining); // the checks may be wrong
         }
         List<Endpoint> chosen = hostsNow.stream().map(Host::endpoint).toList();
-        if (chosen.equals(choice.endpoints)) {
+        if (!anew && chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
-        choice = new Choice(policy.over(hostsNow), chosen);
-        for (Host host : hosts) {
-            host.setChosen(hostsNow.contains(host));
+        Set<Host> included = Set.copyOf(hostsNow);
+        for (Host host : set.hosts) {
+            host.setChosen(included.contains(host), included.isEmpty());
         }
         for (Consumer<List<Host>> chooser : choosers) {
             chooser.accept(hostsNow);
         }
+        choice = new Choice(policy.over(hostsNow), chosen); // not sooner: new ones have no share of the limits before
     }
 
     private List<Host> those(Predicate<Host> wanted) {
-        return hosts.stream().filter(wanted).toList();
+        return set.hosts.stream().filter(wanted).toList();
     }
 
     // For those who look
 
-    /** Tells how an endpoint is. */
+    /** Tells how an endpoint is; one that has gone drains. */
     public synchronized Report report(Endpoint endpoint) {
-        Host host = required(endpoint);
+        Host host = host(endpoint);
+        if (host == null) {
+            return new Report(State.DRAINING, 0, 0, 0, null);
+        }
         Ejection ejection = host.ejection;
         String failedCheck = host.failedCheck;
         State state = State.HEALTHY;

@@ -13,6 +13,7 @@ public final class Host {
     private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Endpoint endpoint;
+    private volatile EndpointSpec spec;
     private Share connections = Share.unlimited();
     private Share requests = Share.unlimited();
     private final Latency latency = new Latency();
@@ -29,6 +30,12 @@ public final class Host {
     /** Whether the balancer chooses it at present. */
     private volatile boolean chosen = true;
 
+    /** Whether the balancer chooses none at all, so that who waits here cannot do better elsewhere. */
+    private volatile boolean alone;
+
+    /** Whether it is no endpoint of its upstream any more. */
+    private volatile boolean gone;
+
     // Guarded by the Health that it is part of.
     boolean draining;
     final Ejection ejection = new Ejection();
@@ -39,13 +46,42 @@ public final class Host {
 
     Host(Endpoint endpoint) {
         this.endpoint = endpoint;
+        this.spec = EndpointSpec.of(endpoint);
     }
 
     /** Counts against these from now on; called before anybody uses it. */
-    Host limitedBy(Share connectionsShare, Share requestsShare) {
+    void limitBy(Share connectionsShare, Share requestsShare) {
         connections = connectionsShare;
         requests = requestsShare;
-        return this;
+    }
+
+    /** Counts what leads to it against no limit until limits are divided: requests may come a moment sooner. */
+    void beginUndivided() {
+        connections.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+        requests.keep(Integer.MAX_VALUE, Integer.MAX_VALUE);
+    }
+
+    /** It is no endpoint of its upstream any more; what leads to it does not count against limits, as it gets nothing new. */
+    void leave() {
+        chosen = false;
+        gone = true;
+        draining = true;
+        connections.leave();
+        requests.leave();
+    }
+
+    /** Whether it is no endpoint of its upstream any more: what has begun there ends there, and nothing begins. */
+    public boolean isGone() {
+        return gone;
+    }
+
+    void setSpec(EndpointSpec wanted) {
+        spec = wanted;
+    }
+
+    /** Returns what is wanted of it at present. */
+    public EndpointSpec spec() {
+        return spec;
     }
 
     /** Returns whose state this is. */
@@ -55,7 +91,7 @@ public final class Host {
 
     /** Returns its share of requests at present, relative to that of its siblings; more than 0. */
     public double weight() {
-        return endpoint.weight();
+        return spec.weight();
     }
 
     /** Returns its share of the limit of connections, which the pools keep. */
@@ -106,9 +142,17 @@ public final class Host {
         return chosen;
     }
 
-    void setChosen(boolean now) {
+    /** Whether requests that wait for it may use it: it is chosen, or there is nothing better. */
+    public boolean isUsed() {
+        return chosen || alone;
+    }
+
+    void setChosen(boolean now, boolean noneIs) {
         if (chosen != now) {
             chosen = now;
+        }
+        if (alone != noneIs) {
+            alone = noneIs;
         }
     }
 

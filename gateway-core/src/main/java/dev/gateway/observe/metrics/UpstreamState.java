@@ -14,6 +14,8 @@ public record UpstreamState(String name, String protocol, List<EndpointState> en
     /**
      * An endpoint with its pooled connections of all event loops; tunnels are counted by their upstream only.
      *
+     * @param index its index in the upstream; only those below {@link EndpointsOfLoop#MOST} have counters of their own
+     * @param weight its share of requests relative to its siblings
      * @param state one of {@link #STATES}
      * @param ejections how often it was ejected
      * @param idle connections without a stream
@@ -22,8 +24,9 @@ public record UpstreamState(String name, String protocol, List<EndpointState> en
      * @param pending requests that wait for a connection
      */
     public record EndpointState(
+            int index,
             String address,
-            int weight,
+            double weight,
             String state,
             long ejections,
             int idle,

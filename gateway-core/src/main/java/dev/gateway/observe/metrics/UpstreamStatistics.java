@@ -112,10 +112,13 @@ final class UpstreamStatistics {
 
     /** Writes an endpoint; only the first ones of an upstream have counters of their own. */
     private void endpoint(EndpointState endpoint, EndpointSums.@Nullable Sum sum) {
-        json.object()
-                .put("address", endpoint.address())
-                .put("weight", endpoint.weight())
-                .put("state", endpoint.state())
+        json.object().put("address", endpoint.address());
+        if (endpoint.weight() == Math.rint(endpoint.weight())) {
+            json.put("weight", (long) endpoint.weight());
+        } else {
+            json.put("weight", endpoint.weight()); // it is one that several endpoints have together
+        }
+        json.put("state", endpoint.state())
                 .put("ejections", endpoint.ejections())
                 .put("idle", endpoint.idle())
                 .put("active", endpoint.active())
