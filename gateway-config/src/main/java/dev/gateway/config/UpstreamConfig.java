@@ -107,27 +107,48 @@ public record UpstreamConfig(
     /**
      * Endpoints are asked again and again whether they are well.
      *
-     * @param path the path that the check requests, with GET
-     * @param host that the request names, null for the endpoint's own
+     * @param request what they are asked
      * @param interval from an answer to the next question; not zero
+     * @param unhealthyInterval the same while the endpoint is unhealthy, null for no other; not zero
      * @param timeout of an answer, connecting included; not zero
      * @param healthyThreshold how many good answers in a row end a bad time, at least 1
      * @param unhealthyThreshold how many bad ones end a good time, at least 1
-     * @param expectedStatuses of good answers, at least one
      */
     public record ActiveCheck(
             Position position,
-            String path,
-            @Nullable String host,
+            CheckRequest request,
             Duration interval,
+            @Nullable Duration unhealthyInterval,
             Duration timeout,
             int healthyThreshold,
-            int unhealthyThreshold,
-            List<StatusRange> expectedStatuses) {
-        public ActiveCheck {
+            int unhealthyThreshold) {}
+
+    /** The type of an active check, and what only that type has. */
+    public sealed interface CheckRequest permits HttpCheck, GrpcCheck, TcpCheck {}
+
+    /**
+     * A GET request.
+     *
+     * @param path what is asked for
+     * @param host that the request names, null for the endpoint's own
+     * @param expectedStatuses of good answers, at least one
+     */
+    public record HttpCheck(String path, @Nullable String host, List<StatusRange> expectedStatuses)
+            implements CheckRequest {
+        public HttpCheck {
             expectedStatuses = List.copyOf(expectedStatuses);
         }
     }
+
+    /**
+     * A call of {@code grpc.health.v1.Health/Check}.
+     *
+     * @param service whose health is asked for, empty for that of the whole server
+     */
+    public record GrpcCheck(String service) implements CheckRequest {}
+
+    /** A connection, with TLS if the upstream has some. */
+    public record TcpCheck() implements CheckRequest {}
 
     /** Statuses from first to last, which is not less. */
     public record StatusRange(int first, int last) {

@@ -2,28 +2,20 @@ package dev.gateway.assembly;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
-import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.DialSettings;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.EndpointSpec;
-import dev.gateway.upstream.Health;
-import dev.gateway.upstream.OutlierDetection;
 import dev.gateway.upstream.ParentProxies;
 import dev.gateway.upstream.Upstream;
 import dev.gateway.upstream.UpstreamSettings;
 import dev.gateway.upstream.UpstreamTlsSettings;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Upstream factory. Turns the configuration of an upstream into what serves it: endpoints, a balancer, health, settings.
  */
 public final class UpstreamAssembly {
-    /** Of upstreams that say nothing of it: five failures in a row, that is, of which each can only be the endpoint's own. */
-    private static final OutlierDetection PROTECTION =
-            new OutlierDetection(OutlierDetection.Counts.ABSENCE, 5, 30_000, 300_000, 50);
-
     private UpstreamAssembly() {}
 
     /** Makes an upstream with all its endpoints in service. */
@@ -46,11 +38,7 @@ public final class UpstreamAssembly {
                 .dialSettings(dialSettings(protocols.sendProxyProtocol()))
                 .build();
         Balancer.Policy balancing = BalancerAssembly.policy(config.loadBalancer());
-        UpstreamConfig.HealthChecks checks = config.healthChecks();
-        OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
-        ActiveCheck active = checks == null ? null : active(checks.active());
-        Upstream upstream = new Upstream(
-                config.name(), new Health(List.of(), balancing, outliers, active, System::nanoTime), settings);
+        Upstream upstream = new Upstream(config.name(), HealthAssembly.health(config, balancing), settings);
         upstream.update(specs(config));
         return upstream;
     }
@@ -69,35 +57,6 @@ public final class UpstreamAssembly {
                 endpoint.name(),
                 endpoint.zone(),
                 EndpointSpec.STATIC);
-    }
-
-    private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
-        if (config == null) {
-            return PROTECTION;
-        }
-        return config.consecutive5xx() == 0
-                ? null
-                : new OutlierDetection(
-                        OutlierDetection.Counts.ANY_FAILURE,
-                        config.consecutive5xx(),
-                        Conversions.millis(config.baseEjectionTime()),
-                        Conversions.millis(config.maxEjectionTime()),
-                        config.maxEjectionPercent());
-    }
-
-    private static @Nullable ActiveCheck active(UpstreamConfig.@Nullable ActiveCheck config) {
-        return config == null
-                ? null
-                : new ActiveCheck(
-                        config.path(),
-                        config.host(),
-                        Conversions.millis(config.interval()),
-                        Conversions.millis(config.timeout()),
-                        config.healthyThreshold(),
-                        config.unhealthyThreshold(),
-                        config.expectedStatuses().stream()
-                                .map(each -> new ActiveCheck.Statuses(each.first(), each.last()))
-                                .toList());
     }
 
     private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {

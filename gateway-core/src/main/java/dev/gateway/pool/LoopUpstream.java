@@ -39,6 +39,7 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
     private final Map<DialTarget, EndpointPool> named = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<Host, Tunnels> tunnels = new HashMap<>(); // made when there is a first one
     private List<Host> followed = List.of(); // those that it has pools for
+    private int checks; // connections made for checks alone
     private boolean retired;
 
     LoopUpstream(UpstreamContext context) {
@@ -79,6 +80,11 @@ final class LoopUpstream implements SharedUpstream.Loop, EndpointPool.Owner {
             @Nullable ClientPreamble preamble,
             ResponseEvents events,
             StreamOpener.Callback callback) {
+        if (kind == StreamKind.CONNECTION_CHECK) {
+            ConnectionCheck check = new ConnectionCheck(context, DialTarget.straight(endpoint), events, callback);
+            check.start(checks++);
+            return check;
+        }
         if (endpoint.index() != NamedByRequest.INDEX) {
             Host host = shared.upstream.host(endpoint);
             if (!host.isGone()) {

@@ -376,7 +376,7 @@ class HealthTest {
         next.review();
         assertThat(next.report(turned.get(0)).state()).isEqualTo(State.HEALTHY);
 
-        ActiveCheck check = new ActiveCheck("/", null, 1000, 1000, 1, 1, List.of());
+        ActiveCheck check = new ActiveCheck(new ActiveCheck.Tcp(), 1000, 1000, 1000, 1, 1);
         Health checked = new Health(turned, RoundRobin::new, null, check, () -> nanos);
         next.onChecked(turned.get(3), "refused");
         checked.inherit(next);

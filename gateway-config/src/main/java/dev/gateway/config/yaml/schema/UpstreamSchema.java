@@ -4,10 +4,13 @@ import static java.util.Map.entry;
 
 import dev.gateway.config.EndpointConfig;
 import dev.gateway.config.UpstreamConfig;
+import dev.gateway.config.UpstreamConfig.ActiveCheck;
 import dev.gateway.config.UpstreamConfig.CircuitBreaker;
+import dev.gateway.config.UpstreamConfig.GrpcCheck;
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.Protocol;
 import dev.gateway.config.UpstreamConfig.SendProxyProtocol;
+import dev.gateway.config.UpstreamConfig.TcpCheck;
 import dev.gateway.config.UpstreamConfig.Timeouts;
 import dev.gateway.config.UpstreamConfig.Tls;
 import dev.gateway.config.yaml.type.ListType;
@@ -244,12 +247,14 @@ final class UpstreamSchema {
                                         ifProtocol("h2", ObjectType.requires("tls")),
                                         ifProtocol("h2c", Map.of("not", ObjectType.requires("tls"))))));
                 return v -> {
-                    refuseUnheardChecks(v, v.find(health), v.get(proxyProtocol));
+                    UpstreamConfig.Protocols protocols =
+                            new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol));
+                    refuseUselessChecks(v, v.find(health), protocols);
                     return new UpstreamConfig(
                             v.position(),
                             v.get(name),
                             v.get(endpoints),
-                            new UpstreamConfig.Protocols(v.get(protocol), v.find(tls), v.get(proxyProtocol)),
+                            protocols,
                             v.get(balancer),
                             v.get(breaker),
                             v.get(timeouts),
@@ -259,11 +264,27 @@ final class UpstreamSchema {
 
     private UpstreamSchema() {}
 
-    private static void refuseUnheardChecks(Values v, @Nullable HealthChecks checks, SendProxyProtocol proxyProtocol) {
-        if (checks != null && checks.active() != null && proxyProtocol != SendProxyProtocol.NONE) {
+    /** Checks whose questions endpoints would not understand. */
+    private static void refuseUselessChecks(
+            Values v, @Nullable HealthChecks checks, UpstreamConfig.Protocols protocols) {
+        ActiveCheck active = checks == null ? null : checks.active();
+        if (active == null) {
+            return;
+        }
+        boolean connects = active.request() instanceof TcpCheck && protocols.tls() == null;
+        if (protocols.sendProxyProtocol() != SendProxyProtocol.NONE && !connects) {
             v.error(
                     v.at("sendProxyProtocol"),
-                    "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two");
+                    "checks of healthChecks.active do not send the PROXY protocol and would fail: remove one of the two"
+                            + (protocols.tls() == null ? ", or write type: TCP in active" : ""));
+        }
+        boolean http2 = protocols.protocol() == Protocol.H2
+                || protocols.protocol() == Protocol.H2C
+                || (protocols.protocol() == Protocol.AUTO && protocols.tls() != null);
+        if (active.request() instanceof GrpcCheck && !http2) {
+            v.error(
+                    v.at(active, "type"),
+                    "type: GRPC needs HTTP/2: write protocol: h2c (cleartext) or protocol: h2 (with tls) in the upstream");
         }
     }
 
