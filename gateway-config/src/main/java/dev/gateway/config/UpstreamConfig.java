@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoints at least one
  * @param healthChecks what takes endpoints out of service, null for nothing
+ * @param panicThreshold the least percentage of endpoints in service, with fewer all are used; 0 for none
+ * @param slowStart for how long an endpoint that joins others gets less than its share; zero for not at all
  */
 public record UpstreamConfig(
         Position position,
@@ -19,7 +21,9 @@ public record UpstreamConfig(
         LoadBalancerConfig loadBalancer,
         CircuitBreaker circuitBreaker,
         Timeouts timeouts,
-        @Nullable HealthChecks healthChecks) {
+        @Nullable HealthChecks healthChecks,
+        int panicThreshold,
+        Duration slowStart) {
 
     public UpstreamConfig {
         endpoints = List.copyOf(endpoints);
@@ -28,7 +32,16 @@ public record UpstreamConfig(
     /** Returns what it would be with other endpoints. */
     public UpstreamConfig withEndpoints(List<EndpointConfig> others) {
         return new UpstreamConfig(
-                position, name, others, protocols, loadBalancer, circuitBreaker, timeouts, healthChecks);
+                position,
+                name,
+                others,
+                protocols,
+                loadBalancer,
+                circuitBreaker,
+                timeouts,
+                healthChecks,
+                panicThreshold,
+                slowStart);
     }
 
     /**
@@ -167,11 +180,23 @@ public record UpstreamConfig(
      * @param baseEjectionTime how long the first time; not zero
      * @param maxEjectionTime how long at most, when it is ejected again and again; no less
      * @param maxEjectionPercent of endpoints at the same time, from 1 to 100
+     * @param successRate when endpoints are ejected that succeed less often than others, null for never
      */
     public record OutlierDetection(
             Position position,
             int consecutive5xx,
             Duration baseEjectionTime,
             Duration maxEjectionTime,
-            int maxEjectionPercent) {}
+            int maxEjectionPercent,
+            @Nullable SuccessRate successRate) {}
+
+    /**
+     * Endpoints that succeed less often than others.
+     *
+     * @param interval over which requests are counted; not zero
+     * @param minimumHosts how many endpoints must have had enough requests, at least 2
+     * @param requestVolume how many requests are enough, at least 1
+     * @param stdevFactor how far below the average is too low, in thousandths of the standard deviation
+     */
+    public record SuccessRate(Duration interval, int minimumHosts, int requestVolume, int stdevFactor) {}
 }

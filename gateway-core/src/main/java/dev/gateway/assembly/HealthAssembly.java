@@ -4,6 +4,7 @@ import dev.gateway.config.UpstreamConfig;
 import dev.gateway.upstream.ActiveCheck;
 import dev.gateway.upstream.Balancer;
 import dev.gateway.upstream.Health;
+import dev.gateway.upstream.HealthSettings;
 import dev.gateway.upstream.OutlierDetection;
 import java.time.Duration;
 import java.util.List;
@@ -22,21 +23,31 @@ final class HealthAssembly {
         UpstreamConfig.HealthChecks checks = config.healthChecks();
         OutlierDetection outliers = outliers(checks == null ? null : checks.outlierDetection());
         ActiveCheck active = checks == null ? null : active(checks.active());
-        return new Health(List.of(), balancing, outliers, active, System::nanoTime);
+        HealthSettings settings =
+                new HealthSettings(outliers, active, config.panicThreshold(), Conversions.millis(config.slowStart()));
+        return new Health(List.of(), balancing, settings, System::nanoTime);
     }
 
     private static @Nullable OutlierDetection outliers(UpstreamConfig.@Nullable OutlierDetection config) {
         if (config == null) {
             return PROTECTION;
         }
-        return config.consecutive5xx() == 0
+        UpstreamConfig.SuccessRate rate = config.successRate();
+        return config.consecutive5xx() == 0 && rate == null
                 ? null
                 : new OutlierDetection(
                         OutlierDetection.Counts.ANY_FAILURE,
                         config.consecutive5xx(),
                         Conversions.millis(config.baseEjectionTime()),
                         Conversions.millis(config.maxEjectionTime()),
-                        config.maxEjectionPercent());
+                        config.maxEjectionPercent(),
+                        rate == null
+                                ? null
+                                : new OutlierDetection.SuccessRate(
+                                        Conversions.millis(rate.interval()),
+                                        rate.minimumHosts(),
+                                        rate.requestVolume(),
+                                        rate.stdevFactor()));
     }
 
     private static @Nullable ActiveCheck active(UpstreamConfig.@Nullable ActiveCheck config) {

@@ -74,7 +74,7 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     }
 
     private void ask() {
-        Question question = Question.of(policy, upstream, endpoint);
+        Question question = question();
         Probe asked = new Probe(this, question);
         probe = asked;
         wheel.arm(asked, policy.timeoutMillis());
@@ -104,6 +104,15 @@ final class EndpointCheck extends Timer implements Probe.Owner {
     /** Whether the question could be asked at all. */
     private boolean isAsked() {
         return probe != null && probe.hasStream();
+    }
+
+    private Question question() {
+        if (policy.request() instanceof ActiveCheck.Http http) {
+            return new HttpQuestion(http, upstream, endpoint);
+        } else if (policy.request() instanceof ActiveCheck.Grpc grpc) {
+            return new GrpcQuestion(grpc, policy.timeoutMillis(), upstream, endpoint);
+        }
+        return new TcpQuestion(upstream, endpoint);
     }
 
     @Override

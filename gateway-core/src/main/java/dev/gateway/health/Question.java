@@ -3,10 +3,7 @@ package dev.gateway.health;
 import dev.gateway.message.Fields;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.ClientStream;
-import dev.gateway.upstream.ActiveCheck;
-import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.StreamKind;
-import dev.gateway.upstream.Upstream;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
@@ -17,16 +14,6 @@ import org.jspecify.annotations.Nullable;
 interface Question {
     /** Names who asks, as servers log it. */
     String USER_AGENT = "gateway-health-check";
-
-    /** Returns what an endpoint of the upstream is asked now. */
-    static Question of(ActiveCheck policy, Upstream upstream, Endpoint endpoint) {
-        if (policy.request() instanceof ActiveCheck.Http http) {
-            return new HttpQuestion(http, upstream, endpoint);
-        } else if (policy.request() instanceof ActiveCheck.Grpc grpc) {
-            return new GrpcQuestion(grpc, policy.timeoutMillis(), upstream, endpoint);
-        }
-        return new TcpQuestion(upstream, endpoint);
-    }
 
     /** Returns the kind of stream that it takes. */
     StreamKind kind();

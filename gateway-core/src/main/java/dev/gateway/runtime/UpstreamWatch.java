@@ -72,6 +72,9 @@ public final class UpstreamWatch {
                     count.pending()));
         }
         return new UpstreamState(
-                upstream.name(), upstream.settings().protocol().name().toLowerCase(Locale.ROOT), endpoints);
+                upstream.name(),
+                upstream.settings().protocol().name().toLowerCase(Locale.ROOT),
+                endpoints,
+                upstream.health().isPanic());
     }
 }

@@ -93,6 +93,7 @@ final class UpstreamView {
                 limit(upstream.requests().taken(), upstream.settings().maxRequests()));
         json.put("limits", limits);
         json.put("waitingBytes", upstream.waiting().held());
+        json.put("panic", upstream.health().isPanic());
         List<Map<String, Object>> endpoints = new ArrayList<>();
         for (Host host : upstream.hosts()) {
             Endpoint endpoint = host.endpoint();
@@ -145,6 +146,7 @@ final class UpstreamView {
             json.put("failuresInARow", health.failures());
             json.put("ejections", health.ejections());
         }
+        putLive(json, upstream.host(endpoint));
         if (health.failedCheck() != null) {
             json.put("failedCheck", health.failedCheck());
         }
@@ -165,6 +167,16 @@ final class UpstreamView {
     /** A weight that several endpoints have together need not be whole. */
     private static Number weight(double weight) {
         return weight == Math.rint(weight) ? (Number) (long) weight : (Number) (Math.rint(weight * 1000) / 1000);
+    }
+
+    /** Adds what is known of an endpoint at times. */
+    private static void putLive(Map<String, Object> json, Host host) {
+        if (host.slowStart() < 1) {
+            json.put("slowStartPercent", Math.round(host.slowStart() * 100));
+        }
+        if (!Double.isNaN(host.successRate())) {
+            json.put("successPercent", Math.round(host.successRate() * 1000) / 10.0);
+        }
     }
 
     private static Map<String, Object> json(LoopView.IdleTimeout idleTimeout) {

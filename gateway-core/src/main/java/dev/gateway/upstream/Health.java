@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Endpoint health. How the endpoints of one upstream are, and so which of them are chosen: those in service, which neither
- * drain nor are ejected or unhealthy; if none is, the best of the others. Told of by event loops, which share a counter
+ * drain nor are ejected or unhealthy; if too few are, others, too. Told of by event loops, which share a counter
  * that only failures write; the rest is guarded by this object and changes rarely. Safe from any thread.
  */
 public final class Health {
@@ -50,39 +51,47 @@ public final class Health {
     /** What is chosen from, and by what. */
     private record Choice(Balancer balancer, List<Endpoint> endpoints) {}
 
-    /** What an endpoint leaves to the one of its address in the next generation. */
-    private record Legacy(
-            boolean draining, @Nullable String failedCheck, Host reached, int failures, Ejection ejection) {}
-
     private volatile HostSet set;
     private Consumer<Host> preparation = host -> {};
     private final Balancer.Policy policy;
+    private final HealthSettings settings;
     private final @Nullable OutlierDetection outliers;
     private final @Nullable ActiveCheck check;
     private final LongSupplier clock;
+    private final SlowStart slowStart;
+    private final @Nullable SuccessRates successRates;
+    private volatile boolean panic;
+    private boolean toldPanic; // of the thread that reviews
     private volatile Choice choice;
     private volatile HealthListener listener = HealthListener.NONE;
     private final List<Consumer<List<Host>>> choosers = new CopyOnWriteArrayList<>();
 
-    /**
-     * Makes it, with all endpoints in service.
-     *
-     * @param policy makes what chooses among those that may be chosen
-     * @param outliers when endpoints are ejected, null for never
-     * @param check how they are asked whether they are well, null for not at all
-     * @param clock nanoseconds since some time
-     */
+    /** Makes it without slow start and panic mode. */
     public Health(
             List<Endpoint> endpoints,
             Balancer.Policy policy,
             @Nullable OutlierDetection outliers,
             @Nullable ActiveCheck check,
             LongSupplier clock) {
+        this(endpoints, policy, new HealthSettings(outliers, check, 0, 0), clock);
+    }
+
+    /**
+     * Makes it, with all endpoints in service.
+     *
+     * @param policy makes what chooses among those that may be chosen
+     * @param clock nanoseconds since some time
+     */
+    public Health(List<Endpoint> endpoints, Balancer.Policy policy, HealthSettings settings, LongSupplier clock) {
         this.set = new HostSet(endpoints.stream().map(Host::new).toList());
         this.policy = policy;
-        this.outliers = outliers;
-        this.check = check;
+        this.settings = settings;
+        this.outliers = settings.outliers();
+        this.check = settings.check();
         this.clock = clock;
+        this.slowStart = new SlowStart(settings.slowStartMillis());
+        OutlierDetection.SuccessRate rate = outliers == null ? null : outliers.successRate();
+        this.successRates = rate == null ? null : new SuccessRates(rate, clock.getAsLong());
         this.choice = new Choice(policy.over(set.hosts), set.endpoints);
     }
 
@@ -183,6 +192,9 @@ public final class Health {
         Host host = outliers == null || outliers.counts() == OutlierDetection.Counts.ABSENCE ? null : host(endpoint);
         if (host != null) {
             host.forgive();
+            if (successRates != null) {
+                host.countOutcome(true);
+            }
         }
     }
 
@@ -203,8 +215,11 @@ public final class Health {
 
     private void onFailed(Host host) {
         host.latency().addFailure(clock.getAsLong());
-        if (outliers != null && host.failures.incrementAndGet() % outliers.consecutive5xx() == 0) {
-            eject(host, outliers); // if it must not be now, maybe after as many more
+        if (successRates != null) {
+            host.countOutcome(false);
+        }
+        if (outliers != null && outliers.isTooMany(host.failures.incrementAndGet())) {
+            eject(host, outliers, "has failed too often"); // if it must not be now, maybe after as many more
         }
     }
 
@@ -234,7 +249,7 @@ public final class Health {
 
     // Who is in service
 
-    private void eject(Host host, OutlierDetection policy) {
+    private void eject(Host host, OutlierDetection policy, String reason) {
         long millis;
         int left;
         synchronized (this) {
@@ -248,16 +263,32 @@ public final class Health {
             millis = host.ejection.begin(policy, clock.getAsLong());
             choose(false);
         }
-        listener.onEjected(host.endpoint(), millis, left);
+        listener.onEjected(host.endpoint(), reason, millis, left);
     }
 
-    /** Lets ejected endpoints return whose time is over; called again and again. */
+    /** Lets ejected endpoints return whose time is over, and does all else that takes time; called again and again. */
     public void review() {
+        for (SuccessRates.Outlier outlier : advance()) {
+            eject(outlier.host(), Objects.requireNonNull(outliers), outlier.reason());
+        }
         for (Host host : set.hosts) {
             if (outliers != null && endsNow(host)) {
                 listener.onReturned(host.endpoint());
             }
         }
+        if (panic != toldPanic) {
+            toldPanic = panic;
+            listener.onPanic(toldPanic, inService());
+        }
+    }
+
+    /** Lets slow starts go on; returns who succeeds too seldom. */
+    private synchronized List<SuccessRates.Outlier> advance() {
+        long now = clock.getAsLong();
+        if (slowStart.advance(set.hosts, now)) {
+            choose(true);
+        }
+        return successRates == null ? List.of() : successRates.review(set.hosts, now);
     }
 
     private synchronized boolean endsNow(Host host) {
@@ -292,10 +323,12 @@ public final class Health {
             for (Host host : set.hosts) {
                 Legacy legacy = legacies.get(host.endpoint().address());
                 if (legacy != null) {
-                    inherit(host, legacy);
+                    legacy.give(host, settings);
+                } else {
+                    slowStart.begin(host, clock.getAsLong());
                 }
             }
-            choose(false);
+            choose(true);
         }
     }
 
@@ -303,26 +336,12 @@ public final class Health {
     private synchronized Map<Endpoint.Address, Legacy> legacies() {
         Map<Endpoint.Address, Legacy> legacies = new HashMap<>();
         for (Host host : set.hosts) {
-            Ejection ejection = new Ejection();
-            ejection.inherit(host.ejection);
-            legacies.putIfAbsent(
-                    host.endpoint().address(),
-                    new Legacy(host.draining, host.failedCheck, host, host.failures.get(), ejection));
+            legacies.putIfAbsent(host.endpoint().address(), Legacy.of(host));
         }
         return legacies;
     }
 
-    private void inherit(Host host, Legacy legacy) {
-        host.draining = legacy.draining;
-        host.inheritReach(legacy.reached);
-        if (outliers != null) {
-            host.failures.set(legacy.failures % outliers.consecutive5xx());
-            host.ejection.inherit(legacy.ejection);
-        }
-        host.failedCheck = check == null ? null : legacy.failedCheck;
-    }
-
-    private int inService() {
+    private synchronized int inService() {
         return those(Host::isInService).size();
     }
 
@@ -333,17 +352,14 @@ public final class Health {
 
     /** Chooses, in the same way as before unless who is chosen has changed, or their weights may have. */
     private void choose(boolean anew) {
-        List<Host> hostsNow = those(Host::isInService);
-        if (hostsNow.isEmpty()) {
-            hostsNow = those(Host::isWell); // who answers its checks may have recovered
-        }
-        if (hostsNow.isEmpty()) {
-            hostsNow = those(host -> !host.draining); // the checks may be wrong
-        }
+        Selection selection = Selection.of(set.hosts, settings.panicThreshold());
+        List<Host> hostsNow = selection.hosts();
+        panic = selection.panic();
         List<Endpoint> chosen = hostsNow.stream().map(Host::endpoint).toList();
         if (!anew && chosen.equals(choice.endpoints)) {
             return; // their turn goes on
         }
+        slowStart.join(choice.endpoints, hostsNow, clock.getAsLong());
         Set<Host> included = Set.copyOf(hostsNow);
         for (Host host : set.hosts) {
             host.setChosen(included.contains(host), included.isEmpty());
@@ -385,6 +401,11 @@ public final class Health {
     /** Whether an endpoint gets no new request because an operator wants it so. */
     public boolean isDraining(Endpoint endpoint) {
         return report(endpoint).state() == State.DRAINING;
+    }
+
+    /** Whether so few endpoints are in service that all get requests (panic mode). */
+    public boolean isPanic() {
+        return panic;
     }
 
     /** Whether failures of endpoints are counted. */

@@ -2,6 +2,7 @@ package dev.gateway.upstream;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,14 @@ public final class Host {
 
     /** Whether it is no endpoint of its upstream any more. */
     private volatile boolean gone;
+    /** What became of requests since the last review of success rates; counted only where there are such reviews. */
+    private final LongAdder served = new LongAdder();
+
+    private final LongAdder failed = new LongAdder();
+    private volatile double successRate = Double.NaN;
+
+    /** Which part of its share it gets. */
+    final Ramp ramp = new Ramp();
 
     // Guarded by the Health that it is part of.
     boolean draining;
@@ -91,7 +100,30 @@ public final class Host {
 
     /** Returns its share of requests at present, relative to that of its siblings; more than 0. */
     public double weight() {
-        return spec.weight();
+        return spec.weight() * ramp.factor();
+    }
+
+    /** Returns which part of its share it gets while it starts slowly; 1 for all. */
+    public double slowStart() {
+        return ramp.factor();
+    }
+
+    void countOutcome(boolean good) {
+        (good ? served : failed).increment();
+    }
+
+    /** Ends an interval of success rates; returns whether it had as many requests. */
+    boolean endInterval(int requests) {
+        long good = served.sumThenReset();
+        long bad = failed.sumThenReset();
+        boolean enough = good + bad >= requests;
+        successRate = enough ? (double) good / (good + bad) : Double.NaN;
+        return enough;
+    }
+
+    /** Returns the part of requests that succeeded in the last interval, {@code NaN} if it is not known. */
+    public double successRate() {
+        return successRate;
     }
 
     /** Returns its share of the limit of connections, which the pools keep. */
@@ -119,9 +151,10 @@ public final class Host {
         return unreached && nanos - unreachedNanos < LATELY_NANOS;
     }
 
-    /** Takes over whether a connection could be made, and how long answers take. */
+    /** Takes over whether a connection could be made, how long answers take, and how far its slow start is. */
     void inheritReach(Host before) {
         latency.inherit(before.latency);
+        ramp.inherit(before.ramp);
         if (before.unreached) {
             setReached(false, before.unreachedNanos);
         }

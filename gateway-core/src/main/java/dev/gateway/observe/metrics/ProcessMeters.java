@@ -141,6 +141,12 @@ final class ProcessMeters implements Exposition.Source {
                             "state",
                             state));
             if (!upstream.endpoints().isEmpty()) {
+                out.gauge(
+                        "gateway_upstream_panic",
+                        "Whether all endpoints get requests because too few are in service.",
+                        upstream.panic() ? 1 : 0,
+                        "upstream",
+                        upstream.name());
                 out.counter(
                         "gateway_upstream_ejections",
                         "Endpoints taken out of service for having failed too often.",

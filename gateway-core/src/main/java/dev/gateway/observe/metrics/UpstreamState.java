@@ -6,8 +6,14 @@ import java.util.List;
  * An upstream of the active generation, as statistics show it.
  *
  * @param protocol what is spoken to its endpoints, as the configuration says it
+ * @param panic whether so few endpoints are in service that all get requests
  */
-public record UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
+public record UpstreamState(String name, String protocol, List<EndpointState> endpoints, boolean panic) {
+    /** Is that of an upstream that is not in panic mode. */
+    public UpstreamState(String name, String protocol, List<EndpointState> endpoints) {
+        this(name, protocol, endpoints, false);
+    }
+
     /** All words for how an endpoint is. */
     public static final List<String> STATES = List.of("healthy", "draining", "unhealthy", "ejected", "unreachable");
 

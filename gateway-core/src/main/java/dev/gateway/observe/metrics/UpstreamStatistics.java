@@ -31,7 +31,10 @@ final class UpstreamStatistics {
     void write() {
         json.array("upstreams");
         states.stream().sorted(Comparator.comparing(UpstreamState::name)).forEach(state -> {
-            json.object().put("name", state.name()).put("protocol", state.protocol());
+            json.object()
+                    .put("name", state.name())
+                    .put("protocol", state.protocol())
+                    .put("panic", state.panic() ? 1 : 0);
             upstream(state.name());
             int[] recent = window.of(RecentRequests.Key.ofUpstream(state.name()));
             RecentStatistics.of(recent == null ? new int[FineHistogram.BUCKETS] : recent)

@@ -2,6 +2,7 @@ package dev.gateway.config.yaml.schema;
 
 import dev.gateway.config.UpstreamConfig.HealthChecks;
 import dev.gateway.config.UpstreamConfig.OutlierDetection;
+import dev.gateway.config.UpstreamConfig.SuccessRate;
 import dev.gateway.config.yaml.type.ObjectType;
 import dev.gateway.config.yaml.type.Types;
 import dev.gateway.format.Durations;
@@ -10,6 +11,54 @@ import java.util.Map;
 
 /** What takes endpoints of an upstream out of service, key by key. */
 final class HealthChecksSchema {
+    private static final Duration MIN_RATE_INTERVAL = Duration.ofSeconds(1);
+    private static final int STDEV_UNIT = 1000;
+
+    private static final ObjectType<SuccessRate> SUCCESS_RATE = ObjectType.of(
+            "successRate section",
+            "The gateway ejects endpoints whose success rate is far below the average of all endpoints.",
+            o -> {
+                var interval = o.defaulted(
+                        "interval",
+                        Types.DURATION,
+                        Duration.ofSeconds(10),
+                        SuccessRate::interval,
+                        "Time over which the gateway counts requests, at least 1s.");
+                var hosts = o.defaulted(
+                        "minimumHosts",
+                        Types.integer(2, 1_000_000),
+                        5,
+                        SuccessRate::minimumHosts,
+                        "Number of endpoints with enough requests that the comparison needs.");
+                var volume = o.defaulted(
+                        "requestVolume",
+                        Types.integer(1, 100_000_000),
+                        100,
+                        SuccessRate::requestVolume,
+                        "Number of requests in the interval that are enough for an endpoint to be compared.");
+                var factor = o.defaulted(
+                        "stdevFactor",
+                        Types.integer(1, 1_000_000),
+                        1900,
+                        SuccessRate::stdevFactor,
+                        "How far below the average a success rate is too low, in thousandths of the standard "
+                                + "deviation. A difference of less than 5 percentage points never ejects.");
+                return v -> {
+                    if (v.get(interval).compareTo(MIN_RATE_INTERVAL) < 0) {
+                        v.error(v.at("interval"), "interval: expected 1s or more");
+                    }
+                    // One bad endpoint of n is sqrt(n - 1) standard deviations below the average, whatever it does.
+                    int most = (int) (STDEV_UNIT * Math.sqrt(v.get(hosts) - 1.0));
+                    if (v.get(factor) >= most) {
+                        v.warning(
+                                v.at(v.has("stdevFactor") ? "stdevFactor" : "minimumHosts"),
+                                "with " + v.get(hosts) + " endpoints none can be so far below the average: write "
+                                        + "stdevFactor: " + most * 9 / 10 + ", or raise minimumHosts");
+                    }
+                    return new SuccessRate(v.get(interval), v.get(hosts), v.get(volume), v.get(factor));
+                };
+            });
+
     private static final ObjectType<OutlierDetection> OUTLIER_DETECTION = ObjectType.of(
             "outlierDetection section",
             "The gateway ejects endpoints that fail repeatedly. An ejected endpoint gets no " + "requests for a while.",
@@ -41,6 +90,11 @@ final class HealthChecksSchema {
                         OutlierDetection::maxEjectionPercent,
                         "Maximum percentage of endpoints that are ejected at the same time, rounded up. "
                                 + "Unreachable endpoints do not count. The last endpoint in service is never ejected.");
+                var rate = o.optional(
+                        "successRate",
+                        SUCCESS_RATE,
+                        OutlierDetection::successRate,
+                        "Also ejects endpoints that succeed less often than the others. {} takes the defaults.");
                 return v -> {
                     if (v.get(base).isZero()) {
                         v.error(v.at("baseEjectionTime"), "baseEjectionTime: expected more than 0s");
@@ -52,7 +106,12 @@ final class HealthChecksSchema {
                                         + "): make it at least as long");
                     }
                     return new OutlierDetection(
-                            v.position(), v.get(consecutive), v.get(base), v.get(longest), v.get(percent));
+                            v.position(),
+                            v.get(consecutive),
+                            v.get(base),
+                            v.get(longest),
+                            v.get(percent),
+                            v.find(rate));
                 };
             });
 

@@ -238,7 +238,21 @@ final class UpstreamSchema {
                         HealthChecksSchema.HEALTH_CHECKS,
                         UpstreamConfig::healthChecks,
                         "How the gateway detects endpoints that fail.");
-                o.reserve("slowStart", "warming up of new endpoints");
+                var panicThreshold = o.defaulted(
+                        "panicThreshold",
+                        Types.integer(0, 100),
+                        0,
+                        UpstreamConfig::panicThreshold,
+                        "Percentage of endpoints. If fewer are in service, the gateway uses all that do not drain, "
+                                + "so that the rest is not overloaded. 0 means never.");
+                var slowStart = o.defaulted(
+                        "slowStart",
+                        Types.DURATION,
+                        Duration.ZERO,
+                        UpstreamConfig::slowStart,
+                        "Time in which the share of an endpoint rises from a tenth to all of it. It holds for new "
+                                + "endpoints, and for those that are healthy again or no longer ejected. 0s means "
+                                + "none.");
                 o.constraint(
                         UpstreamSchema::tlsProblem,
                         Map.of(
@@ -258,7 +272,9 @@ final class UpstreamSchema {
                             v.get(balancer),
                             v.get(breaker),
                             v.get(timeouts),
-                            v.find(health));
+                            v.find(health),
+                            v.get(panicThreshold),
+                            v.get(slowStart));
                 };
             });
 
