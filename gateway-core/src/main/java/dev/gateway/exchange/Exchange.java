@@ -210,6 +210,13 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onSilent() {
+        if (attempts != null) {
+            attempts.onSilent();
+        }
+    }
+
+    @Override
     public boolean owesHead() {
         return state.isRequestEnded()
                 || head.isConnect()

@@ -30,6 +30,7 @@ final class RequestBody {
     private @Nullable Fields trailers;
     private @Nullable BodyInspector inspector; // that has not let it pass yet
     private @Nullable Attempt attempt; // whose stream takes it
+    private int mostKept;
     private long received; // bytes of it, without framing
     private boolean sentTrailers; // by the current attempt
     private boolean begun;
@@ -123,9 +124,14 @@ final class RequestBody {
         }
     }
 
-    /** Sends the head, and what has been held, on the stream of an attempt. */
-    void sendTo(Attempt attempt, ClientStream stream) {
+    /**
+     * Sends the head, and what has been held, on the stream of an attempt.
+     *
+     * @param mostKept how much is kept for another attempt
+     */
+    void sendTo(Attempt attempt, ClientStream stream, int mostKept) {
         this.attempt = attempt;
+        this.mostKept = mostKept;
         relay.pass(exchange.server, stream);
         sentTrailers = false;
         boolean bodyless = isLast() && (sent == null || sent.size() == 0);
@@ -251,7 +257,7 @@ final class RequestBody {
     private void keep(ByteBuf data) {
         SentBody kept = sent;
         if (kept == null) {
-            kept = new SentBody(exchange.record.connection.account());
+            kept = new SentBody(exchange.record.connection.account(), mostKept);
             sent = kept;
         }
         if (exchange.head.isConnect()) {

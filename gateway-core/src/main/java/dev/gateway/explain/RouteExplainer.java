@@ -371,6 +371,7 @@ public final class RouteExplainer {
         Map<String, Object> more = new LinkedHashMap<>();
         if (rule.timeouts().tunnel() == null) {
             more.put("retries", rule.forwarding().retry().attempts());
+            more.put("retry", RetryText.of(rule.forwarding().retry()));
             more.put("preserveHost", rule.forwarding().preserveHost());
             more.put("upgrades", rule.upgrades().tokens());
         }

@@ -13,6 +13,9 @@ public final class Host {
     /** For how long a failed connection says something of an endpoint to which nobody has connected since. */
     private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** How exactly it is known when it answered. */
+    private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final Endpoint endpoint;
     private volatile EndpointSpec spec;
     private Share connections = Share.unlimited();
@@ -44,6 +47,12 @@ public final class Host {
 
     /** Which part of its share it gets. */
     final Ramp ramp = new Ramp();
+
+    /** When it answered, roughly. */
+    private volatile long heardNanos;
+
+    /** Whether it has answered at all. */
+    private volatile boolean heard;
 
     // Guarded by the Health that it is part of.
     boolean draining;
@@ -187,6 +196,24 @@ public final class Host {
         if (alone != noneIs) {
             alone = noneIs;
         }
+    }
+
+    /** It has answered a request. Written at most a few times a second, so that loops do not contend for it. */
+    public void onHeard(long nanos) {
+        if (!heard || nanos - heardNanos > HEARD_NANOS) {
+            heardNanos = nanos;
+            heard = true;
+        }
+    }
+
+    /** Whether it has answered a request after that time. */
+    public boolean isHeardSince(long nanos) {
+        return heard && heardNanos - nanos > 0;
+    }
+
+    /** Whether its last request failed, as far as is known; false without outlier detection. */
+    public boolean isFailing() {
+        return failures.getOpaque() != 0;
     }
 
     /** Forgets failures, as after a success; writes only if there were some. */

@@ -15,6 +15,7 @@ public final class Upstream {
     private final Limit pendingRequests;
     private final FairLimit requests;
     private final PendingRequestMemory waiting = new PendingRequestMemory();
+    private final RetryBudget retryBudget = new RetryBudget();
     private final Host named = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
     private final Host departed = new Host(new Endpoint(NamedByRequest.INDEX, "*", 0, 1));
 
@@ -119,6 +120,11 @@ public final class Upstream {
     /** Returns what requests that wait for its answers make the process hold. */
     public PendingRequestMemory waiting() {
         return waiting;
+    }
+
+    /** Returns how many retries it takes. */
+    public RetryBudget retryBudget() {
+        return retryBudget;
     }
 
     @Override

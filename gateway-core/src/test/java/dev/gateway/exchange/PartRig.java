@@ -229,6 +229,9 @@ abstract class PartRig {
         }
 
         @Override
+        public void onSilent() {}
+
+        @Override
         public boolean owesHead() {
             return owesHead;
         }

@@ -177,9 +177,11 @@ final class UpstreamSource implements Exposition.Source {
             }
         }
         String retries = "gateway_upstream_retries";
-        String help = "Attempts after the first.";
+        String help = "Attempts after the first, and those that the budget forbade.";
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_SUCCEEDED), "upstream", name, "result", "success");
         out.counter(retries, help, meters.get(UpstreamCount.RETRIES_FAILED), "upstream", name, "result", "failure");
+        long forbidden = meters.get(UpstreamCount.RETRIES_OVER_BUDGET);
+        out.counter(retries, help, forbidden, "upstream", name, "result", "over_budget");
         String stale = "gateway_pool_stale";
         String staleHelp = "Kept connections that turned out to be closed.";
         out.counter(stale, staleHelp, meters.get(UpstreamCount.STALE_RETRIED), "upstream", name, "outcome", "retried");

@@ -13,7 +13,7 @@ const MEANINGS = {
   upstream_reset_in_body: 'the upstream closed or reset during its response',
   upstream_protocol_error: 'the upstream violated its protocol',
   upstream_timeout: 'the upstream did not answer in time',
-  retry_limit: 'the last retry was answered with a status of retry.codes',
+  retry_limit: 'the last attempt failed, too',
   retry_budget: 'retries are too large a share of requests',
   client_closed: 'the client closed the connection',
   client_timeout: 'the client did not send in time',

@@ -86,6 +86,8 @@ public final class Suggestions {
             Map.entry("timeout", "timeouts"),
             Map.entry("retries", "retry attempts"),
             Map.entry("numretries", "attempts"),
+            Map.entry("retryon", "on"),
+            Map.entry("minretryrate", "minRetriesPerSecond"),
             Map.entry("keepalive", "idle"),
             Map.entry("keepalivetimeout", "idle"),
             Map.entry("read", "requestBodyIdle responseHeaders"),
