@@ -55,8 +55,8 @@ final class RetrySchema {
     /** When requests of a rule are sent again. */
     static final ObjectType<RetryConfig> RETRY = ObjectType.of(
             "retry section",
-            "When the gateway sends a request again. Whatever this says, it does so after an endpoint could not be "
-                    + "reached and there is another, and after an endpoint provably did not process the request.",
+            "When the gateway sends a request again. Two cases need no policy: an endpoint could not be reached "
+                    + "and there is another, or an endpoint provably did not process the request.",
             o -> {
                 var attempts = o.defaulted(
                         "attempts",
