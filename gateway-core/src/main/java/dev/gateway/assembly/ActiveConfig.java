@@ -7,12 +7,10 @@ import dev.gateway.config.ListenerConfig;
 import dev.gateway.config.RouteConfig;
 import dev.gateway.config.UpstreamConfig;
 import dev.gateway.observe.meters.ConfiguredNames;
-import dev.gateway.upstream.EndpointSpec;
 import dev.gateway.upstream.NamedByRequest;
 import dev.gateway.upstream.Upstream;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,22 +61,6 @@ public final class ActiveConfig {
         boolean same = before != null
                 && ConfigEquality.isSame(before.withEndpoints(List.of()), wanted.withEndpoints(List.of()));
         return same ? upstreams.get(wanted.name()) : null;
-    }
-
-    /** Returns the upstreams that go on from the configuration before with other endpoints, and those. */
-    public Map<Upstream, List<EndpointSpec>> endpointChanges(ActiveConfig before) {
-        Map<Upstream, List<EndpointSpec>> changes = new LinkedHashMap<>();
-        for (UpstreamConfig wanted : config.upstreams()) {
-            Upstream upstream = upstreams.get(wanted.name());
-            UpstreamConfig former = before.configured.get(wanted.name());
-            if (upstream != null
-                    && former != null
-                    && upstream == before.upstream(wanted.name())
-                    && !ConfigEquality.isSame(former.endpoints(), wanted.endpoints())) {
-                changes.put(upstream, UpstreamAssembly.specs(wanted));
-            }
-        }
-        return changes;
     }
 
     /** Returns what was made of an entry that says the same, or null; also if it has to be made again. */

@@ -48,7 +48,8 @@ public final class UpstreamAssembly {
         return config.endpoints().stream().map(UpstreamAssembly::spec).toList();
     }
 
-    private static EndpointSpec spec(EndpointConfig config) {
+    /** Returns what is wanted of an entry as long as nothing else is known of it: of a name, that it is resolved. */
+    public static EndpointSpec spec(EndpointConfig config) {
         Endpoint endpoint = endpoint(config, 0);
         return new EndpointSpec(
                 endpoint.host(),
@@ -56,7 +57,7 @@ public final class UpstreamAssembly {
                 config.weight(),
                 endpoint.name(),
                 endpoint.zone(),
-                EndpointSpec.STATIC);
+                config.dns() == null ? EndpointSpec.STATIC : "dns:" + config.dns());
     }
 
     private static UpstreamSettings.Protocol protocol(UpstreamConfig.Protocol protocol) {
@@ -76,7 +77,8 @@ public final class UpstreamAssembly {
 
     /** Returns an endpoint of an upstream, and its position there. */
     public static Endpoint endpoint(EndpointConfig config, int index) {
-        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(config.host());
+        String name = config.dns() != null ? config.dns() : config.host();
+        String host = config.unix() != null ? "unix:" + config.unix() : String.valueOf(name);
         return new Endpoint(index, host, config.port(), config.weight());
     }
 

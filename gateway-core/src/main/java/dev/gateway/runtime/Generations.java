@@ -31,7 +31,7 @@ public final class Generations {
     private final Metrics metrics;
     private final ConnectShared tunnels = new ConnectShared();
     private final HealthWatch health;
-    private final EndpointUpdates endpoints;
+    private final EndpointFeeds endpoints;
     private final ScheduledExecutorService thread;
     private final List<Alive> alive = new ArrayList<>(); // the last one is active
     private volatile @Nullable ActiveConfig activeConfig;
@@ -55,7 +55,7 @@ public final class Generations {
         this.certificates = certificates;
         this.metrics = metrics;
         this.health = new HealthWatch(metrics, loops.checks());
-        this.endpoints = new EndpointUpdates(loops.pools(), thread);
+        this.endpoints = new EndpointFeeds(new EndpointUpdates(loops.pools(), thread), loops::watchName, thread);
         this.thread = thread;
         metrics.addDenials(tunnels::readDenials);
     }
@@ -127,8 +127,8 @@ public final class Generations {
         // Nothing fails from here on.
         long drainNanos = config.drain().timeout().toNanos();
         ActiveConfig after = new ActiveConfig(config, next);
+        endpoints.use(after, drainNanos);
         if (before != null) {
-            after.endpointChanges(before).forEach((upstream, wanted) -> endpoints.update(upstream, wanted, drainNanos));
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
         loops.know(next.upstreams());

@@ -40,7 +40,7 @@ import dev.gateway.process.StartException;
 import dev.gateway.process.Watchdog;
 import dev.gateway.stream.ConnectionObserver;
 import dev.gateway.time.TimerWheel;
-import dev.gateway.upstream.Endpoint;
+import dev.gateway.upstream.EndpointSource;
 import dev.gateway.upstream.Upstream;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
@@ -54,6 +54,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Event loops and what they share: the event loops, what each of them has (timers, counters, a request handler, pools), and
@@ -183,8 +184,13 @@ public final class Loops {
     void know(List<Upstream> upstreams) {
         resolver.configure(upstreams.stream()
                 .flatMap(upstream -> upstream.endpoints().stream())
-                .map(Endpoint::host)
+                .flatMap(endpoint -> Stream.of(endpoint.host(), endpoint.name()))
                 .toList());
+    }
+
+    /** Makes what asks DNS for the addresses of a name of the configuration, on the first event loop. */
+    EndpointSource watchName(String name) {
+        return new DnsSource(name, resolver, transport.loops().get(0));
     }
 
     /** Gives each loop its request handler. */

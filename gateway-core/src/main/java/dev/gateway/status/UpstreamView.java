@@ -140,6 +140,7 @@ final class UpstreamView {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("endpoint", endpoint.toString());
         json.put("weight", weight(host.weight()));
+        json.put("source", host.spec().source());
         Health.Report health = upstream.health().report(endpoint);
         json.put("state", health.state().label());
         if (upstream.health().detectsOutliers()) {
