@@ -35,6 +35,8 @@ final class Deadlines extends Timer {
     private long maxSince;
     private long reportMillis;
     private long reportSince;
+    private long paceMillis;
+    private long paceSince;
     private boolean backingOff;
     private long backoffMillis;
     private long backoffSince;
@@ -56,6 +58,9 @@ final class Deadlines extends Timer {
 
         /** Nothing has moved for too long ({@link Cause#IDLE_TIMEOUT}), or a tunnel is too old. */
         void onTimeUp(Failure failure);
+
+        /** It is time to look how fast the client sends the request's body. */
+        void onPaceDue();
 
         /** It is time to report on a tunnel. */
         void onReportDue();
@@ -112,9 +117,18 @@ final class Deadlines extends Timer {
         attemptMillis = 0;
     }
 
+    /** The pace of the request's body is to be looked at after each such time, until 0 is said. */
+    void watchPace(long millis) {
+        paceMillis = millis;
+        if (millis > 0) {
+            paceSince = wheel.nanoTime();
+            arm(paceSince);
+        }
+    }
+
     /** The exchange has become a tunnel: limits of its own take the place of all others, and it is reported on. */
     void tunnel(Route.TunnelTimeouts limits, long reportMillis, long since) {
-        requestMillis = attemptMillis = headMillis = silentMillis = 0;
+        requestMillis = attemptMillis = headMillis = silentMillis = paceMillis = 0;
         idleMillis = limits.idleMillis();
         halfClosedMillis = limits.halfClosedMillis();
         maxMillis = limits.maxMillis();
@@ -174,6 +188,7 @@ final class Deadlines extends Timer {
         left = Math.min(left, left(silentMillis, silentSince, now));
         left = Math.min(left, left(idleMillis, idleSince, now));
         left = Math.min(left, left(maxMillis, maxSince, now));
+        left = Math.min(left, left(paceMillis, paceSince, now));
         left = Math.min(left, left(reportMillis, reportSince, now));
         if (backingOff) {
             left = Math.min(left, backoffMillis - (now - backoffSince) / NANOS_PER_MILLI);
@@ -213,6 +228,10 @@ final class Deadlines extends Timer {
             owner.onTimeUp(Failure.of(Cause.IDLE_TIMEOUT, "no byte in either direction in " + idleMillis + " ms"));
         } else if (left(maxMillis, maxSince, now) <= 0) {
             owner.onTimeUp(Failure.of(Cause.MAX_DURATION, "a tunnel open for " + maxMillis + " ms"));
+        } else if (left(paceMillis, paceSince, now) <= 0) {
+            paceSince = now;
+            arm(now);
+            owner.onPaceDue();
         } else if (left(reportMillis, reportSince, now) <= 0) {
             reportSince = now;
             arm(now);

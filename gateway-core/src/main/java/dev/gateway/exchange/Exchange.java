@@ -82,6 +82,9 @@ final class Exchange extends ExchangeContext
         held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
+        if (record.kind == Kind.HTTP && !GrpcStatus.isCall(head)) {
+            request.keepUpWith(settings().bodyRate(record.connection.listener()));
+        }
         if (request.passes(routing.inspector())) {
             made.open();
         }
@@ -193,6 +196,16 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
+    public void onPaceDue() {
+        request.onPaceDue();
+    }
+
+    @Override
+    public boolean isContinueDue() {
+        return request.isEmpty() && response.isContinueDue();
+    }
+
+    @Override
     public void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();
@@ -218,10 +231,7 @@ final class Exchange extends ExchangeContext
 
     @Override
     public boolean owesHead() {
-        return state.isRequestEnded()
-                || head.isConnect()
-                || request.isStalled()
-                || (request.isEmpty() && response.isContinueDue());
+        return state.isRequestEnded() || head.isConnect() || request.isStalled() || isContinueDue();
     }
 
     @Override

@@ -67,6 +67,7 @@ final class Connection
     private final Account account;
     private long fixed = Cost.CONNECTION; // what is charged for the connection itself
     private final long number = NUMBERS.incrementAndGet();
+    private ClientNetwork counted = ClientNetwork.NONE; // whom it is counted for among the clients
     private SourceAddress client; // the peer, until the PROXY protocol tells another one
     private @Nullable InetSocketAddress local;
     private @Nullable TlsInfo tls;
@@ -107,6 +108,9 @@ final class Connection
 
         /** Whether connections announce that they close, those included that begin now. */
         boolean isCloseAnnounced();
+
+        /** Counts a connection for its client; returns false, and does not, if that has as many as one may. */
+        boolean admits(ClientNetwork client, int max);
 
         /** The first whole head of a request has come. */
         void onRequest(Connection connection);
@@ -155,6 +159,12 @@ final class Connection
     }
 
     private void begin() {
+        if (!isAdmittedByClient()) {
+            loop.observer().onConnectionRefused();
+            owner.refusals().onTooManyOfClient(settings().name(), client.socketAddress());
+            channel.close();
+            return;
+        }
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
         if (bytes != null) {
@@ -168,6 +178,23 @@ final class Connection
         } else {
             speakHttp1();
         }
+    }
+
+    /** Counts it for its client, which only now is known for certain. */
+    private boolean isAdmittedByClient() {
+        ListenerSettings.Clients limits = settings().limits().clients();
+        ClientNetwork of = limits.counted(client);
+        if (of.equals(ClientNetwork.NONE)) {
+            return true;
+        }
+        boolean admitted = owner.admits(of, limits.maxConnections());
+        counted = admitted ? of : ClientNetwork.NONE;
+        return admitted;
+    }
+
+    /** Returns for whom it is counted among the clients, {@link ClientNetwork#NONE} if for nobody. */
+    ClientNetwork counted() {
+        return counted;
     }
 
     @Override

@@ -282,6 +282,10 @@ final class Fakes {
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
         long maxBody;
+
+        @Nullable
+        BodyRate bodyRate;
+
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
 
@@ -328,6 +332,11 @@ final class Fakes {
         @Override
         public long maxRequestBodyBytes(int listener) {
             return maxBody;
+        }
+
+        @Override
+        public @Nullable BodyRate bodyRate(int listener) {
+            return bodyRate;
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {

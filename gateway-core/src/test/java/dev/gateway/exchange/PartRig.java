@@ -166,6 +166,16 @@ abstract class PartRig {
         }
 
         @Override
+        public void onPaceDue() {
+            told.add("pace");
+        }
+
+        @Override
+        public boolean isContinueDue() {
+            return false;
+        }
+
+        @Override
         public void onDefect(Throwable defect) {
             told.add("defect: " + defect.getMessage());
             exchange().state.on(Event.FAILED);
