@@ -81,7 +81,7 @@ public final class ListenerAssembly {
                         0,
                         new ListenerSettings.Clients(
                                 limits.clients().maxConnectionsPerClient(),
-                                CidrSet.of(config.http().trustedProxies()),
+                                CidrSet.of(config.http().trustedProxies())::contains,
                                 limits.clients().maxAcceptRate())),
                 tls,
                 proxy == null ? null : new ProxyProtocol(CidrSet.of(proxy.trustedCidrs()), requestHeaders),

@@ -7,7 +7,6 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
-import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -62,10 +61,11 @@ final class Exchange extends ExchangeContext
         }
         loop.observer.onBegun(record);
         try {
-            if (loop.gate.admitsRequests() && held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
+            Failure refusal = admit();
+            if (refusal == null) {
                 routing.enter();
             } else {
-                turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
+                turnAway(refusal);
             }
         } catch (RuntimeException | OutOfMemoryError e) {
             onDefect(e);
@@ -82,9 +82,7 @@ final class Exchange extends ExchangeContext
         held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
-        if (record.kind == Kind.HTTP && !GrpcStatus.isCall(head)) {
-            request.keepUpWith(settings().bodyRate(record.connection.listener()));
-        }
+        request.watchPace();
         if (request.passes(routing.inspector())) {
             made.open();
         }

@@ -8,6 +8,7 @@ import dev.gateway.filter.BodyInspector;
 import dev.gateway.message.Fields;
 import dev.gateway.message.HopByHop;
 import dev.gateway.message.ProxyFields;
+import dev.gateway.observe.ExchangeRecord.Kind;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
 import dev.gateway.stream.Failure;
@@ -78,10 +79,14 @@ final class RequestBody {
         complete = true;
     }
 
-    /** Has its client keep up with a rate from now on, if it has not sent all. */
-    void keepUpWith(@Nullable BodyRate wanted) {
+    /** Has its client keep up with a rate from now on, if it has not sent all; tunnels and calls of gRPC may be quiet. */
+    void watchPace() {
+        if (complete || exchange.record.kind != Kind.HTTP || GrpcStatus.isCall(exchange.head)) {
+            return;
+        }
+        BodyRate wanted = exchange.settings().bodyRate(exchange.record.connection.listener());
         rate = wanted;
-        if (wanted != null && !complete) {
+        if (wanted != null) {
             owner.deadlines().watchPace(wanted.periodMillis());
         }
     }

@@ -82,9 +82,15 @@ final class CloseAnnouncement extends Timer {
         return state == State.OPEN;
     }
 
-    /** Closes after the next response; not at once, as a client that was told it may ask again may be about to. */
-    void closeAfterResponse() {
+    /**
+     * Closes after the next response; not at once, as a client that was told it may ask again may be about to.
+     *
+     * @return whether it was to stay open before
+     */
+    boolean closeAfterResponse() {
+        boolean begins = state == State.OPEN;
         advance(State.CLOSE_AFTER_RESPONSE);
+        return begins;
     }
 
     /** Takes no further request; something is wrong with the one that has come. */

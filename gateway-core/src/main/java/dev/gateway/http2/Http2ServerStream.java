@@ -25,6 +25,9 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
         Priorities priorities();
 
+        /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
+        boolean tellClose();
+
         /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
         boolean widen(Http2Stream h2);
     }
@@ -140,6 +143,11 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
             applyPriority();
         }
         context.sender().response(h2, head, last);
+    }
+
+    @Override
+    public boolean announceClose() {
+        return server.tellClose();
     }
 
     @Override

@@ -21,6 +21,9 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     /** How often it is looked whether there is memory for another connection. */
     private static final long FULL_MILLIS = 5;
 
+    /** How often it is looked whether a connection gives way while all file descriptors are taken. */
+    private static final long CROWDED_MILLIS = 100;
+
     /** A handshake that had begun has ended after this time, or is a slow client's. */
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -35,6 +38,7 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
     private final AcceptTrouble trouble;
     private final AcceptRate rate;
     private boolean paused;
+    private boolean crowded; // it is looked again and again whether a connection gives way
     private long lastNanos; // when something was accepted
     private int accepted; // since the last look
 
@@ -85,8 +89,21 @@ final class AcceptGate extends ChannelInboundHandlerAdapter {
             trouble.onFull(name(), from.max());
             pause();
             from.whenFree(() -> socket.eventLoop().execute(this::resume));
+            if (!crowded) {
+                crowded = true;
+                makeRoom(from);
+            }
         }
         pauseFor(Math.max(wait, gate.accepted(lastNanos)));
+    }
+
+    /** Has connections give way that are not in use, again and again while clients may wait for a file descriptor. */
+    private void makeRoom(DescriptorShare from) {
+        crowded = from.isFull() && paused && socket.isOpen();
+        if (crowded) {
+            target.owner.loop().gate().onFilesFull();
+            socket.eventLoop().schedule(() -> makeRoom(from), CROWDED_MILLIS, TimeUnit.MILLISECONDS);
+        }
     }
 
     private int maxRate() {

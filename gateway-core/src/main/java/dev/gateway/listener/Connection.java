@@ -109,8 +109,9 @@ final class Connection
         /** Whether connections announce that they close, those included that begin now. */
         boolean isCloseAnnounced();
 
-        /** Counts a connection for its client; returns false, and does not, if that has as many as one may. */
-        boolean admits(ClientNetwork client, int max);
+        /** Counts a connection for its client, and returns for whom; null, and does not, if that has as many as it may. */
+        @Nullable
+        ClientNetwork admit(SourceAddress client, ListenerSettings settings);
 
         /** The first whole head of a request has come. */
         void onRequest(Connection connection);
@@ -159,12 +160,12 @@ final class Connection
     }
 
     private void begin() {
-        if (!isAdmittedByClient()) {
-            loop.observer().onConnectionRefused();
-            owner.refusals().onTooManyOfClient(settings().name(), client.socketAddress());
+        ClientNetwork admitted = owner.admit(client, settings());
+        if (admitted == null) {
             channel.close();
             return;
         }
+        counted = admitted;
         ServerTls serverTls = settings().tls();
         TcpServerSettings bytes = settings().protocols().bytes();
         if (bytes != null) {
@@ -178,18 +179,6 @@ final class Connection
         } else {
             speakHttp1();
         }
-    }
-
-    /** Counts it for its client, which only now is known for certain. */
-    private boolean isAdmittedByClient() {
-        ListenerSettings.Clients limits = settings().limits().clients();
-        ClientNetwork of = limits.counted(client);
-        if (of.equals(ClientNetwork.NONE)) {
-            return true;
-        }
-        boolean admitted = owner.admits(of, limits.maxConnections());
-        counted = admitted ? of : ClientNetwork.NONE;
-        return admitted;
     }
 
     /** Returns for whom it is counted among the clients, {@link ClientNetwork#NONE} if for nobody. */

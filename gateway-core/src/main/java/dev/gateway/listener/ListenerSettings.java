@@ -1,6 +1,5 @@
 package dev.gateway.listener;
 
-import dev.gateway.format.CidrSet;
 import dev.gateway.http1.Http1ServerSettings;
 import dev.gateway.http2.Http2ServerSettings;
 import dev.gateway.net.ProxyProtocol;
@@ -11,7 +10,7 @@ import dev.gateway.tcp.TcpServerSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,13 +65,13 @@ public record ListenerSettings(
      * @param proxies who may have more, since their clients are others
      * @param maxAcceptRate how many are accepted in a second, 0 for no limit; more wait in the kernel
      */
-    public record Clients(int maxConnections, CidrSet proxies, int maxAcceptRate) {
-        static final Clients UNLIMITED = new Clients(0, CidrSet.of(List.of()), 0);
+    public record Clients(int maxConnections, Predicate<InetAddress> proxies, int maxAcceptRate) {
+        static final Clients UNLIMITED = new Clients(0, ip -> false, 0);
 
         /** Returns whom a connection counts for, {@link ClientNetwork#NONE} if for nobody. */
         ClientNetwork counted(SourceAddress client) {
             InetAddress ip = client.ip();
-            return maxConnections == 0 || ip == null || proxies.contains(ip) ? ClientNetwork.NONE : client.network();
+            return maxConnections == 0 || ip == null || proxies.test(ip) ? ClientNetwork.NONE : client.network();
         }
     }
 

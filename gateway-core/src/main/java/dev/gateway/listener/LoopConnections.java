@@ -95,6 +95,7 @@ final class LoopConnections implements Connection.Owner {
             return false;
         }
         if (shed) {
+            loop.gate().onConnectionShed();
             loop.observer().onConnectionShed();
         } else {
             loop.observer().onConnectionRefused();
@@ -125,8 +126,15 @@ final class LoopConnections implements Connection.Owner {
     }
 
     @Override
-    public boolean admits(ClientNetwork client, int max) {
-        return limit.tryAcquire(client, max);
+    public @Nullable ClientNetwork admit(SourceAddress client, ListenerSettings settings) {
+        ListenerSettings.Clients limits = settings.limits().clients();
+        ClientNetwork counted = limits.counted(client);
+        if (counted.equals(ClientNetwork.NONE) || limit.tryAcquire(counted, limits.maxConnections())) {
+            return counted;
+        }
+        loop.observer().onConnectionRefused();
+        refusals.onTooManyOfClient(settings.name(), client.socketAddress());
+        return null;
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gateway.runtime;
 import dev.gateway.assembly.ActiveConfig;
 import dev.gateway.assembly.Assembly;
 import dev.gateway.assembly.ConnectShared;
+import dev.gateway.assembly.Conversions;
 import dev.gateway.assembly.Generation;
 import dev.gateway.assembly.HeaderValues;
 import dev.gateway.config.GatewayConfig;
@@ -132,6 +133,7 @@ public final class Generations {
             after.inherit(before); // not sooner: endpoints may have been ejected since the snapshot was made
         }
         loops.know(next.upstreams());
+        loops.shed(Conversions.overload(config.overload()));
         log.commit();
         telemetry.commit();
         health.use(next.upstreams());

@@ -17,6 +17,7 @@ import dev.gateway.files.FileFault;
 import dev.gateway.health.HealthChecks;
 import dev.gateway.listener.ListenerLoop;
 import dev.gateway.net.dns.Resolver;
+import dev.gateway.net.transport.DescriptorShare;
 import dev.gateway.net.transport.Transport;
 import dev.gateway.observe.CompositeObserver;
 import dev.gateway.observe.ExchangeObserver;
@@ -28,11 +29,14 @@ import dev.gateway.overload.Cost;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.DirectMemoryGuard;
 import dev.gateway.overload.HeapPressure;
+import dev.gateway.overload.LagPressure;
 import dev.gateway.overload.LoopBudget;
 import dev.gateway.overload.LoopGate;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.MemoryTrimmer;
+import dev.gateway.overload.OpenFilesPressure;
 import dev.gateway.overload.Overload;
+import dev.gateway.overload.OverloadSettings;
 import dev.gateway.pool.Pools;
 import dev.gateway.process.NativeHeap;
 import dev.gateway.process.ProcessEnvironment;
@@ -106,9 +110,16 @@ public final class Loops {
         this.directMemory = new DirectMemoryGuard(transport::pinnedMemory, transport.loops());
         overload.watch(directMemory);
         overload.watch(new HeapPressure());
+        DescriptorShare files = transport.descriptors().clients();
+        overload.watch(new OpenFilesPressure(files::taken, files::max));
+        overload.watch(new LagPressure(transport.loops()));
         metrics.watchOverload(overload, budget, waitingBodies);
         for (EventLoop loop : transport.loops()) {
-            gates.add(new LoopGate(overload, new LoopBudget(budget), new LoopBudget(waitingBodies)));
+            gates.add(new LoopGate(
+                    overload,
+                    new LoopBudget(budget),
+                    new LoopBudget(waitingBodies),
+                    transport.loops().size()));
             TimerWheel wheel = new TimerWheel(loop);
             wheels.add(wheel);
             loopMetrics.add(metrics.newLoop(wheel, ((SingleThreadEventExecutor) loop)::pendingTasks));
@@ -159,6 +170,11 @@ public final class Loops {
 
     static String fixed(Position position, String key) {
         return position + ": warning: " + key + " has changed: the gateway keeps the former value until it restarts";
+    }
+
+    /** Refuses work by other settings from now on. */
+    void shed(OverloadSettings settings) {
+        overload.configure(settings);
     }
 
     /** Opens the file of the access log again, for who rotates it. */

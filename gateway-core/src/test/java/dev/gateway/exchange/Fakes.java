@@ -148,6 +148,15 @@ final class Fakes {
         @Nullable
         Failure refused;
 
+        boolean closeAnnounced;
+
+        @Override
+        public boolean announceClose() {
+            boolean before = closeAnnounced;
+            closeAnnounced = true;
+            return !before;
+        }
+
         @Override
         public boolean refuse(Failure failure) {
             refused = canRefuse ? failure : null;

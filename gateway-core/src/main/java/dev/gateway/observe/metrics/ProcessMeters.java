@@ -1,10 +1,12 @@
 package dev.gateway.observe.metrics;
 
 import dev.gateway.observe.accesslog.AccessLog;
+import dev.gateway.overload.Action;
 import dev.gateway.overload.DirectMemory;
 import dev.gateway.overload.MemoryBudget;
 import dev.gateway.overload.Overload;
 import dev.gateway.overload.Pressure;
+import dev.gateway.overload.Resource;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -194,7 +196,19 @@ final class ProcessMeters implements Exposition.Source {
                     "Which part of a resource was in use at the last look.",
                     watched.level(source),
                     "resource",
-                    source.name());
+                    source.resource().label());
+        }
+        for (Resource resource : Resource.values()) {
+            for (Action action : Action.values()) {
+                out.counter(
+                        "gateway_overload_actions",
+                        "What was done because a resource was short.",
+                        watched.actions().count(action, resource),
+                        "resource",
+                        resource.label(),
+                        "action",
+                        action.label());
+            }
         }
     }
 
