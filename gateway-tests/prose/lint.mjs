@@ -1,10 +1,9 @@
-// Checks the prose of files: lint.mjs [--comments] FILE...; see "run". It reads Markdown as it is. Of other files it reads
-// messages, help texts, descriptions and comments. With --comments it looks for phrases in the comments of Java, nothing else.
+// Checks the prose of files: lint.mjs FILE...; see "run". Markdown is read as it is, of Java the texts of messages.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { TextlintKernel } from '@textlint/kernel';
-import { javaComments, texts } from './texts.mjs';
+import { messages } from './messages.mjs';
 import unwrapped from './unwrapped.mjs';
 import words from './words.mjs';
 
@@ -12,10 +11,7 @@ const require = createRequire(import.meta.url);
 const module = name => require(name).default ?? require(name);
 const ours = JSON.parse(readFileSync(new URL('words.json', import.meta.url)));
 
-const MAX_WORDS = 25; // of a sentence
-
-const onlyComments = process.argv[2] === '--comments';
-const files = process.argv.slice(onlyComments ? 3 : 2);
+const MAX_WORDS = 28; // of a sentence
 
 const kernel = new TextlintKernel();
 const checks = {
@@ -33,22 +29,17 @@ const checks = {
   filterRules: [{ ruleId: 'comments', rule: module('textlint-filter-rule-comments'), options: true }],
 };
 
-const phrases = {
-  plugins: checks.plugins,
-  rules: [{ ruleId: 'comments', rule: words, options: { words: ours.comments } }],
-};
-
 async function check(file) {
   const source = readFileSync(file, 'utf8');
-  const parts = onlyComments ? javaComments(source) : texts(file, source);
-  if (!parts) {
-    return (await lint(source, '.md', file, checks)).map(found => ({ ...found, text: lineAt(source, found.line) }));
+  if (file.endsWith('.md')) {
+    return (await lint(source, '.md', file)).map(found => ({ ...found, text: lineAt(source, found.line) }));
   }
-  const joined = parts.map(({ text }) => text).join('\n\n');
-  return (await lint(joined, '.txt', file, onlyComments ? phrases : checks))
+  const texts = messages(source);
+  const joined = texts.map(({ text }) => text).join('\n\n');
+  return (await lint(joined, '.txt', file))
     .filter(found => !isOnlyCase(found))
     .map(found => {
-      const { line, text } = parts[(found.line - 1) / 2];
+      const { line, text } = texts[(found.line - 1) / 2];
       return { ...found, line, text };
     });
 }
@@ -59,8 +50,8 @@ function isOnlyCase({ ruleId, message }) {
   return ruleId === 'terminology' && found?.toLowerCase() === better?.toLowerCase();
 }
 
-async function lint(text, ext, filePath, options) {
-  return (await kernel.lintText(text, { filePath, ext, ...options })).messages;
+async function lint(text, ext, filePath) {
+  return (await kernel.lintText(text, { filePath, ext, ...checks })).messages;
 }
 
 function lineAt(source, line) {
@@ -68,7 +59,7 @@ function lineAt(source, line) {
 }
 
 let count = 0;
-for (const file of files) {
+for (const file of process.argv.slice(2)) {
   for (const { line, ruleId, message, text } of await check(file)) {
     console.log(`${file}:${line}: ${ruleId}: ${message.split('\n')[0]}: ${text}`);
     count++;

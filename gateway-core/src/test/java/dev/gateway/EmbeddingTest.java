@@ -66,9 +66,9 @@ class EmbeddingTest {
         }
         try (Gateway gateway = Gateway.start(loaded.config())) {
             use(gateway.port("web"));
-            gateway.reload(next); // keeps running exchanges
+            gateway.reload(next); // cuts nothing that runs
             use(gateway.port("web"));
-            gateway.drain(); // finishes running exchanges; close alone ends them
+            gateway.drain(); // finishes what runs; close alone ends it
         }
 
         assertThat(answers).containsExactly("first", "second");

@@ -1,6 +1,5 @@
 package dev.gateway.assembly;
 
-import dev.gateway.exchange.BodyRate;
 import dev.gateway.exchange.ClientTrust;
 import dev.gateway.exchange.ExchangeSettings;
 import dev.gateway.message.ForwardedFields;
@@ -41,10 +40,9 @@ public record Generation(
      *
      * @param tunnels the routes of CONNECT, null if there is none
      * @param trust which fields are believed, and from whom
-     * @param forwarded which fields tell upstreams about clients
+     * @param forwarded what upstreams are told of clients
      * @param maxRequestLineBytes of a request, whatever its protocol
      * @param maxBodyBytes of a request, 0 for no limit
-     * @param bodyRate that clients must send bodies at, null for any
      */
     record ListenerPolicy(
             Router router,
@@ -52,8 +50,7 @@ public record Generation(
             ClientTrust trust,
             ForwardedFields forwarded,
             int maxRequestLineBytes,
-            long maxBodyBytes,
-            @Nullable BodyRate bodyRate) {}
+            long maxBodyBytes) {}
 
     public Generation {
         policies = Collections.unmodifiableList(new ArrayList<>(policies));
@@ -139,10 +136,5 @@ public record Generation(
     @Override
     public long maxRequestBodyBytes(int listener) {
         return policy(listener).maxBodyBytes;
-    }
-
-    @Override
-    public @Nullable BodyRate bodyRate(int listener) {
-        return policy(listener).bodyRate;
     }
 }

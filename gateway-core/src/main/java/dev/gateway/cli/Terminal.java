@@ -12,7 +12,7 @@ final class Terminal {
 
     private Terminal() {}
 
-    /** The JDK reports only on standard input and output, and standard error is often redirected. */
+    /** The JDK only tells of standard input and output, and standard error is often sent elsewhere. */
     private static boolean stderrIsTerminal() {
         Path link = Path.of("/proc/self/fd/2");
         if (!Files.exists(link)) {

@@ -7,6 +7,7 @@ import dev.gateway.message.Fields;
 import dev.gateway.message.RequestHead;
 import dev.gateway.observe.ExchangeRecord;
 import dev.gateway.observe.ExchangeRecord.Kind;
+import dev.gateway.overload.Cost;
 import dev.gateway.route.Route;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.Failure;
@@ -61,11 +62,10 @@ final class Exchange extends ExchangeContext
         }
         loop.observer.onBegun(record);
         try {
-            Failure refusal = admit();
-            if (refusal == null) {
+            if (loop.gate.admitsRequests() && held.tryAdd(Cost.EXCHANGE + head.heldBytes())) {
                 routing.enter();
             } else {
-                turnAway(refusal);
+                turnAway(Failure.of(Cause.OVERLOAD, "no memory is left for another request"));
             }
         } catch (RuntimeException | OutOfMemoryError e) {
             onDefect(e);
@@ -82,7 +82,6 @@ final class Exchange extends ExchangeContext
         held.waitFor(upstream.waiting());
         Attempts made = new Attempts(this, this, route, upstream);
         attempts = made;
-        request.watchPace();
         if (request.passes(routing.inspector())) {
             made.open();
         }
@@ -194,16 +193,6 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void onPaceDue() {
-        request.onPaceDue();
-    }
-
-    @Override
-    public boolean isContinueDue() {
-        return request.isEmpty() && response.isContinueDue();
-    }
-
-    @Override
     public void onReportDue() {
         if (tunnel != null) {
             tunnel.onReportDue();
@@ -221,15 +210,11 @@ final class Exchange extends ExchangeContext
     }
 
     @Override
-    public void onSilent() {
-        if (attempts != null) {
-            attempts.onSilent();
-        }
-    }
-
-    @Override
     public boolean owesHead() {
-        return state.isRequestEnded() || head.isConnect() || request.isStalled() || isContinueDue();
+        return state.isRequestEnded()
+                || head.isConnect()
+                || request.isStalled()
+                || (request.isEmpty() && response.isContinueDue());
     }
 
     @Override

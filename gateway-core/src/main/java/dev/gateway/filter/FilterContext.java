@@ -29,6 +29,6 @@ public interface FilterContext {
     /** Returns what runs tasks on the exchange's event loop, for a filter that answers from another thread. */
     Executor loop();
 
-    /** Continues after {@link Verdict.Wait}, with the awaited verdict; once. */
+    /** Goes on after {@link Verdict.Wait}, with the verdict that was waited for; once. */
     void resume(Verdict verdict);
 }

@@ -10,7 +10,7 @@ public sealed interface Verdict {
     /** The next filter's turn. */
     Verdict PROCEED = new Proceed();
 
-    /** The request continues. */
+    /** The request goes on. */
     record Proceed() implements Verdict {}
 
     /**

@@ -1,6 +1,7 @@
 package dev.gateway.health;
 
 import dev.gateway.message.Fields;
+import dev.gateway.message.RequestHead;
 import dev.gateway.message.ResponseHead;
 import dev.gateway.stream.Cause;
 import dev.gateway.stream.ClientStream;
@@ -13,8 +14,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks an endpoint one question, until its answer is complete or has failed. Its owner is told how it ended unless it gives
- * it up before. Confined to its event loop.
+ * One question to an endpoint, until its answer is complete or has failed. Its owner
+ * is told how it ended unless it gives it up before. Confined to its event loop.
  */
 final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents {
     /** More of an answer is not waited for. */
@@ -23,10 +24,11 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private static final Failure GIVEN_UP = Failure.of(Cause.CLIENT_CLOSED, "the check is over");
 
     private final Owner owner;
-    private final Question question;
+    private final RequestHead head;
     private StreamOpener.@Nullable Opening opening;
     private @Nullable ClientStream stream;
     private State state = State.OPENING;
+    private int status; // 0 until it has come
     private int received;
 
     /** How far it has come. */
@@ -43,12 +45,8 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
 
     /** Who asks; told once, on the same event loop. */
     interface Owner {
-        /**
-         * The endpoint answered.
-         *
-         * @param failure why it is not well, null if it is
-         */
-        void onAnswered(@Nullable String failure);
+        /** The endpoint answered. */
+        void onStatus(int status);
 
         /** There will be no answer. */
         void onFailed(Failure failure);
@@ -57,9 +55,9 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
         void onTimeout();
     }
 
-    Probe(Owner owner, Question question) {
+    Probe(Owner owner, RequestHead head) {
         this.owner = owner;
-        this.question = question;
+        this.head = head;
     }
 
     /** Keeps what can be cancelled, if it has not been answered yet. */
@@ -101,7 +99,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     private void end() {
         state = State.OVER;
         cancel();
-        owner.onAnswered(question.failure());
+        owner.onStatus(status);
     }
 
     private void fail(Failure failure) {
@@ -129,7 +127,8 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
             return;
         }
         state = State.OPEN;
-        question.send(opened);
+        opened.head(head, true);
+        opened.flush();
     }
 
     @Override
@@ -144,7 +143,7 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onHead(ResponseHead response, boolean last) {
         if (!isOver() && !response.isInterim()) {
-            question.onHead(response);
+            status = response.status();
             if (last) {
                 end();
             }
@@ -154,9 +153,6 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onData(ByteBuf data, boolean last) {
         int bytes = data.readableBytes();
-        if (!isOver()) {
-            question.onData(data);
-        }
         data.release();
         if (isOver() || stream == null) {
             return;
@@ -174,7 +170,6 @@ final class Probe extends Timer implements StreamOpener.Callback, ResponseEvents
     @Override
     public void onTrailers(Fields trailers) {
         if (!isOver()) {
-            question.onTrailers(trailers);
             end();
         }
     }

@@ -43,7 +43,7 @@ final class Http1ClientStream extends OutgoingStream<Http1ClientStream.Carrier> 
         /** Writes a head, to be flushed later; owned from here on. */
         abstract void writeHead(ByteBuf head);
 
-        /** The exchange cannot continue. */
+        /** The exchange cannot go on. */
         abstract void fail(Http1ClientStream from, Failure failure);
     }
 

@@ -25,14 +25,11 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
         Priorities priorities();
 
-        /** Tells the client that the connection takes no more requests soon; returns whether it did not know yet. */
-        boolean tellClose();
-
         /** Whether a stream gets more credit than each has from the start: it is one of few whose bytes are taken. */
         boolean widen(Http2Stream h2);
     }
 
-    /** The kind of request. */
+    /** What is asked for. */
     private enum Kind {
         PLAIN,
         /** A tunnel to a destination by TCP. */
@@ -146,11 +143,6 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
     }
 
     @Override
-    public boolean announceClose() {
-        return server.tellClose();
-    }
-
-    @Override
     public boolean refuse(Failure failure) {
         refused = true;
         reset(failure);
@@ -176,7 +168,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
         }
     }
 
-    /** The request continues after its response: what is left of it may still be in this batch of reads. */
+    /** The request goes on after its response: what is left of it may still be in this batch of reads. */
     @Override
     void onLocalHalfClosed() {
         if (isOver()) {
@@ -281,7 +273,7 @@ final class Http2ServerStream extends MultiplexedStream implements ServerStream 
 
     @Override
     Failure stalled() {
-        return Failure.of(Cause.CLIENT_TIMEOUT, "the client did not read the response in time");
+        return Failure.of(Cause.CLIENT_TIMEOUT, "the client took nothing of the response in time");
     }
 
     private static String name(long errorCode) {

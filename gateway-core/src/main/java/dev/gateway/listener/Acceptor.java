@@ -36,7 +36,6 @@ final class Acceptor {
     private final List<Channel> sockets = new ArrayList<>();
     private final List<AcceptGate> gates = new ArrayList<>();
     private final AcceptTrouble trouble = new AcceptTrouble(System::nanoTime);
-    private final AcceptRate rate = new AcceptRate(System.nanoTime());
     private boolean accepting;
     private boolean inherited; // the sockets are somebody else's, too
     private boolean closed;
@@ -151,7 +150,7 @@ final class Acceptor {
         sockets.add(socket);
         DescriptorShare share =
                 settings.isAdmin() ? null : transport.descriptors().clients();
-        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, new AcceptGate.Shared(trouble, rate));
+        AcceptGate gate = new AcceptGate(socket, initializer.target(loop), share, trouble);
         gates.add(gate);
         loop.submit(() -> socket.pipeline().addFirst(gate)).syncUninterruptibly();
     }

@@ -68,8 +68,8 @@ public final class DirectMemoryGuard implements Pressure {
     }
 
     @Override
-    public Resource resource() {
-        return Resource.DIRECT_MEMORY;
+    public String name() {
+        return "directMemory";
     }
 
     @Override

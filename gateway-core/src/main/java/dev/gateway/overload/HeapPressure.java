@@ -10,23 +10,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Heap pressure: how full the old generation of the heap was when it was last collected. Garbage does not count. A
  * collection that is long ago tells nothing of what has been freed since. So this class asks for another one now and then
- * while new work is refused, and seldom while connections do not stay open; without that an idle process would stay
- * overloaded. Below that it asks for none. Used by one thread.
+ * while new work is refused; without that an idle process would stay overloaded. Below that it asks for none. Used by one
+ * thread.
  */
 public final class HeapPressure implements Pressure {
     private static final long FRESH_NANOS = 5_000_000_000L;
-    private static final long SELDOM_NANOS = 60_000_000_000L;
 
     /** A collection that takes long is repeated less often: at most this part of the time goes into collections. */
     private static final int PART = 20;
 
     private final Heap heap;
     private final LongSupplier nanoTime;
-    private volatile double limit = OverloadSettings.DEFAULT.heap();
     private boolean full; // new work is refused because of it
-    private boolean closing; // connections do not stay open because of it
-    private long endedNanos; // the last collection that was asked for
-    private long tookNanos;
+    private long nextNanos; // not before then another collection
     private boolean asked;
 
     /** What the JVM tells of its heap. */
@@ -49,40 +45,31 @@ public final class HeapPressure implements Pressure {
     }
 
     @Override
-    public Resource resource() {
-        return Resource.HEAP;
-    }
-
-    @Override
-    public void configure(OverloadSettings settings) {
-        limit = settings.heap();
+    public String name() {
+        return "heap";
     }
 
     @Override
     public double level() {
         double level = heap.livedOn();
-        decide(level);
-        if (!closing) {
+        if (!isFull(level)) {
             return level;
         }
         long began = nanoTime.getAsLong();
-        long wait = Math.max(full ? FRESH_NANOS : SELDOM_NANOS, PART * tookNanos);
-        if (!asked || began - endedNanos > wait) {
+        if (!asked || began - nextNanos > 0) {
             asked = true;
             heap.collect();
-            endedNanos = nanoTime.getAsLong();
-            tookNanos = endedNanos - began;
+            long ended = nanoTime.getAsLong();
+            nextNanos = ended + Math.max(FRESH_NANOS, PART * (ended - began));
             level = heap.livedOn();
-            decide(level);
+            isFull(level);
         }
         return level;
     }
 
-    private void decide(double level) {
-        double most = limit;
-        double near = most + Overload.KEEP_ALIVE + Overload.EXACT;
-        full = most > 0 && level > (full ? most - Overload.CALM : most);
-        closing = most > 0 && level > (closing ? near - Overload.CALM : near);
+    private boolean isFull(double level) {
+        full = level > (full ? Overload.CONNECTIONS - Overload.CALM : Overload.CONNECTIONS);
+        return full;
     }
 
     /** The pool that holds what lives long, whatever the collector calls it. */

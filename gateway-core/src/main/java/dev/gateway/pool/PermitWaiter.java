@@ -78,11 +78,11 @@ final class PermitWaiter {
 
     /** Whether it had better connect to its own endpoint, and not only to others. */
     boolean wantsOwn() {
-        return !flexible || host.isUsed();
+        return !flexible || host.isChosen();
     }
 
     /** Whether a permit for that endpoint is useful here. */
     boolean canUse(Host other) {
-        return flexible ? other.isChosen() || (other == host && host.isUsed()) : other == host;
+        return flexible ? other.isChosen() : other == host;
     }
 }

@@ -295,7 +295,7 @@ public final class Listeners {
 
     /**
      * Accepts no more connections but those that wait, lets what runs on them finish for some time, then ends what is
-     * left. The admin listener stays open.
+     * left. The admin listener goes on.
      *
      * @param nanos how long all of it may take
      * @param toldNanos how long ago clients were told by {@link #announceClose}
@@ -304,7 +304,7 @@ public final class Listeners {
         shutdown().drain(nanos, toldNanos);
     }
 
-    /** Stops accepting and closes all connections. The admin listener stays open. */
+    /** Accepts no more connections and ends those there are. The admin listener goes on. */
     void close() {
         shutdown().close();
     }

@@ -7,7 +7,6 @@ import dev.gateway.pool.PoolCounts;
 import dev.gateway.pool.Pools;
 import dev.gateway.upstream.Endpoint;
 import dev.gateway.upstream.Health;
-import dev.gateway.upstream.Host;
 import dev.gateway.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +26,9 @@ public final class UpstreamWatch {
     private final Pools pools;
     private final Supplier<@Nullable ActiveConfig> activeConfig;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
-    private volatile Map<Host, PoolCounts> counts = Map.of();
+    private volatile Map<Upstream, PoolCounts[]> counts = Map.of();
 
-    /** Makes it for the upstreams of the active configuration. */
+    /** Makes it for the upstreams of whatever configuration is in force. */
     public UpstreamWatch(Pools pools, Supplier<@Nullable ActiveConfig> activeConfig) {
         this.pools = pools;
         this.activeConfig = activeConfig;
@@ -46,7 +45,7 @@ public final class UpstreamWatch {
         }
     }
 
-    /** Returns the upstreams of the active generation. */
+    /** Returns the upstreams of the generation in force. */
     public List<UpstreamState> states() {
         ActiveConfig current = activeConfig.get();
         return current == null
@@ -55,15 +54,14 @@ public final class UpstreamWatch {
     }
 
     private UpstreamState state(Upstream upstream) {
+        PoolCounts[] known = counts.get(upstream);
         List<EndpointState> endpoints = new ArrayList<>();
-        for (Host host : upstream.hosts()) {
-            Endpoint endpoint = host.endpoint();
-            PoolCounts count = counts.getOrDefault(host, PoolCounts.NONE);
+        for (Endpoint endpoint : upstream.endpoints()) {
+            PoolCounts count = known == null ? PoolCounts.NONE : known[endpoint.index()];
             Health.Report health = upstream.health().report(endpoint);
             endpoints.add(new EndpointState(
-                    endpoint.index(),
                     endpoint.toString(),
-                    host.weight(),
+                    endpoint.weight(),
                     health.state().label(),
                     health.ejections(),
                     count.idle(),
@@ -72,9 +70,6 @@ public final class UpstreamWatch {
                     count.pending()));
         }
         return new UpstreamState(
-                upstream.name(),
-                upstream.settings().protocol().name().toLowerCase(Locale.ROOT),
-                endpoints,
-                upstream.health().isPanic());
+                upstream.name(), upstream.settings().protocol().name().toLowerCase(Locale.ROOT), endpoints);
     }
 }

@@ -92,7 +92,7 @@ public final class TimerWheel {
         held = true;
     }
 
-    /** Advances the clock. */
+    /** Lets the clock go on. */
     public void release() {
         held = false;
     }

@@ -148,15 +148,6 @@ final class Fakes {
         @Nullable
         Failure refused;
 
-        boolean closeAnnounced;
-
-        @Override
-        public boolean announceClose() {
-            boolean before = closeAnnounced;
-            closeAnnounced = true;
-            return !before;
-        }
-
         @Override
         public boolean refuse(Failure failure) {
             refused = canRefuse ? failure : null;
@@ -291,10 +282,6 @@ final class Fakes {
         Route.Upgrades upgrades = Route.Upgrades.NONE;
         int serving = 1; // listeners
         long maxBody;
-
-        @Nullable
-        BodyRate bodyRate;
-
         ClientTrust trust = ClientTrust.NOBODY;
         RequestIdPolicy requestId = RequestIdPolicy.OFF;
 
@@ -341,11 +328,6 @@ final class Fakes {
         @Override
         public long maxRequestBodyBytes(int listener) {
             return maxBody;
-        }
-
-        @Override
-        public @Nullable BodyRate bodyRate(int listener) {
-            return bodyRate;
         }
 
         void route(List<Filter> filters, Upstream upstream, Route.Timeouts timeouts, Route.Retry retry) {

@@ -166,16 +166,6 @@ abstract class PartRig {
         }
 
         @Override
-        public void onPaceDue() {
-            told.add("pace");
-        }
-
-        @Override
-        public boolean isContinueDue() {
-            return false;
-        }
-
-        @Override
         public void onDefect(Throwable defect) {
             told.add("defect: " + defect.getMessage());
             exchange().state.on(Event.FAILED);
@@ -237,9 +227,6 @@ abstract class PartRig {
         public void onAttemptTimeout(Failure failure) {
             told.add("attempt: " + failure.detail());
         }
-
-        @Override
-        public void onSilent() {}
 
         @Override
         public boolean owesHead() {

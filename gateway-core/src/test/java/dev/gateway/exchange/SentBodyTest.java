@@ -18,9 +18,7 @@ class SentBodyTest {
     private final MemoryBudget budget = new MemoryBudget(400_000, 1);
     private final LoopBudget loop = new LoopBudget(budget);
     private final Account account = new Account(loop);
-    private static final int MOST = 64 * 1024;
-
-    private final SentBody sent = new SentBody(account, MOST);
+    private final SentBody sent = new SentBody(account);
 
     @AfterEach
     void forget() {
@@ -103,9 +101,9 @@ class SentBodyTest {
 
     @Test
     void whatIsTooMuchIsNotKeptAtAll() {
-        keep(MOST, MOST);
+        keep(SentBody.MOST, SentBody.MOST);
         assertThat(sent.isWhole()).isTrue();
-        assertThat(account.held()).isEqualTo(MOST);
+        assertThat(account.held()).isEqualTo(SentBody.MOST);
         keep(10, 1);
         assertThat(sent.isWhole()).isFalse();
         assertThat(sent.size()).isZero();
@@ -120,7 +118,7 @@ class SentBodyTest {
         ByteBuf data = buffer(60_000, 60_000);
         SentBody last;
         do {
-            last = new SentBody(new Account(loop), MOST);
+            last = new SentBody(new Account(loop));
             all.add(last);
             last.keep(data);
         } while (last.isWhole());
@@ -134,7 +132,7 @@ class SentBodyTest {
     @Test
     void oneClientDoesNotKeepAllThatThereIsForCopies() {
         keep(40_000, 40_000);
-        SentBody other = new SentBody(account, MOST);
+        SentBody other = new SentBody(account);
         account.charge(100_000);
         ByteBuf data = buffer(60_000, 60_000);
         other.keep(data);

@@ -34,13 +34,13 @@ abstract class LogLine {
     private Moment moment = Moment.CLOSE;
     private long second = -1;
     private String iso = "";
-    private String clf = ""; // empty until its first use
+    private String clf = ""; // empty until it is asked for
 
     /** When a line is written. */
     enum Moment {
         /** A tunnel was opened. */
         OPEN,
-        /** A tunnel continues. */
+        /** A tunnel goes on. */
         INTERIM,
         /** The exchange is over. */
         CLOSE
